@@ -1,0 +1,105 @@
+"""Where kernels run: one file per kind of device, all with the protocol of `backends.base`.
+
+This module is the registry: it finds backends by name, tests a device before its first use, and tells what is usable.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from backends.base import Backend, DeviceInfo, Unavailable
+
+CLASSES = {
+    "python": "PythonBackend",
+    "cpu": "CpuBackend",
+    "threads": "ThreadsBackend",
+    "joblib": "JoblibBackend",
+    "opencl": "OpenClBackend",
+    "cuda": "CudaBackend",
+}
+NAMES = tuple(CLASSES)
+
+
+class Usability(NamedTuple):
+    """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not."""
+
+    backend: str
+    device: str
+    name: str
+    driver: str
+    memory_bytes: int
+    compute_units: int
+    usable: bool
+    reason: str
+
+
+def backend_class(name: str) -> Any:
+    """The class of a backend; raises `Unavailable` for a name that does not exist."""
+    if name not in CLASSES:
+        raise Unavailable(f"no backend {name!r}; choose one of {', '.join(NAMES)}")
+    return getattr(importlib.import_module(f"backends.{name}"), CLASSES[name])
+
+
+def create(name: str, device: str | None = None) -> Backend:
+    """A backend on one of its devices.
+
+    Parameters
+    ----------
+    name
+        One of `NAMES`.
+    device
+        An index, or a part of a device's name; without it the first device that passes the self-test.
+
+    Raises
+    ------
+    Unavailable
+        There is no such backend or device here, or it failed its self-test.
+
+    """
+    kind = backend_class(name)
+    found = kind.devices()
+    chosen = [d for d in found if device is None or d.index == device or device.lower() in d.name.lower()]
+    if not chosen:
+        listed = "; ".join(f"{d.index}: {d.name}" for d in found)
+        raise Unavailable(f"{name} has no device {device!r}; there are {listed}")
+    reasons = []
+    for one in chosen if device is None else chosen[:1]:
+        backend, reason = _tested(kind, one)
+        if backend is not None:
+            return backend
+        reasons.append(f"{one.name}: {reason}")
+    raise Unavailable(f"{name}: " + "; ".join(reasons))
+
+
+def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
+    """The backend on a device if it passes the self-test, else the reason."""
+    from backends.self_test import passed
+
+    try:
+        backend: Backend = kind(device)
+    except Unavailable as error:
+        return None, str(error)
+    wrong = passed(backend)
+    if wrong:
+        backend.close()
+        return None, f"failed its self-test: {wrong}"
+    return backend, ""
+
+
+def survey() -> list[Usability]:
+    """Every backend and device of this machine, usable or not, with the reason."""
+    rows = []
+    for name in NAMES:
+        kind = backend_class(name)
+        try:
+            found = kind.devices()
+        except Unavailable as error:
+            rows.append(Usability(name, "", "", "", 0, 0, False, str(error)))
+            continue
+        for device in found:
+            backend, reason = _tested(kind, device)
+            rows.append(Usability(name, *device, backend is not None, reason))
+            if backend is not None:
+                backend.close()
+    return rows

@@ -1,0 +1,277 @@
+"""The protocol of a backend: what a device must offer so that every algorithm of the suite runs on it.
+
+Launches queue; only `Backend.download` and `Backend.synchronize` wait. A backend that cannot run what is asked refuses;
+it never changes a launch silently. In the spirit of BabelStream's ``Stream`` and tinygrad's devices: one class each.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.lang import tree
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, boolean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.lang import Kernel
+
+
+class Unavailable(UserError):
+    """A backend or device cannot be used here; the message says why, and what would help."""
+
+
+class LaunchRefused(UserError):
+    """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""
+
+
+class OutOfMemory(Exception):
+    """The device has not enough memory; the same exception on every backend, so the caller can halve its batch."""
+
+
+class DeviceInfo(NamedTuple):
+    """One device as `Backend.devices` lists it; ``index`` is what ``--device`` takes."""
+
+    index: str
+    name: str
+    driver: str
+    memory_bytes: int
+    compute_units: int
+
+
+class Capabilities(NamedTuple):
+    """What a device can do; algorithms ask this, never a backend's name.
+
+    ``shared_bytes`` is per team; ``lanes_resident`` is how many lanes one compute unit holds at a time.
+    """
+
+    max_team_size: int
+    shared_bytes: int
+    compute_units: int
+    lanes_resident: int
+    float64: bool = True
+
+
+class Timings:
+    """Seconds spent since `reset`, split as the papers split them."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Start again from zero."""
+        self.compile_s = self.transfer_s = self.kernel_s = 0.0
+
+
+class Buffer:
+    """Memory of a device: ``handle`` is the backend's own object."""
+
+    def __init__(self, handle: Any, shape: tuple[int, ...], dtype: Any) -> None:
+        self.handle = handle
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+        self.size = int(np.prod(shape))
+
+
+class Launch(NamedTuple):
+    """One launch, ready to run: a compiled kernel, its teams, and its arguments without the constants."""
+
+    executable: Any
+    teams: int
+    arguments: tuple[Any, ...]
+
+
+class Sequence:
+    """Launches recorded by `Backend.record`, to be run many times without the host between them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.launches: list[Launch] = []
+        self.prepared: Any = None
+
+    def replay(self, times: int = 1) -> None:
+        """Queue the recorded launches ``times`` times, in order."""
+        if self.prepared is None:
+            self.prepared = self.backend.prepare(self.launches)
+        self.backend.replay(self.prepared, times)
+
+
+class Backend:
+    """A device that runs kernels. Subclasses implement the methods of the second half."""
+
+    name = ""
+
+    def __init__(self, device: DeviceInfo, capabilities: Capabilities) -> None:
+        self.device = device
+        self.capabilities = capabilities
+        self.timings = Timings()
+        self._executables: dict[Any, Any] = {}
+        self._recording: Sequence | None = None
+
+    def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
+        """Queue ``teams`` teams of ``team_size`` lanes.
+
+        Parameters
+        ----------
+        kernel
+            A function decorated with `core.lang.kernel`.
+        teams, team_size
+            The shape of the launch.
+        *arguments
+            One for each parameter: a `Buffer` for arrays, a number for scalars and ``Const`` parameters.
+
+        Raises
+        ------
+        LaunchRefused
+            The shape, the shared memory or an argument does not fit.
+        KernelError
+            The kernel is not in the language.
+
+        """
+        one = self.bind(kernel, teams, team_size, arguments)
+        if self._recording is not None:
+            self._recording.launches.append(one)
+        else:
+            self.execute(one)
+
+    def bind(self, kernel: Kernel, teams: int, team_size: int, arguments: tuple[Any, ...]) -> Launch:
+        """Check a launch and compile its kernel if it is new."""
+        if not 1 <= team_size <= self.capabilities.max_team_size:
+            most = self.capabilities.max_team_size
+            raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
+        if teams < 1:
+            raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
+        kinds = [(n, k) for n, k in kernel.signature.items() if n != "return"]
+        if len(kinds) != len(arguments):
+            raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
+        constants: dict[str, Any] = {}
+        types: dict[str, Any] = {}
+        values = []
+        for (name, kind), value in zip(kinds, arguments, strict=True):
+            if isinstance(kind, Const):
+                constants[name] = bool(value) if kind.scalar is boolean else number(kind.scalar, value, kernel, name)
+            elif isinstance(kind, Array):
+                values.append(array(kind.element, value, kernel, name, types))
+            else:
+                values.append(number(types.get(getattr(kind, "name", ""), kind), value, kernel, name))
+        return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
+
+    def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
+        """The compiled kernel for these constants, this team size and these types of generic parameters."""
+        key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
+        if key not in self._executables:
+            began = time.perf_counter()
+            program = kernel.specialise(constants, team_size, types)
+            needed = tree.shared_bytes(program)
+            if needed > self.capabilities.shared_bytes:
+                room = self.capabilities.shared_bytes
+                raise LaunchRefused(f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}")
+            self._executables[key] = self.compile(program)
+            self.timings.compile_s += time.perf_counter() - began
+        return self._executables[key]
+
+    @contextmanager
+    def record(self) -> Iterator[Sequence]:
+        """Record the launches made inside the block instead of running them."""
+        sequence = Sequence(self)
+        self._recording = sequence
+        try:
+            yield sequence
+        finally:
+            self._recording = None
+
+    def upload(self, host: np.ndarray) -> Buffer:
+        """Copy a host array to the device."""
+        buffer = self.allocate(host.shape, host.dtype)
+        self.write(buffer, host)
+        return buffer
+
+    # --- what a device implements ---
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        """The devices of this machine; raises `Unavailable` if there can be none."""
+        raise NotImplementedError
+
+    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+        """Memory that nobody has written; raises `OutOfMemory`."""
+        raise NotImplementedError
+
+    def write(self, buffer: Buffer, host: np.ndarray) -> None:
+        """Copy a host array into a buffer of the same size."""
+        raise NotImplementedError
+
+    def download(self, buffer: Buffer) -> np.ndarray:
+        """Wait for all queued work and copy a buffer to the host."""
+        raise NotImplementedError
+
+    def synchronize(self) -> None:
+        """Wait for all queued work, and bring `timings` up to date."""
+
+    def compile(self, program: tree.Program) -> Any:
+        """Machine code for a program."""
+        raise NotImplementedError
+
+    def execute(self, launch: Launch) -> None:
+        """Queue one launch."""
+        raise NotImplementedError
+
+    def prepare(self, launches: list[Launch]) -> Any:
+        """Make recorded launches cheap to repeat."""
+        return launches
+
+    def replay(self, prepared: Any, times: int) -> None:
+        """Queue what `prepare` made, ``times`` times."""
+        for _ in range(times):
+            for launch in prepared:
+                self.execute(launch)
+
+    def close(self) -> None:
+        """Give back processes and memory that outlive Python's references."""
+
+
+def number(scalar: Any, value: Any, kernel: Any, name: str) -> Any:
+    """A scalar argument, which must fit its parameter's type."""
+    if issubclass(scalar, Integer):
+        if not isinstance(value, (int, np.integer)) or not scalar.low <= int(value) <= scalar.high:
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {scalar.__name__}; {value!r} does not fit")
+        return scalar(int(value))
+    return scalar(value)
+
+
+def array(element: Any, value: Any, kernel: Any, name: str, types: dict[str, Any]) -> Buffer:
+    """An array argument, which must have its parameter's element type, or binds it if that is generic."""
+    if not isinstance(value, Buffer):
+        raise LaunchRefused(f"{kernel.name}: argument {name} must be a Buffer, not {value!r}")
+    if isinstance(element, Generic):
+        element = types.setdefault(element.name, BY_DTYPE[value.dtype])
+    if value.dtype != element.dtype:
+        raise LaunchRefused(f"{kernel.name}: argument {name} is Array[{element.__name__}], not {value.dtype}")
+    return value
+
+
+def cpu_device() -> DeviceInfo:
+    """This machine's processor, as all CPU backends show it."""
+    import os
+    import platform
+
+    name = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as file:
+            name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), name)
+    except OSError:
+        name = name or "unknown processor"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return DeviceInfo("0", name, platform.system() + " " + platform.release(), memory, available_cores())
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

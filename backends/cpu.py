@@ -1,0 +1,84 @@
+"""One core: a kernel's machine code is called once for all its teams, a team being one lane."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from backends import native
+from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, cpu_device
+from backends.python import host_buffer
+from core.lang import tree
+
+
+class CpuBackend(Backend):
+    """Runs every launch in the calling thread."""
+
+    name = "cpu"
+    workers = 1
+
+    def __init__(self, device: DeviceInfo, workers: int = 1) -> None:
+        super().__init__(device, Capabilities(1, 1 << 22, workers, 1))
+        self.workers = workers
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        return [cpu_device()._replace(compute_units=1)]
+
+    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+        return host_buffer(shape, dtype)
+
+    def write(self, buffer: Buffer, host: np.ndarray) -> None:
+        began = time.perf_counter()
+        buffer.handle[...] = host.reshape(-1)
+        self.timings.transfer_s += time.perf_counter() - began
+
+    def download(self, buffer: Buffer) -> np.ndarray:
+        began = time.perf_counter()
+        host = np.array(buffer.handle).reshape(buffer.shape)
+        self.timings.transfer_s += time.perf_counter() - began
+        return host
+
+    def compile(self, program: tree.Program) -> str:
+        """The path of the object file, which is compiled if no run before has left it."""
+        from backends.emit.numba_python import CpuPython
+
+        source = CpuPython(program).source()
+        path = native.object_path(source, program.kernel.name)
+        if not os.path.exists(path):
+            native.compile_object(source, path)
+        native.load(path)
+        return path
+
+    def execute(self, launch: Launch) -> None:
+        began = time.perf_counter()
+        packed = slots(launch.arguments)
+        native.load(launch.executable)(0, launch.teams, launch.teams, packed.ctypes.data)
+        self.timings.kernel_s += time.perf_counter() - began
+
+    def prepare(self, launches: list[Launch]) -> native.Recorded:
+        return native.Recorded(
+            [launch.executable for launch in launches],
+            [launch.teams for launch in launches],
+            [slots(launch.arguments) for launch in launches],
+        )
+
+    def replay(self, prepared: native.Recorded, times: int) -> None:
+        began = time.perf_counter()
+        prepared.run(times, 0, 1)
+        self.timings.kernel_s += time.perf_counter() - began
+
+
+def slots(arguments: tuple[Any, ...]) -> np.ndarray:
+    """Arguments as machine code reads them: an address or a scalar in the low bytes of each 64-bit slot."""
+    packed = np.zeros(len(arguments) + 1, np.uint64)
+    for k, value in enumerate(arguments):
+        if isinstance(value, Buffer):
+            packed[k] = value.handle.ctypes.data
+        else:
+            scalar = getattr(value, "dtype", None)
+            packed[k : k + 1].view(scalar)[0] = int(value) if isinstance(value, int) else value
+    return packed

@@ -1,0 +1,81 @@
+"""The words of `CpuPython`: arrays are bare pointers, arguments arrive in 64-bit slots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.extending import intrinsic
+
+from backends.emit.llvm_words import Words
+
+
+class CpuWords(Words):
+    """Adds the words that read a launch's arguments; a team of one lane shares with nobody."""
+
+    def kind_pointer(self, kind: str) -> Any:
+        """``pointer_u16(slots, 3)``: the array whose address is in a slot."""
+        scalar = self.numba[kind]
+
+        def pointer(typing: Any, slots: Any, k: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                address = builder.load(builder.gep(values[0], [values[1]]))
+                return builder.inttoptr(address, context.get_data_type(scalar).as_pointer())
+
+            return types.CPointer(scalar)(slots, k), codegen
+
+        return pointer
+
+    def kind_slot(self, kind: str) -> Any:
+        """``slot_i32(slots, 3)``: the scalar in the low bytes of a slot."""
+        scalar = self.numba[kind]
+
+        def slot(typing: Any, slots: Any, k: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = builder.gep(values[0], [values[1]])
+                return builder.load(builder.bitcast(place, context.get_value_type(scalar).as_pointer()))
+
+            return scalar(slots, k), codegen
+
+        return slot
+
+    def word_call_entry(self) -> Any:
+        """``call_entry(address, begin, end, team_count, slots)``: run another kernel's machine code."""
+        i32, u64 = self.numba["i32"], self.numba["u64"]
+
+        def call_entry(typing: Any, address: Any, begin: Any, end: Any, team_count: Any, slots: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)] * 3 + [ir.IntType(64)])
+                builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
+                return context.get_dummy_value()
+
+            return self.types.void(u64, i32, i32, i32, u64), codegen
+
+        return call_entry
+
+    def word_yield_core(self) -> Any:
+        """``yield_core()``: let another thread run."""
+
+        def yield_core(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                kind = ir.FunctionType(ir.IntType(32), [])
+                name = "sched_yield"
+                return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), [])
+
+            return self.numba["i32"](), codegen
+
+        return yield_core
+
+
+def team_function() -> Any:
+    """The decorator of emitted functions."""
+    return njit(forceinline=True)
+
+
+_words = CpuWords(intrinsic, types)
+
+
+def __getattr__(name: str) -> Any:
+    return _words[name]

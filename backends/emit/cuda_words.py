@@ -1,0 +1,100 @@
+"""The words of `CudaPython`, for a GPU; under numba's simulator the same names come from `simulator_words`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import cuda
+from numba.cuda import types
+from numba.cuda.extending import intrinsic
+
+from backends.emit.llvm_words import Words
+
+SHARED = 3
+SREG = {"lane": "tid.x", "team_rank": "ctaid.x", "team_count": "nctaid.x"}
+
+
+class CudaWords(Words):
+    """Float arithmetic is rounded operation by operation (``.rn``), which forbids contraction."""
+
+    atomic_ordering = "monotonic"
+
+    def make(self, name: str) -> Any:
+        """Add the words without arguments."""
+        if name in SREG:
+            return self.intrinsic(self.register(name))
+        if name == "barrier":
+            return cuda.syncthreads
+        return super().make(name)
+
+    def register(self, name: str) -> Any:
+        """A lane's place in its team and league."""
+
+        def place(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                kind = ir.FunctionType(ir.IntType(32), [])
+                symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
+                function = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
+                return builder.call(function, [])
+
+            return self.numba["i32"](), codegen
+
+        return place
+
+    def word_pointer(self) -> Any:
+        """``pointer(array)``: the address behind a kernel's array argument."""
+
+        def pointer(typing: Any, array: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                return context.make_array(sig.args[0])(context, builder, values[0]).data
+
+            return self.types.CPointer(array.dtype)(array), codegen
+
+        return pointer
+
+    def kind_shared(self, kind: str) -> Any:
+        """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""
+        scalar = self.numba[kind]
+
+        def shared(typing: Any, offset: Any, count: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                block = builder.module.globals.get("team_memory")
+                if block is None:
+                    block = ir.GlobalVariable(builder.module, ir.ArrayType(ir.IntType(8), 0), "team_memory", SHARED)
+                    block.linkage, block.align = "external", 16
+                zero = ir.Constant(ir.IntType(64), 0)
+                place = builder.gep(block, [zero, values[0]], inbounds=True)
+                element = context.get_data_type(scalar)
+                return builder.addrspacecast(builder.bitcast(place, element.as_pointer(SHARED)), element.as_pointer())
+
+            return self.types.CPointer(scalar)(offset, count), codegen
+
+        return shared
+
+    def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+        """NVVM's intrinsics with a rounding mode are never fused."""
+        return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
+
+    def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+        """libdevice's functions."""
+        return self.call(builder, f"__nv_{operation}{'f' if kind == 'f32' else ''}", values)
+
+
+def team_kernel(team_size: int) -> Any:
+    """The decorator of an emitted kernel."""
+    return cuda.jit(cache=True, launch_bounds=team_size)
+
+
+def team_function() -> Any:
+    """The decorator of emitted functions."""
+    return cuda.jit(device=True, forceinline=True)
+
+
+_words = CudaWords(intrinsic, types)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _words[name]

@@ -1,0 +1,191 @@
+"""Prints a typed program as OpenCL C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.emit.walker import Walker
+from core.lang import tree
+from core.lang.types import boolean
+
+TYPES = {
+    "i8": "char", "i16": "short", "i32": "int", "i64": "long",
+    "u8": "uchar", "u16": "ushort", "u32": "uint", "u64": "ulong",
+    "f32": "float", "f64": "double", "boolean": "bool",
+}  # fmt: skip
+SPACES = {"global": "__global", "shared": "__local", "local": "__private"}
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+PREFIX = {"neg": "-", "invert": "~", "not": "!"}
+PLACES = {"lane": "get_local_id(0)", "team_rank": "get_group_id(0)", "team_count": "get_num_groups(0)"}
+WORDS = {"mulhi": "mul_hi"}
+ATOMICS = {"atomic_add": "add", "atomic_min": "min", "atomic_max": "max", "atomic_cas": "cmpxchg"}
+FLOORED = """\
+inline {t} floordiv_{n}({t} a, {t} b) {{ {t} q = a / b, r = a % b; return q - (r != 0 && (r ^ b) < 0); }}
+inline {t} mod_{n}({t} a, {t} b) {{ {t} r = a % b; return r + (r != 0 && (r ^ b) < 0 ? b : 0); }}
+"""
+EXTENSIONS = {
+    "cl_khr_fp64": "double",
+    "cl_khr_int64_base_atomics": "atom_",
+    "cl_khr_int64_extended_atomics": "atom_",
+}
+
+
+class OpenClC(Walker):
+    """A team is a work-group, shared arrays are ``__local``; float arithmetic is never contracted."""
+
+    def source(self) -> str:
+        """The whole program."""
+        for function in self.program.functions:
+            self.function = function
+            self.definition(function)
+        body = "\n".join(self.lines)
+        enabled = [f"#pragma OPENCL EXTENSION {e} : enable" for e, sign in EXTENSIONS.items() if sign in body]
+        floored = [FLOORED.format(t=TYPES[n], n=n) for n in ("i32", "i64") if f"div_{n}(" in body or f"mod_{n}(" in body]
+        return "\n".join(["#pragma OPENCL FP_CONTRACT OFF", *enabled, *floored, body, ""])
+
+    def definition(self, function: tree.Function) -> None:
+        """Print one function, its locals declared at the top."""
+        parameters = ", ".join(self.parameter(n, t) for n, t in function.parameters.items())
+        if function is self.program.kernel:
+            size = f"__attribute__((reqd_work_group_size({self.program.team_size}, 1, 1)))"
+            self.line(f"__kernel {size} void {self.name(function.name)}({parameters})")
+        else:
+            result = "void" if function.result is None else TYPES[function.result.__name__]
+            self.line(f"inline {result} {self.name(function.name)}({parameters})")
+        self.line("{")
+        self.level += 1
+        for name, scalar in function.locals.items():
+            self.line(f"{TYPES[scalar.__name__]} {self.name(name)};")
+        for name, array in function.arrays.items():
+            space = SPACES[array.array.space]
+            self.line(f"{space} {TYPES[array.array.element.__name__]} {self.name(name)}[{array.count}];")
+        self.level -= 1
+        self.block(function.body)
+        self.line("}")
+
+    def parameter(self, name: str, kind: Any) -> str:
+        """The declaration of one parameter."""
+        if isinstance(kind, tree.ArrayType):
+            return f"{SPACES[kind.space]} {TYPES[kind.element.__name__]}* restrict {self.name(name)}"
+        return f"{TYPES[kind.__name__]} {self.name(name)}"
+
+    # --- statements ---
+
+    def print_Assign(self, node: tree.Assign) -> None:  # noqa: N802
+        self.line(f"{self.name(node.name)} = {self.text(node.value)};")
+
+    def print_Store(self, node: tree.Store) -> None:  # noqa: N802
+        self.line(f"{self.name(node.array)}[{self.text(node.index)}] = {self.text(node.value)};")
+
+    def print_NewArray(self, node: tree.NewArray) -> None:  # noqa: N802
+        """Arrays are declared at the top of their function."""
+
+    def print_Evaluate(self, node: tree.Evaluate) -> None:  # noqa: N802
+        self.line(f"{self.text(node.value)};")
+
+    def print_Barrier(self, node: tree.Barrier) -> None:  # noqa: N802
+        self.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
+
+    def print_If(self, node: tree.If) -> None:  # noqa: N802
+        self.line(f"if ({self.text(node.test)}) {{")
+        self.block(node.yes)
+        if node.no:
+            self.line("} else {")
+            self.block(node.no)
+        self.line("}")
+
+    def print_While(self, node: tree.While) -> None:  # noqa: N802
+        self.line(f"while ({self.text(node.test)}) {{")
+        self.block(node.body)
+        self.line("}")
+
+    def print_For(self, node: tree.For) -> None:  # noqa: N802
+        kind = TYPES[node.type.__name__]
+        count, stop, step = (self.fresh(stem) for stem in ("count", "stop", "step"))
+        start = f"{kind} {count} = {self.text(node.start)}, {stop} = {self.text(node.stop)}, {step} = {self.text(node.step)}"
+        self.line(f"for ({start}; {count} {'>' if node.down else '<'} {stop}; {count} += {step}) {{")
+        self.line(f"    {self.name(node.name)} = {count};")
+        self.block(node.body)
+        self.line("}")
+
+    def print_Break(self, node: tree.Break) -> None:  # noqa: N802
+        self.line("break;")
+
+    def print_Continue(self, node: tree.Continue) -> None:  # noqa: N802
+        self.line("continue;")
+
+    def print_Return(self, node: tree.Return) -> None:  # noqa: N802
+        self.line("return;" if node.value is None else f"return {self.text(node.value)};")
+
+    # --- expressions ---
+
+    def text_Literal(self, node: tree.Literal) -> str:  # noqa: N802
+        if node.type is boolean:
+            return "true" if node.value else "false"
+        if node.type.kind == "f":
+            return float_text(float(node.value), node.type.bits)
+        value = int(node.value)
+        suffix = ("u" if node.type.kind == "u" else "") + ("L" if node.type.bits == 64 else "")
+        if value == node.type.low and value < 0 and node.type.bits >= 32:
+            return f"({value + 1}{suffix} - 1)"
+        text = f"({value}{suffix})" if value < 0 else f"{value}{suffix}"
+        return text if node.type.bits >= 32 else f"(({TYPES[node.type.__name__]}){text})"
+
+    def text_Load(self, node: tree.Load) -> str:  # noqa: N802
+        return f"{self.name(node.array)}[{self.text(node.index)}]"
+
+    def text_Unary(self, node: tree.Unary) -> str:  # noqa: N802
+        return f"({PREFIX[node.op]}{self.text(node.operand)})"
+
+    def text_Binary(self, node: tree.Binary) -> str:  # noqa: N802
+        left, right = self.text(node.left), self.text(node.right)
+        if node.op in ("floordiv", "mod"):
+            if node.type.kind == "u":
+                return f"({left} {'/' if node.op == 'floordiv' else '%'} {right})"
+            return f"{node.op}_{node.type.__name__}({left}, {right})"
+        return f"({left} {INFIX[node.op]} {right})"
+
+    def text_Compare(self, node: tree.Compare) -> str:  # noqa: N802
+        return f"({self.text(node.left)} {INFIX[node.op]} {self.text(node.right)})"
+
+    def text_Logic(self, node: tree.Logic) -> str:  # noqa: N802
+        return f"({self.text(node.left)} {'&&' if node.op == 'and' else '||'} {self.text(node.right)})"
+
+    def text_Select(self, node: tree.Select) -> str:  # noqa: N802
+        return f"({self.text(node.test)} ? {self.text(node.yes)} : {self.text(node.no)})"
+
+    def text_Cast(self, node: tree.Cast) -> str:  # noqa: N802
+        return f"(({TYPES[node.type.__name__]}){self.text(node.operand)})"
+
+    def text_Intrinsic(self, node: tree.Intrinsic) -> str:  # noqa: N802
+        if not node.arguments:
+            return f"((int){PLACES[node.name]})"
+        values = [self.text(a) for a in node.arguments]
+        kind = node.arguments[0].type
+        if kind.kind == "f" and node.name in ("min", "max"):
+            return f"({values[1]} {'<' if node.name == 'min' else '>'} {values[0]} ? {values[1]} : {values[0]})"
+        if node.name == "abs":
+            return f"fabs({values[0]})" if kind.kind == "f" else f"(({TYPES[kind.__name__]})abs({values[0]}))"
+        call = f"{WORDS.get(node.name, node.name)}({', '.join(values)})"
+        return f"((int){call})" if node.name in ("popcount", "clz") else call
+
+    def text_Atomic(self, node: tree.Atomic) -> str:  # noqa: N802
+        prefix = "atomic_" if node.type.bits == 32 else "atom_"
+        values = "".join(f", {self.text(a)}" for a in node.arguments)
+        return f"{prefix}{ATOMICS[node.name]}(&{self.name(node.array)}[{self.text(node.index)}]{values})"
+
+    def text_Call(self, node: tree.Call) -> str:  # noqa: N802
+        return f"{self.name(node.function.name)}({', '.join(self.arguments(node))})"
+
+
+def float_text(value: float, bits: int) -> str:
+    """A literal that the compiler reads back exactly."""
+    suffix = "f" if bits == 32 else ""
+    if value != value:
+        return "((float)NAN)" if bits == 32 else "((double)NAN)"
+    if value in (float("inf"), float("-inf")):
+        return f"({'-' if value < 0 else ''}({'float' if bits == 32 else 'double'})INFINITY)"
+    return f"({value.hex()}{suffix})"

@@ -1,0 +1,99 @@
+"""The words of `CudaPython` as plain functions, for numba's CUDA simulator: slow, and exact like the oracle."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numba.cuda.simulator.kernel import _get_kernel_context as gpu
+
+from core.lang import intrinsics
+from core.lang.types import BY_NAME, Integer
+
+OPERATORS = {
+    **{op: getattr(operator, op) for op in ("add", "sub", "mul", "floordiv", "mod", "xor", "lt", "le", "gt", "ge", "eq", "ne")},
+    "and": operator.and_, "or": operator.or_, "shl": operator.lshift, "shr": operator.rshift,
+    "div": operator.truediv, "neg": operator.neg, "invert": operator.invert, "abs": abs,
+    **{op: getattr(intrinsics, op) for op in ("min", "max", "sqrt", "sin", "cos", "exp", "log", "pow", "popcount", "clz", "mulhi")},
+}  # fmt: skip
+PLACES: dict[str, Any] = {
+    "lane": lambda: BY_NAME["i32"](gpu().threadIdx.x),
+    "team_rank": lambda: BY_NAME["i32"](gpu().blockIdx.x),
+    "team_count": lambda: BY_NAME["i32"](gpu().gridDim.x),
+    "barrier": lambda: gpu().syncthreads(),
+}
+
+
+def team_kernel(team_size: int) -> Any:
+    """The decorator of an emitted kernel."""
+    return cuda.jit
+
+
+def team_function() -> Any:
+    """The decorator of emitted functions."""
+    return cuda.jit(device=True)
+
+
+def load(array: Any, index: Any) -> Any:
+    """Read an element, outside which there is nothing."""
+    if not 0 <= int(index) < array.size:
+        raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
+    scalar = BY_NAME[f"{array.dtype.kind}{array.dtype.itemsize * 8}"]
+    return scalar(int(array[int(index)])) if issubclass(scalar, Integer) else scalar(array[int(index)])
+
+
+def store(array: Any, index: Any, value: Any) -> None:
+    """Write an element."""
+    if not 0 <= int(index) < array.size:
+        raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
+    array[int(index)] = value if array.dtype.kind == "f" else array.dtype.type(int(value))
+
+
+def pointer(array: Any) -> Any:
+    """A kernel's array argument as it is."""
+    return array
+
+
+def _from(target: str, value: Any) -> Any:
+    return BY_NAME[target](value)
+
+
+def _atomic(name: str, scalar: Any) -> Any:
+    """An atomic; the simulator offers its own inside a running kernel only."""
+
+    def update(array: Any, index: Any, *values: Any) -> Any:
+        function = getattr(gpu().atomic, name.removeprefix("atomic_"))
+        return scalar(int(function(array, int(index), *(array.dtype.type(int(v)) for v in values))))
+
+    return update
+
+
+def __getattr__(name: str) -> Any:
+    if name in PLACES:
+        return PLACES[name]
+    if "_from_" in name:
+        target = name.partition("_from_")[0]
+        return lambda value: _from(target, value)
+    operation, _, kind = name.rpartition("_")
+    if operation == "div":
+        return lambda a, b: np.divide(a, b)
+    if operation in OPERATORS:
+        return OPERATORS[operation]
+    if operation == "literal":
+        return BY_NAME[kind]
+    if operation == "local":
+        return lambda count: np.zeros(count, BY_NAME[kind].dtype)
+    if operation == "shared":
+        return lambda offset, count: shared(offset, count, BY_NAME[kind].dtype)
+    if operation.startswith("atomic"):
+        return _atomic(operation, BY_NAME[kind])
+    raise AttributeError(name)
+
+
+def shared(offset: int, count: int, dtype: Any) -> Any:
+    """A part of the simulated block's dynamic shared memory."""
+    memory = gpu().shared.array(0, np.dtype(np.uint8))
+    return memory[offset : offset + count * dtype.itemsize].view(dtype)
+

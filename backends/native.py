@@ -1,0 +1,166 @@
+"""Machine code for the CPU family: compiled by numba once, saved as an object file, loaded by llvmlite alone.
+
+A process that finds the object file runs it without importing numba, which is what lets 64 ranks start on two cores.
+Every kernel has one signature, ``entry(begin, end, team_count, slots)``, with its arguments in 64-bit slots.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from backends.cache import cache_folder, write_once
+
+ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
+
+# numba's code names these for exceptions, which a kernel cannot raise; without numba they must still have an address.
+NEVER_CALLED = ("numba_gil_ensure", "numba_gil_release", "numba_unpickle", "NRT_incref", "NRT_decref")
+
+_engine: Any = None
+_loaded: dict[str, tuple[Any, Any]] = {}
+
+
+def object_path(source: str, stem: str) -> str:
+    """Where the machine code of an emitted module is kept, for this CPU and these versions."""
+    here = os.path.dirname(__file__)
+    digest = hashlib.sha256(source.encode())
+    for name in ("emit/llvm_words.py", "emit/cpu_words.py", "native.py"):
+        with open(os.path.join(here, name), "rb") as file:
+            digest.update(file.read())
+    digest.update(f"{_machine()} {_versions()}".encode())
+    return os.path.join(cache_folder("objects"), f"{stem}-{digest.hexdigest()[:24]}.o")
+
+
+def _machine() -> str:
+    """The CPU that machine code is made for."""
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features().flatten()
+    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+
+
+def _versions() -> str:
+    import llvmlite
+
+    return f"llvmlite {llvmlite.__version__} python {sys.version_info[:2]}"
+
+
+def compile_object(source: str, path: str) -> None:
+    """Compile an emitted module with numba and save its machine code.
+
+    Parameters
+    ----------
+    source
+        A module printed by `backends.emit.numba_python.CpuPython`.
+    path
+        The object file, as `object_path` gives it.
+
+    """
+    import numba
+    from numba.core import types
+
+    scope: dict[str, Any] = {"__name__": "emitted"}
+    exec(compile(source, os.path.basename(path), "exec"), scope)
+    signature = types.void(types.int32, types.int32, types.int32, types.CPointer(types.int64))
+    compiled = numba.cfunc(signature)(scope["entry"])
+    code: bytes = compiled._library._get_compiled_object()
+    name: str = compiled._wrapper_name
+    write_once(path, len(name).to_bytes(4, "little") + name.encode() + code)
+
+
+def load(path: str) -> Any:
+    """The function in an object file, callable through ctypes; the interpreter lock is free while it runs."""
+    if path not in _loaded:
+        with open(path, "rb") as file:
+            content = file.read()
+        length = int.from_bytes(content[:4], "little")
+        name, code = content[4 : 4 + length].decode(), content[4 + length :]
+        address = _link(name, code)
+        _loaded[path] = (ENTRY(address), address)
+    return _loaded[path][0]
+
+
+def address(path: str) -> int:
+    """The address of the function in an object file."""
+    load(path)
+    return int(_loaded[path][1])
+
+
+def _link(name: str, code: bytes) -> int:
+    """Hand machine code to llvmlite's linker."""
+    global _engine
+    import llvmlite.binding as llvm
+
+    if _engine is None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+        _engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        for symbol in NEVER_CALLED:
+            llvm.add_symbol(symbol, ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value)
+    _engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    _engine.finalize_object()
+    return int(_engine.get_function_address(name))
+
+
+REPLAY = """
+from backends.emit.cpu_words import (
+    add_i32, add_u64, atomic_add_u64, call_entry, floordiv_i64, i32_from_i64, i64_from_i32, literal_i32,
+    literal_u64, load, lt_i32, lt_u64, mul_i64, pointer_i32, pointer_u64, slot_i32, u64_from_i32, yield_core,
+)
+
+def entry(worker, workers, times, slots):
+    launches = slot_i32(slots, 0)
+    entries = pointer_u64(slots, 1)
+    teams = pointer_i32(slots, 2)
+    arguments = pointer_u64(slots, 3)
+    meeting = pointer_u64(slots, 4)
+    zero, one = literal_i32(0), literal_i32(1)
+    expected = literal_u64(0)
+    done = zero
+    while lt_i32(done, times):
+        k = zero
+        while lt_i32(k, launches):
+            total = load(teams, k)
+            wide = i64_from_i32(total)
+            begin = i32_from_i64(floordiv_i64(mul_i64(wide, i64_from_i32(worker)), i64_from_i32(workers)))
+            end = i32_from_i64(floordiv_i64(mul_i64(wide, i64_from_i32(add_i32(worker, one))), i64_from_i32(workers)))
+            call_entry(load(entries, k), begin, end, total, load(arguments, k))
+            if lt_i32(one, workers):
+                expected = add_u64(expected, u64_from_i32(workers))
+                atomic_add_u64(meeting, zero, literal_u64(1))
+                while lt_u64(atomic_add_u64(meeting, zero, literal_u64(0)), expected):
+                    yield_core()
+            k = add_i32(k, one)
+        done = add_i32(done, one)
+"""
+
+
+class Recorded:
+    """Recorded launches, replayed by compiled code: no Python between two of them.
+
+    Several workers may run the same recording together; they meet after every launch at the counter ``meeting``, which
+    must be zero when they begin.
+    """
+
+    def __init__(self, paths: list[str], teams: list[int], packed: list[np.ndarray], meeting: Any = None) -> None:
+        self.entries = np.array([address(p) for p in paths], np.uint64)
+        self.teams = np.array(teams, np.int32)
+        self.packed = packed
+        self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
+        self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
+        parts = [self.entries, self.teams, self.addresses, self.meeting]
+        self.slots = np.array([len(paths), *(p.ctypes.data for p in parts)], np.uint64)
+        path = object_path(REPLAY, "replay")
+        if not os.path.exists(path):
+            compile_object(REPLAY, path)
+        self.entry = load(path)
+
+    def run(self, times: int, worker: int, workers: int) -> None:
+        """This worker's part of ``times`` replays."""
+        self.entry(worker, workers, times, self.slots.ctypes.data)

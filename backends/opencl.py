@@ -1,0 +1,174 @@
+"""Any OpenCL device through pyopencl: a team is a work-group; programs are kept as binaries on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
+from backends.cache import cache_folder, write_once
+from core.lang import tree
+
+OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
+
+
+class OpenClBackend(Backend):
+    """Runs kernels through one in-order queue with profiling.
+
+    Parameters
+    ----------
+    device
+        What `devices` lists; its index counts the devices of all platforms.
+
+    """
+
+    name = "opencl"
+
+    def __init__(self, device: DeviceInfo) -> None:
+        import pyopencl as cl
+
+        self.cl = cl
+        self.handle = every_device(cl)[int(device.index)]
+        extensions = self.handle.extensions.split()
+        missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
+        if missing:
+            raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which the suite's kernels need")
+        self.context = cl.Context([self.handle])
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        self.queue = cl.CommandQueue(self.context, properties=profiling)
+        is_cpu = bool(self.handle.type & cl.device_type.CPU)
+        limit = Capabilities(
+            self.handle.max_work_group_size,
+            self.handle.local_mem_size,
+            self.handle.max_compute_units,
+            self.handle.max_work_group_size if is_cpu else 2048,
+            "cl_khr_fp64" in extensions,
+        )
+        super().__init__(device, limit)
+        self.events: list[tuple[str, Any, Any]] = []
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        try:
+            import pyopencl as cl
+        except ImportError as error:
+            raise Unavailable("pyopencl is not installed; pip install 'onekernel[opencl]'") from error
+        found = [
+            DeviceInfo(
+                str(k),
+                d.name.strip(),
+                f"{d.platform.name} {d.driver_version}",
+                d.global_mem_size,
+                d.max_compute_units,
+            )
+            for k, d in enumerate(every_device(cl))
+        ]
+        if not found:
+            raise Unavailable("no OpenCL platform has a device; pip install 'onekernel[opencl]' brings PoCL for CPUs")
+        return found
+
+    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = max(1, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        try:
+            return Buffer(self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size), shape, dtype)
+        except (self.cl.MemoryError, self.cl.LogicError, self.cl.RuntimeError) as error:
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}: {error}") from error
+
+    def write(self, buffer: Buffer, host: np.ndarray) -> None:
+        flat = np.ascontiguousarray(host, buffer.dtype).reshape(-1)
+        event = self.cl.enqueue_copy(self.queue, buffer.handle, flat, is_blocking=True)
+        self.events.append(("transfer", event, event))
+
+    def download(self, buffer: Buffer) -> np.ndarray:
+        host = np.empty(buffer.size, buffer.dtype)
+        event = self.cl.enqueue_copy(self.queue, host, buffer.handle, is_blocking=True)
+        self.events.append(("transfer", event, event))
+        self.synchronize()
+        return host.reshape(buffer.shape)
+
+    def synchronize(self) -> None:
+        self.queue.finish()
+        for kind, first, last in self.events:
+            seconds = (last.profile.end - first.profile.start) * 1e-9
+            if kind == "transfer":
+                self.timings.transfer_s += seconds
+            else:
+                self.timings.kernel_s += seconds
+        self.events.clear()
+
+    def compile(self, program: tree.Program) -> Any:
+        """A kernel object and its team size."""
+        from backends.emit.opencl_c import OpenClC
+
+        source = OpenClC(program).source()
+        built = self.program(source, program.kernel.name)
+        kernel = self.cl.Kernel(built, program.kernel.name + "_")
+        info = self.cl.kernel_work_group_info
+        most = kernel.get_work_group_info(info.WORK_GROUP_SIZE, self.handle)
+        if program.team_size > most:
+            name = program.kernel.name
+            raise LaunchRefused(f"opencl: {name} runs teams of 1 to {most} lanes here, not {program.team_size}")
+        return kernel, program.team_size
+
+    def program(self, source: str, name: str) -> Any:
+        """Build from the binary that an earlier run left, else from source."""
+        key = f"{source} {OPTIONS} {self.handle.platform.version} {self.device} {self.handle.version}"
+        path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", self.cl.CompilerWarning)
+            if os.path.exists(path):
+                with open(path, "rb") as file:
+                    return self.cl.Program(self.context, [self.handle], [file.read()]).build(OPTIONS)
+            built = self.cl.Program(self.context, source).build(OPTIONS, cache_dir=False)
+        write_once(path, built.get_info(self.cl.program_info.BINARIES)[0])
+        return built
+
+    def execute(self, launch: Launch) -> None:
+        kernel, team_size = launch.executable
+        set_arguments(kernel, launch.arguments)
+        event = self.enqueue(kernel, launch.teams, team_size)
+        self.events.append(("kernel", event, event))
+
+    def enqueue(self, kernel: Any, teams: int, team_size: int) -> Any:
+        """Queue one launch whose arguments are set."""
+        try:
+            return self.cl.enqueue_nd_range_kernel(self.queue, kernel, (teams * team_size,), (team_size,))
+        except self.cl.MemoryError as error:
+            raise OutOfMemory(f"{self.device.name}: {error}") from error
+
+    def prepare(self, launches: list[Launch]) -> Any:
+        """A kernel object for each launch, with its arguments set once."""
+        prepared = []
+        for launch in launches:
+            kernel, team_size = launch.executable
+            own = self.cl.Kernel(kernel.program, kernel.function_name)
+            set_arguments(own, launch.arguments)
+            prepared.append((own, launch.teams, team_size))
+        return prepared
+
+    def replay(self, prepared: Any, times: int) -> None:
+        first = last = None
+        for _ in range(times):
+            for kernel, teams, team_size in prepared:
+                last = self.enqueue(kernel, teams, team_size)
+                first = first or last
+        if last is not None:
+            self.events.append(("kernel", first, last))
+
+
+def set_arguments(kernel: Any, arguments: tuple[Any, ...]) -> None:
+    """Hand over buffers and typed numbers."""
+    kernel.set_args(*(a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in arguments))
+
+
+def every_device(cl: Any) -> list[Any]:
+    """The devices of all platforms, in a stable order."""
+    try:
+        return [d for p in cl.get_platforms() for d in p.get_devices()]
+    except cl.LogicError:
+        return []

@@ -1,0 +1,100 @@
+"""Known-answer test of a device: atomics, barriers, shared memory, reductions and 32 and 64-bit arithmetic.
+
+It runs once per device, driver and version of the suite; a mark in the cache tells that a device has passed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.cache import cache_folder, write_once
+from core.lang import (
+    Array,
+    atomic_add,
+    atomic_max,
+    atomic_min,
+    barrier,
+    i32,
+    kernel,
+    lane,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+    u64,
+)
+from core.lang.library import random_below, team_max, team_min, team_sum
+
+if TYPE_CHECKING:
+    from backends.base import Backend
+
+
+@kernel
+def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i32], found: Array[u32]):
+    """Sum, minimum and maximum of ``values`` by atomics and by team reductions, and a few random draws."""
+    scratch = shared_array(team_size(), i32)
+    low, high, total = values[0], values[0], 0
+    for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        low = min(low, values[i])
+        high = max(high, values[i])
+        total += values[i] // 7 + values[i] % 7
+        atomic_add(sums, 0, u64(values[i]))
+    low = team_min(low, scratch)
+    high = team_max(high, scratch)
+    total = team_sum(total, scratch)
+    barrier()
+    if lane() == 0:
+        atomic_min(extremes, 0, low)
+        atomic_max(extremes, 1, high)
+        atomic_add(extremes, 2, total)
+    if team_rank() == 0 and lane() < 1:
+        for k in range(4):
+            found[k] = random_below(u32(1000), u64(42), u64(k), u32(7))
+
+
+def passed(backend: Backend) -> str:
+    """Test a device unless it has passed before; the reason of a failure, or an empty text."""
+    with open(__file__, "rb") as file:
+        version = file.read()
+    identity = hashlib.sha256(version + repr((backend.name, backend.device, np.__version__)).encode()).hexdigest()[:24]
+    mark = os.path.join(cache_folder("self-test"), f"{backend.name}-{identity}")
+    if os.path.exists(mark):
+        return ""
+    try:
+        wrong = run(backend)
+    except Exception as error:  # whatever a broken driver throws is a reason to leave the device out
+        return f"{type(error).__name__}: {error}".splitlines()[0]
+    if not wrong:
+        write_once(mark, b"passed\n")
+    backend.timings.reset()
+    return wrong
+
+
+def run(backend: Backend) -> str:
+    """Compare a device with NumPy; what differs, or an empty text."""
+    values = (np.arange(1000, dtype=np.int64) * 7919 % 2003 - 1001).astype(np.int32)
+    expected = [int(values.min()), int(values.max()), int((values // 7 + values % 7).sum())]
+    draws = [358, 298, 329, 396]
+    for team_size in (1, 32):
+        if team_size > backend.capabilities.max_team_size:
+            continue
+        sums = backend.upload(np.zeros(1, np.uint64))
+        extremes = backend.upload(np.array([2**31 - 1, -(2**31), 0], np.int32))
+        found = backend.upload(np.zeros(4, np.uint32))
+        given = backend.upload(values)
+        backend.launch(known_answer, 3, team_size, given, values.size, sums, extremes, found)
+        total = int(backend.download(sums)[0])
+        if total != int(values.astype(np.int64).sum()) % 2**64:
+            return f"atomic sum {total} with teams of {team_size}"
+        if backend.download(extremes).tolist() != expected:
+            return f"reductions {backend.download(extremes).tolist()}, not {expected}, with teams of {team_size}"
+        if backend.download(found).tolist() != draws:
+            return f"random draws {backend.download(found).tolist()}, not {draws}"
+    return ""
+
+

@@ -1,0 +1,12 @@
+"""The one class of errors that are the user's to mend: shown as one line, exit code 2, no traceback."""
+
+
+class UserError(Exception):
+    """A mistake in what the user asked for or handed in.
+
+    The message names the file, line, option or instance, what was found and what was expected. A program ends
+    with `exit_code` and prints the message alone. Exceptions that must derive from another class (a
+    `ValueError`, say) join in by carrying the same attribute.
+    """
+
+    exit_code = 2

@@ -1,0 +1,461 @@
+"""Front end, first half: Python expressions become typed ones, or are refused with the line and what to write."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any, NamedTuple
+
+from core.lang import tree
+from core.lang.intrinsics import ATOMICS, PURE
+from core.lang.source import Function, Source
+from core.lang.types import (
+    BY_NAME,
+    Array,
+    Const,
+    Generic,
+    Integer,
+    boolean,
+    f32,
+    i32,
+    joined,
+    promoted,
+    widens,
+)
+
+BINARY = {
+    ast.Add: ("add", operator.add),
+    ast.Sub: ("sub", operator.sub),
+    ast.Mult: ("mul", operator.mul),
+    ast.Div: ("div", operator.truediv),
+    ast.FloorDiv: ("floordiv", operator.floordiv),
+    ast.Mod: ("mod", operator.mod),
+    ast.BitAnd: ("and", operator.and_),
+    ast.BitOr: ("or", operator.or_),
+    ast.BitXor: ("xor", operator.xor),
+    ast.LShift: ("shl", operator.lshift),
+    ast.RShift: ("shr", operator.rshift),
+}
+COMPARE = {
+    ast.Lt: ("lt", operator.lt),
+    ast.LtE: ("le", operator.le),
+    ast.Gt: ("gt", operator.gt),
+    ast.GtE: ("ge", operator.ge),
+    ast.Eq: ("eq", operator.eq),
+    ast.NotEq: ("ne", operator.ne),
+}
+UNARY = {ast.USub: ("neg", operator.neg), ast.Invert: ("invert", operator.invert)}
+ADVICE = {
+    ast.Attribute: "an attribute; import the name itself, and pass sizes as arguments",
+    ast.List: "a list; use local_array or shared_array",
+    ast.Tuple: "a tuple; use separate variables",
+    ast.Dict: "a dict; use arrays",
+    ast.Set: "a set; use arrays",
+    ast.ListComp: "a comprehension; write a for loop over an array",
+    ast.DictComp: "a comprehension; write a for loop over an array",
+    ast.SetComp: "a comprehension; write a for loop over an array",
+    ast.GeneratorExp: "a generator expression; write a for loop",
+    ast.Lambda: "a lambda; write a @function",
+    ast.JoinedStr: "an f-string; kernels have no text",
+    ast.NamedExpr: "an assignment inside an expression; write it as a statement of its own",
+    ast.Starred: "a starred expression; write the items out",
+    ast.Slice: "a slice; loop over the elements",
+    ast.Yield: "yield; store results in an array",
+    ast.YieldFrom: "yield; store results in an array",
+    ast.Await: "await; kernels are not asynchronous",
+}
+
+
+class Untyped(NamedTuple):
+    """A number written in the source: it takes a type from where it stands."""
+
+    type: None
+    value: Any
+    node: Any
+
+
+def position(node: Any) -> tuple[int, ...]:
+    """A key that names one expression of a file."""
+    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+class Expressions:
+    """Types the expressions of one function; the statements are in the subclass `core.lang.frontend.Body`."""
+
+    def __init__(self, translator: Any, source: Source, out: tree.Function, team_size: int) -> None:
+        self.translator = translator
+        self.source = source
+        self.out = out
+        self.team_size = team_size
+        self.constants: dict[str, Any] = dict(out.constants)
+        self.defined: set[str] | None = set()
+
+    def refuse(self, node: Any, what: str) -> Any:
+        """Raise a located `KernelError`."""
+        self.source.refuse(node, what)
+
+    # --- types of numbers ---
+
+    def adopt(self, value: Any, scalar: Any, node: Any) -> Any:
+        """Give an untyped number the type ``scalar``, and remember it for the plain-Python run."""
+        number = value.value
+        if scalar.kind == "b":
+            self.refuse(node, f"the number {number} where a truth value is needed; write a comparison")
+        if isinstance(number, float) and scalar.kind != "f":
+            self.refuse(node, f"the float {number} beside {scalar.__name__}; cast one of them")
+        if scalar.kind != "f" and not scalar.low <= number <= scalar.high:
+            self.refuse(node, f"{number} does not fit {scalar.__name__}; cast it to a type that holds it")
+        typed = scalar(number)
+        self.out.literals[position(value.node)] = typed
+        return tree.Literal(scalar, typed)
+
+    def settled(self, value: Any, node: Any) -> Any:
+        """A typed expression: an untyped number alone is i32, or f32."""
+        if isinstance(value, Untyped):
+            return self.adopt(value, f32 if isinstance(value.value, float) else i32, node)
+        return value
+
+    def fitted(self, value: Any, scalar: Any, node: Any, what: str) -> Any:
+        """An expression of exactly type ``scalar``, widened if nothing is lost, or an error."""
+        if isinstance(value, Untyped):
+            return self.adopt(value, scalar, node)
+        if value.type is scalar:
+            return value
+        if not widens(value.type, scalar):
+            self.refuse(node, f"{what} is {scalar.__name__}, not {value.type.__name__}; write {scalar.__name__}(...)")
+        return self.cast(value, scalar)
+
+    def cast(self, value: Any, scalar: Any) -> Any:
+        """Convert, at once if the value is known."""
+        if isinstance(value, tree.Literal):
+            return tree.Literal(scalar, scalar(value.value))
+        return value if value.type is scalar else tree.Cast(scalar, value)
+
+    def meet(self, left: Any, right: Any, node: Any) -> tuple[Any, Any, Any]:
+        """Both operands in their common type."""
+        if isinstance(left, Untyped):
+            scalar = promoted(right.type)
+        elif isinstance(right, Untyped):
+            scalar = promoted(left.type)
+        else:
+            scalar = joined(left.type, right.type)
+            if scalar is None:
+                names = f"{left.type.__name__} and {right.type.__name__}"
+                self.refuse(node, f"{names} do not mix; cast one of them")
+        return scalar, self.fitted(left, scalar, node, "operand"), self.fitted(right, scalar, node, "operand")
+
+    def constant(self, node: Any, what: str) -> int:
+        """The value of an expression that must be an integer known at compile time."""
+        value = self.expression(node)
+        if not isinstance(value, (tree.Literal, Untyped)) or isinstance(value.value, (float, bool)):
+            self.refuse(node, f"{what} must be a constant integer; use literals, module constants or Const parameters")
+        return int(value.value)
+
+    # --- expressions ---
+
+    def expression(self, node: Any) -> Any:
+        """Type one expression without effects."""
+        method = getattr(self, "expr_" + type(node).__name__, None)
+        if method is None:
+            self.refuse(node, ADVICE.get(type(node), f"{type(node).__name__} is not part of the kernel language"))
+        return method(node)
+
+    def typed(self, node: Any) -> Any:
+        """An expression whose numbers all have a type."""
+        return self.settled(self.expression(node), node)
+
+    def truth(self, node: Any) -> Any:
+        """An expression that must be a truth value."""
+        value = self.typed(node)
+        if value.type is not boolean:
+            self.refuse(node, f"{value.type.__name__} where a truth value is needed; write a comparison such as x != 0")
+        return value
+
+    def expr_Constant(self, node: ast.Constant) -> Any:  # noqa: N802
+        if isinstance(node.value, bool):
+            return tree.Literal(boolean, node.value)
+        if isinstance(node.value, (int, float)):
+            return Untyped(None, node.value, node)
+        return self.refuse(node, f"the constant {node.value!r}; kernels have integers, floats and truth values")
+
+    def expr_Name(self, node: ast.Name) -> Any:  # noqa: N802
+        name = node.id
+        if name in self.constants:
+            value = self.constants[name]
+            scalar = boolean if isinstance(value, bool) else type(value) if isinstance(value, Integer) else f32
+            return tree.Literal(scalar, value)
+        scalar = self.out.parameters.get(name) or self.out.locals.get(name)
+        if isinstance(scalar, tree.ArrayType) or name in self.out.arrays:
+            return self.refuse(node, f"the array {name} as a value; subscript it, or pass it to a function")
+        if scalar is not None:
+            if self.defined is not None and name not in self.defined:
+                self.refuse(node, f"{name} may be unassigned here; give it a value on every path")
+            return tree.Local(scalar, name)
+        if name in self.assigned:
+            return self.refuse(node, f"{name} is used before its assignment")
+        value = self.source.lookup(name)
+        if isinstance(value, Integer):
+            return tree.Literal(type(value), value)
+        if isinstance(value, bool):
+            return tree.Literal(boolean, value)
+        if type(value) in (int, float):
+            return Untyped(None, value, node)
+        return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
+
+    assigned: set[str]
+
+    def expr_BinOp(self, node: ast.BinOp) -> Any:  # noqa: N802
+        left, right = self.expression(node.left), self.expression(node.right)
+        if type(node.op) not in BINARY:
+            advice = "write a product or pow" if isinstance(node.op, ast.Pow) else "it has no meaning for scalars"
+            self.refuse(node, f"operator {type(node.op).__name__}; {advice}")
+        name, python = BINARY[type(node.op)]
+        if isinstance(left, Untyped) and isinstance(right, Untyped):
+            if isinstance(node.op, ast.Div) and not isinstance(left.value, float):
+                self.refuse(node, "/ divides floats; write // for integers")
+            return Untyped(None, self.folded(node, python, left.value, right.value), node)
+        if name in ("shl", "shr"):
+            left, right = self.settled(left, node.left), self.settled(right, node.right)
+            scalar = promoted(left.type)
+            if scalar.kind not in "iu" or right.type.kind not in "iu":
+                self.refuse(node, "shifts are for integers; cast the operands")
+            left, right = self.cast(left, scalar), self.shift_count(right, scalar)
+        else:
+            scalar, left, right = self.meet(left, right, node)
+            self.check_operator(node, name, scalar)
+        if isinstance(left, tree.Literal) and isinstance(right, tree.Literal):
+            return tree.Literal(scalar, self.folded(node, python, left.value, right.value))
+        return tree.Binary(scalar, name, left, right)
+
+    def shift_count(self, count: Any, scalar: Any) -> Any:
+        """Counts are taken modulo the width, on every device."""
+        mask = tree.Literal(scalar, scalar(scalar.bits - 1))
+        if isinstance(count, tree.Literal):
+            return tree.Literal(scalar, scalar(int(count.value) & (scalar.bits - 1)))
+        return tree.Binary(scalar, "and", self.cast(count, scalar), mask)
+
+    def check_operator(self, node: Any, name: str, scalar: Any) -> None:
+        """Refuse what an operator does not mean for a type."""
+        if scalar.kind == "b":
+            self.refuse(node, f"{name} of truth values; write and, or, not, or cast to i32")
+        if name == "div" and scalar.kind != "f":
+            self.refuse(node, "/ divides floats; write // for integers, or cast to f32 or f64")
+        if scalar.kind == "f" and name not in ("add", "sub", "mul", "div"):
+            self.refuse(node, f"{name} of floats; cast to an integer first")
+
+    def folded(self, node: Any, python: Any, *values: Any) -> Any:
+        """Compute a constant expression."""
+        try:
+            return python(*values)
+        except (ArithmeticError, ValueError) as error:
+            return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
+
+    def expr_UnaryOp(self, node: ast.UnaryOp) -> Any:  # noqa: N802
+        if isinstance(node.op, ast.Not):
+            value = self.truth(node.operand)
+            if isinstance(value, tree.Literal):
+                return tree.Literal(boolean, not value.value)
+            return tree.Unary(boolean, "not", value)
+        if isinstance(node.op, ast.UAdd):
+            self.refuse(node, "unary +; leave it out")
+        value = self.expression(node.operand)
+        name, python = UNARY[type(node.op)]
+        if isinstance(value, Untyped):
+            return Untyped(None, self.folded(node, python, value.value), node)
+        scalar = promoted(value.type)
+        if scalar.kind == "b" or (scalar.kind == "f" and name == "invert"):
+            self.refuse(node, f"{name} of {scalar.__name__}; it is for numbers" + (" without a point" * (name != "neg")))
+        value = self.cast(value, scalar)
+        if isinstance(value, tree.Literal):
+            return tree.Literal(scalar, self.folded(node, python, value.value))
+        return tree.Unary(scalar, name, value)
+
+    def expr_Compare(self, node: ast.Compare) -> Any:  # noqa: N802
+        operands = [self.expression(n) for n in (node.left, *node.comparators)]
+        found: Any = None
+        for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
+            if type(op) not in COMPARE:
+                self.refuse(node, f"comparison {type(op).__name__}; compare numbers with < <= > >= == !=")
+            name, python = COMPARE[type(op)]
+            if isinstance(left, Untyped) and isinstance(right, Untyped):
+                one: Any = tree.Literal(boolean, python(left.value, right.value))
+            else:
+                scalar, left, right = self.meet(left, right, node)
+                if scalar.kind == "b":
+                    self.refuse(node, "comparison of truth values; use and, or, not")
+                if isinstance(left, tree.Literal) and isinstance(right, tree.Literal):
+                    one = tree.Literal(boolean, bool(python(left.value, right.value)))
+                else:
+                    one = tree.Compare(boolean, name, left, right)
+            found = one if found is None else self.logic("and", found, one)
+        return found
+
+    def logic(self, op: str, left: Any, right: Any) -> Any:
+        """Short-circuit, folding a constant left side."""
+        if isinstance(left, tree.Literal):
+            return right if left.value == (op == "and") else left
+        return tree.Logic(boolean, op, left, right)
+
+    def expr_BoolOp(self, node: ast.BoolOp) -> Any:  # noqa: N802
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        found = self.truth(node.values[0])
+        for operand in node.values[1:]:
+            if isinstance(found, tree.Literal) and found.value != (op == "and"):
+                return found
+            found = self.logic(op, found, self.truth(operand))
+        return found
+
+    def expr_IfExp(self, node: ast.IfExp) -> Any:  # noqa: N802
+        test = self.truth(node.test)
+        if isinstance(test, tree.Literal):
+            return self.expression(node.body if test.value else node.orelse)
+        yes, no = self.expression(node.body), self.expression(node.orelse)
+        if isinstance(yes, Untyped) and isinstance(no, Untyped):
+            yes, no = self.settled(yes, node.body), self.settled(no, node.orelse)
+        scalar, yes, no = self.meet(yes, no, node)
+        return tree.Select(scalar, test, yes, no)
+
+    def array(self, node: Any) -> tuple[str, tree.ArrayType]:
+        """The array that a bare name stands for."""
+        name = node.id if isinstance(node, ast.Name) else None
+        if name is None:
+            self.refuse(node, f"{ast.unparse(node)} is not the name of an array; name the array itself")
+        found = self.out.parameters.get(name)
+        if name in self.out.arrays:
+            found = self.out.arrays[name].array
+        if not isinstance(found, tree.ArrayType):
+            self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
+        return name, found
+
+    def index(self, node: Any) -> Any:
+        """An array index: one integer."""
+        if isinstance(node, ast.Tuple):
+            self.refuse(node, "a subscript of several dimensions; arrays are flat, write row * width + column")
+        value = self.typed(node)
+        if value.type.kind not in "iu":
+            self.refuse(node, f"a subscript of type {value.type.__name__}; cast it to an integer")
+        if isinstance(value, tree.Literal) and int(value.value) < 0:
+            self.refuse(node, "a negative subscript; count from the front")
+        return self.cast(value, promoted(value.type))
+
+    def expr_Subscript(self, node: ast.Subscript) -> Any:  # noqa: N802
+        name, array = self.array(node.value)
+        index = self.index(node.slice)
+        return tree.Load(array.element, name, index)
+
+    # --- calls ---
+
+    def expr_Call(self, node: ast.Call) -> Any:  # noqa: N802
+        value = self.call(node)
+        if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
+            name = ast.unparse(node.func)
+            self.refuse(node, f"{name} has an effect and stands inside an expression; assign it to a local first")
+        if isinstance(value, tree.Call) and value.type is None:
+            self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
+        return value
+
+    def call(self, node: ast.Call) -> Any:
+        """Type a call, which may have effects."""
+        if not isinstance(node.func, ast.Name):
+            self.refuse(node, f"a call of {ast.unparse(node.func)}; call functions by their bare name")
+        if node.keywords:
+            self.refuse(node, "keyword arguments; pass arguments by position")
+        if any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, ADVICE[ast.Starred])
+        name = node.func.id
+        meant = self.source.lookup(name)
+        if isinstance(meant, Function):
+            return self.call_function(node, meant)
+        if name in BY_NAME:
+            return self.call_cast(node, BY_NAME[name])
+        if name == "team_size":
+            self.count(node, 0)
+            return tree.Literal(i32, i32(self.team_size))
+        if name in ATOMICS:
+            return self.call_atomic(node, name)
+        if name in PURE:
+            return self.call_word(node, name)
+        return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
+
+    def count(self, node: ast.Call, expected: int) -> None:
+        """Check the number of arguments."""
+        if len(node.args) != expected:
+            self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
+
+    def call_cast(self, node: ast.Call, scalar: Any) -> Any:
+        """``u32(x)``."""
+        self.count(node, 1)
+        value = self.expression(node.args[0])
+        if isinstance(value, Untyped):
+            return tree.Literal(scalar, self.folded(node, scalar, value.value))
+        if isinstance(value, tree.Literal):
+            return tree.Literal(scalar, self.folded(node, scalar, value.value))
+        return self.cast(value, scalar)
+
+    def call_word(self, node: ast.Call, name: str) -> Any:
+        """An intrinsic without effects."""
+        expected, rule, result, needs = PURE[name]
+        self.count(node, expected)
+        values = [self.expression(a) for a in node.args]
+        if rule is None:
+            return tree.Intrinsic(result, name, ())
+        known = [v for v in values if not isinstance(v, Untyped)]
+        if known:
+            first = promoted(known[0].type)
+            values = [self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
+                      for v, a in zip(values, node.args, strict=True)]
+        values = [self.settled(v, a) for v, a in zip(values, node.args, strict=True)]
+        scalar = rule(values)
+        if scalar is None:
+            found = ", ".join(v.type.__name__ for v in values)
+            self.refuse(node, f"{name} needs {needs}, not {found}; cast the arguments")
+        return tree.Intrinsic(result or scalar, name, tuple(self.cast(v, scalar) for v in values))
+
+    def call_atomic(self, node: ast.Call, name: str) -> Any:
+        """An atomic update of one element."""
+        self.count(node, 2 + ATOMICS[name])
+        array_name, array = self.array(node.args[0])
+        scalar = array.element
+        if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
+            self.refuse(node, f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
+                              "in an argument or a shared array")
+        index = self.index(node.args[1])
+        values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
+        self.out.pure = False
+        return tree.Atomic(scalar, name, array_name, index, values)
+
+    def call_function(self, node: ast.Call, callee: Function) -> Any:
+        """A function of the user's: bind its types to the arguments and specialise it."""
+        kinds = {k: v for k, v in callee.signature.items() if k != "return"}
+        self.count(node, len(kinds))
+        bound: dict[str, Any] = {}
+        types: list[Any] = []
+        arguments: list[Any] = []
+        for (name, kind), given in zip(kinds.items(), node.args, strict=True):
+            what = f"argument {name} of {callee.name}"
+            if isinstance(kind, Const):
+                types.append(kind.scalar(self.constant(given, what)))
+            elif isinstance(kind, Array):
+                array_name, array = self.array(given)
+                wanted = self.bind(bound, kind.element, array.element)
+                if array.element is not wanted:
+                    self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{array.element.__name__}]")
+                types.append(array)
+                arguments.append(array_name)
+            else:
+                value = self.expression(given)
+                if isinstance(kind, Generic) and kind.name not in bound:
+                    value = self.settled(value, given)
+                wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
+                types.append(wanted)
+                arguments.append(self.fitted(value, wanted, given, what))
+        found = self.translator.function(callee, tuple(types), bound, node, self)
+        self.out.calls[position(node)] = found
+        self.out.pure = self.out.pure and found.pure
+        self.out.has_barrier = self.out.has_barrier or found.has_barrier
+        return tree.Call(found.result, found, tuple(arguments))
+
+    @staticmethod
+    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
+        """The scalar type that an annotation stands for in this call."""
+        return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

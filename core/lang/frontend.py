@@ -1,0 +1,420 @@
+"""Front end, second half: statements, functions and whole programs; what is not in the language is refused."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from core.lang import tree
+from core.lang.expressions import Expressions, Untyped
+from core.lang.source import Function, Kernel, Source
+from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+
+STATEMENT_ADVICE = {
+    ast.FunctionDef: "a nested function; define a @function at module level",
+    ast.AsyncFunctionDef: "an async function; kernels are not asynchronous",
+    ast.ClassDef: "a class; use arrays",
+    ast.Try: "try; kernels have no exceptions",
+    ast.Raise: "raise; write a code into an array and raise on the host",
+    ast.Assert: "assert; test on the host, or write a code into an array",
+    ast.With: "with; kernels have no context managers",
+    ast.Import: "import; import at module level",
+    ast.ImportFrom: "import; import at module level",
+    ast.Global: "global; pass an array",
+    ast.Nonlocal: "nonlocal; pass an array",
+    ast.Delete: "del; leave the variable alone",
+    ast.AnnAssign: "an annotated assignment; write x = i32(...)",
+    ast.Match: "match; write if and elif",
+    ast.AsyncFor: "async; kernels are not asynchronous",
+    ast.AsyncWith: "async; kernels are not asynchronous",
+}
+
+
+class Body(Expressions):
+    """Translates the body of one function.
+
+    ``defined`` is the set of locals that certainly have a value here; None where no path leads.
+    """
+
+    def __init__(self, translator: Any, source: Source, out: tree.Function, team_size: int) -> None:
+        super().__init__(translator, source, out, team_size)
+        self.assigned = _assigned_names(source.node)
+        self.defined = {n for n, t in out.parameters.items() if not isinstance(t, tree.ArrayType)}
+        self.loops: list[list[set[str] | None] | None] = []
+        self.temporaries = 0
+        self.depth = 0
+
+    def translate(self) -> None:
+        """Fill ``out.body``."""
+        body = self.source.node.body
+        self.out.body = self.block(body)
+        if self.out.result is not None and self.defined is not None:
+            self.refuse(body[-1], "the end of the function is reached without a return; return a value on every path")
+
+    def block(self, statements: list[Any]) -> list[Any]:
+        """Translate statements in order."""
+        found: list[Any] = []
+        self.depth += 1
+        for statement in statements:
+            method = getattr(self, "stmt_" + type(statement).__name__, None)
+            if method is None:
+                kind = type(statement)
+                self.refuse(statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language"))
+            found.extend(method(statement))
+        self.depth -= 1
+        return found
+
+    def branch(self, statements: list[Any], start: set[str] | None) -> tuple[list[Any], set[str] | None]:
+        """Translate one way through the code, beginning with the locals ``start``."""
+        self.defined = None if start is None else set(start)
+        return self.block(statements), self.defined
+
+    # --- assignment ---
+
+    def declare(self, node: Any, name: str, value: Any) -> Any:
+        """The value as it is stored in a local, whose type is that of its first assignment."""
+        if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
+            self.refuse(node, f"assignment to the array {name}; assign to its elements")
+        if name in self.out.arrays or name in self.constants or name in BY_NAME:
+            self.refuse(node, f"assignment to {name}, which is an array, a constant or a type; choose another name")
+        known = self.out.parameters.get(name) or self.out.locals.get(name)
+        if known is None:
+            value = self.settled(value, node)
+            known = self.out.locals[name] = promoted(value.type)
+        return self.fitted(value, known, node, name)
+
+    def assign(self, target: Any, value: Any) -> list[Any]:
+        """Store a typed value in a local or an array element."""
+        if isinstance(target, ast.Name):
+            value = self.declare(target, target.id, value)
+            if self.defined is not None:
+                self.defined.add(target.id)
+            return [tree.Assign(target.id, value)]
+        if isinstance(target, ast.Subscript):
+            name, array = self.array(target.value)
+            if name in self.out.parameters or array.space == "shared":
+                self.out.pure = False
+            value = self.fitted(value, array.element, target, f"an element of {name}")
+            return [tree.Store(name, self.index(target.slice), value)]
+        return self.refuse(target, f"assignment to {ast.unparse(target)}; assign to a local or an array element")
+
+    def hold(self, value: Any) -> tuple[Any, Any]:
+        """Keep a value in a temporary: the assignment, and the local that reads it."""
+        self.temporaries += 1
+        name = f"held{self.temporaries}"
+        while name in self.assigned or name in self.out.parameters:
+            name += "x"
+        self.out.locals[name] = value.type
+        return tree.Assign(name, value), tree.Local(value.type, name)
+
+    def right_side(self, node: Any) -> Any:
+        """The value of an assignment, which may be one call with effects."""
+        if not isinstance(node, ast.Call):
+            return self.expression(node)
+        value = self.call(node)
+        if value.type is None:
+            self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
+        return value
+
+    def stmt_Assign(self, node: ast.Assign) -> list[Any]:  # noqa: N802
+        if len(node.targets) > 1:
+            self.refuse(node, "several targets in one assignment; write one assignment for each")
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple):
+            return self.assign_tuple(node, target)
+        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+            space = {"shared_array": "shared", "local_array": "local"}.get(node.value.func.id)
+            if space:
+                return self.new_array(node, target, node.value, space)
+        value = self.right_side(node.value)
+        if isinstance(target, ast.Subscript) and isinstance(value, (tree.Atomic, tree.Call)):
+            keep, value = self.hold(value)
+            return [keep, *self.assign(target, value)]
+        return self.assign(target, value)
+
+    def assign_tuple(self, node: ast.Assign, target: ast.Tuple) -> list[Any]:
+        """``a, b = b, a``: all values first, then the stores from left to right."""
+        if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
+            self.refuse(node, "unpacking; write as many values on the right as targets on the left")
+        kept: list[Any] = []
+        stores: list[Any] = []
+        for one, given in zip(target.elts, node.value.elts, strict=True):
+            value = self.expression(given)
+            if isinstance(value, Untyped) and isinstance(one, ast.Subscript):
+                value = self.adopt(value, self.array(one.value)[1].element, given)
+            elif isinstance(value, Untyped) and isinstance(one, ast.Name):
+                known = self.out.parameters.get(one.id) or self.out.locals.get(one.id)
+                value = self.adopt(value, known, given) if known else self.settled(value, given)
+            if isinstance(value, tree.Literal):
+                stores.append((one, value))
+                continue
+            keep, value = self.hold(value)
+            kept.append(keep)
+            stores.append((one, value))
+        return kept + [s for one, value in stores for s in self.assign(one, value)]
+
+    def new_array(self, node: Any, target: Any, call: ast.Call, space: str) -> list[Any]:
+        """``name = shared_array(count, element)``."""
+        self.count(call, 2)
+        if not isinstance(target, ast.Name) or target.id in self.out.arrays or target.id in self.out.parameters:
+            self.refuse(node, "a new array needs a new name of its own")
+        if space == "shared" and (self.depth > 1 or not self.source.is_kernel):
+            self.refuse(node, "shared_array inside a branch, loop or function; make it in the kernel's own body, "
+                              "and pass it on")
+        if self.depth > 1:
+            self.refuse(node, "local_array inside a branch or loop; make it at the top of the function")
+        element = BY_NAME.get(call.args[1].id) if isinstance(call.args[1], ast.Name) else None
+        if element is None:
+            bound = self.bound.get(call.args[1].id) if isinstance(call.args[1], ast.Name) else None
+            element = bound or self.refuse(call, "the element type of an array must be a type such as u32")
+        count = self.constant(call.args[0], "the size of an array")
+        if count < 1:
+            self.refuse(call, f"an array of {count} elements; it needs at least one")
+        array = tree.NewArray(target.id, tree.ArrayType(element, space), count)
+        self.out.arrays[target.id] = array
+        return [array]
+
+    bound: dict[str, Any]
+
+    def stmt_AugAssign(self, node: ast.AugAssign) -> list[Any]:  # noqa: N802
+        load = ast.parse(ast.unparse(node.target), mode="eval").body
+        for inner in ast.walk(load):
+            ast.copy_location(inner, node.target)
+        both = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
+        return self.assign(node.target, self.expression(both))
+
+    # --- control ---
+
+    def stmt_If(self, node: ast.If) -> list[Any]:  # noqa: N802
+        test = self.truth(node.test)
+        if isinstance(test, tree.Literal):
+            self.depth -= 1
+            found = self.block(node.body if test.value else node.orelse)
+            self.depth += 1
+            return found
+        start = self.defined
+        yes, after_yes = self.branch(node.body, start)
+        no, after_no = self.branch(node.orelse, start)
+        self.defined = _meeting([after_yes, after_no])
+        return [tree.If(test, yes, no)]
+
+    def stmt_While(self, node: ast.While) -> list[Any]:  # noqa: N802
+        if node.orelse:
+            self.refuse(node, "else of a loop; set a flag before break")
+        test = self.truth(node.test)
+        endless = isinstance(test, tree.Literal)
+        if endless and not test.value:
+            return []
+        start = self.defined
+        leaving: list[set[str] | None] = []
+        self.loops.append(leaving)
+        body, _ = self.branch(node.body, start)
+        self.loops.pop()
+        self.defined = _meeting(leaving) if endless else start
+        return [tree.While(test, body)]
+
+    def bounds(self, node: ast.For) -> list[Any]:
+        """The start, stop and step of a ``range``, in that order."""
+        given = node.iter.args  # type: ignore[attr-defined]
+        if not 1 <= len(given) <= 3:
+            self.refuse(node, f"{ast.unparse(node.iter)}; range takes 1 to 3 arguments")
+        zero, one = (ast.copy_location(ast.Constant(v), node.iter) for v in (0, 1))
+        return {1: [zero, *given, one], 2: [*given, one], 3: given}[len(given)]
+
+    def stmt_For(self, node: ast.For) -> list[Any]:  # noqa: N802
+        if node.orelse:
+            self.refuse(node, "else of a loop; set a flag before break")
+        word = node.iter.func.id if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else ""
+        if word not in ("range", "unroll"):
+            self.refuse(node, f"for over {ast.unparse(node.iter)}; loop over range(...) or unroll(...)")
+        if node.iter.keywords:  # type: ignore[attr-defined]
+            self.refuse(node, "keyword arguments; pass arguments by position")
+        if not isinstance(node.target, ast.Name):
+            self.refuse(node, "several loop variables; use one")
+        return self.unrolled(node) if word == "unroll" else self.ranged(node)
+
+    def ranged(self, node: ast.For) -> list[Any]:
+        """``for i in range(...)``."""
+        nodes = self.bounds(node)
+        values = [self.expression(n) for n in nodes]
+        typed = [v.type for v in values if not isinstance(v, Untyped)]
+        scalar = promoted(typed[0]) if typed else i32
+        for kind in typed:
+            if kind.kind not in "iu":
+                self.refuse(node, f"range of {kind.__name__}; cast its bounds to an integer")
+            if kind.kind != scalar.kind:
+                self.refuse(node, "range of signed and unsigned numbers; cast one of them")
+            scalar = max(scalar, promoted(kind), key=lambda s: s.bits)
+        start, stop, step = (
+            self.fitted(v, scalar, n, "a bound of range") for v, n in zip(values, nodes, strict=True)
+        )
+        down = isinstance(step, tree.Literal) and int(step.value) < 0
+        if isinstance(step, tree.Literal) and int(step.value) == 0:
+            self.refuse(node, "range with step 0")
+        name = node.target.id  # type: ignore[attr-defined]
+        self.declare(node, name, tree.Local(scalar, name))
+        before = self.defined
+        self.loops.append([])
+        body, _ = self.branch(node.body, None if before is None else before | {name})
+        self.loops.pop()
+        self.defined = before
+        return [tree.For(name, scalar, start, stop, step, down, body)]
+
+    def unrolled(self, node: ast.For) -> list[Any]:
+        """``for k in unroll(...)``: the body once for each value of the constant ``k``."""
+        name = node.target.id  # type: ignore[attr-defined]
+        bounds = [self.constant(n, "a bound of unroll") for n in self.bounds(node)]
+        if name in self.out.locals or name in self.out.parameters or name in self.constants:
+            self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
+        found: list[Any] = []
+        self.loops.append(None)
+        self.depth -= 1
+        for value in range(*bounds):
+            self.constants[name] = i32(value)
+            found.extend(self.block(node.body))
+        self.depth += 1
+        self.loops.pop()
+        self.constants.pop(name, None)
+        return found
+
+    def leave(self, node: Any, word: str) -> list[set[str] | None]:
+        """The innermost loop's list of what is defined where it is left."""
+        loop = self.loops[-1]
+        if loop is None:
+            self.refuse(node, f"{word} inside unroll; write a condition, or use range")
+        return loop  # type: ignore[return-value]
+
+    def stmt_Break(self, node: ast.Break) -> list[Any]:  # noqa: N802
+        self.leave(node, "break").append(self.defined)
+        self.defined = None
+        return [tree.Break()]
+
+    def stmt_Continue(self, node: ast.Continue) -> list[Any]:  # noqa: N802
+        self.leave(node, "continue")
+        self.defined = None
+        return [tree.Continue()]
+
+    def stmt_Return(self, node: ast.Return) -> list[Any]:  # noqa: N802
+        wanted = self.out.result
+        if node.value is None or wanted is None:
+            if node.value is not None:
+                self.refuse(node, "a value returned, but the function declares none; annotate it with -> type")
+            if wanted is not None:
+                self.refuse(node, f"return without a value; return {wanted.__name__}")
+            self.defined = None
+            return [tree.Return(None)]
+        value = self.fitted(self.right_side(node.value), wanted, node, "the result")
+        self.defined = None
+        return [tree.Return(value)]
+
+    def stmt_Pass(self, _: ast.Pass) -> list[Any]:  # noqa: N802
+        return []
+
+    def stmt_Expr(self, node: ast.Expr) -> list[Any]:  # noqa: N802
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            return []
+        if not isinstance(node.value, ast.Call):
+            if type(node.value) is not ast.Constant:
+                self.expression(node.value)
+            self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
+        if isinstance(node.value.func, ast.Name) and node.value.func.id == "barrier":
+            self.count(node.value, 0)
+            self.out.has_barrier = True
+            self.out.pure = False
+            return [tree.Barrier()]
+        value = self.call(node.value)
+        if not isinstance(value, tree.Atomic) and not (isinstance(value, tree.Call) and not value.function.pure):
+            self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
+        return [tree.Evaluate(value)]
+
+
+def _meeting(ways: list[set[str] | None]) -> set[str] | None:
+    """What is certainly assigned where several ways meet."""
+    alive = [w for w in ways if w is not None]
+    return set.intersection(*alive) if alive else None
+
+
+def _assigned_names(node: ast.FunctionDef) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+class Translator:
+    """Specialises a kernel and, on demand, the functions that it calls."""
+
+    def __init__(self, team_size: int) -> None:
+        self.team_size = team_size
+        self.done: dict[Any, tree.Function] = {}
+        self.order: list[tree.Function] = []
+        self.open: list[Source] = []
+
+    def function(self, source: Function, types: tuple[Any, ...], bound: Any, node: Any, caller: Any) -> tree.Function:
+        """The function for these argument types; constants stand in ``types`` by their value."""
+        key = (source, types)
+        if key not in self.done:
+            if source in self.open:
+                caller.refuse(node, f"{source.name} calls itself; write a loop")
+            names = [n for n in source.signature if n != "return"]
+            parameters = dict(zip(names, types, strict=True))
+            kinds = source.signature
+            out = tree.Function(f"{source.name}_{len(self.order)}", source)
+            out.constants = {n: v for n, v in parameters.items() if isinstance(kinds[n], Const)}
+            out.parameters = {n: t for n, t in parameters.items() if n not in out.constants}
+            result = kinds["return"]
+            if isinstance(result, Generic) and result.name not in bound:
+                caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
+            out.result = bound[result.name] if isinstance(result, Generic) else result
+            self.done[key] = self.build(source, out, bound)
+        return self.done[key]
+
+    def build(self, source: Source, out: tree.Function, bound: dict[str, Any]) -> tree.Function:
+        """Translate a body whose signature is settled."""
+        self.open.append(source)
+        body = Body(self, source, out, self.team_size)
+        body.bound = bound
+        body.translate()
+        self.open.pop()
+        self.order.append(out)
+        return out
+
+
+def translate(kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
+    """Translate a kernel into a typed program.
+
+    Parameters
+    ----------
+    kernel
+        The decorated function.
+    constants
+        A value for every ``Const`` parameter.
+    team_size
+        Lanes of a team; ``team_size()`` is this constant in the program.
+    types
+        A scalar type for every `Generic` in the kernel's signature, by its name.
+
+    Raises
+    ------
+    KernelError
+        The kernel uses what the language does not have.
+
+    """
+    kinds = dict(kernel.signature)
+    if kinds.pop("return") is not None:
+        kernel.refuse(kernel.node, "a kernel returns nothing; store results in an array")
+    wanted = {n for n, k in kinds.items() if isinstance(k, Const)}
+    if wanted != set(constants):
+        kernel.refuse(kernel.node, f"constants {sorted(wanted)} expected, {sorted(constants)} given")
+    out = tree.Function(kernel.name, kernel)
+    for name, kind in kinds.items():
+        if isinstance(kind, Const):
+            value = constants[name]
+            out.constants[name] = bool(value) if kind.scalar is boolean else kind.scalar(value)
+            continue
+        scalar = kind.element if isinstance(kind, Array) else kind
+        if isinstance(scalar, Generic):
+            if scalar.name not in types:
+                kernel.refuse(kernel.node, f"the type {scalar.name} of parameter {name} is not bound by an array")
+            scalar = types[scalar.name]
+        out.parameters[name] = tree.ArrayType(scalar, "global") if isinstance(kind, Array) else scalar
+    translator = Translator(team_size)
+    translator.build(kernel, out, types)
+    return tree.Program(out, translator.order, team_size)

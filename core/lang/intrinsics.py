@@ -1,0 +1,216 @@
+"""The words of the kernel language: what each means in plain Python, and how it is typed.
+
+In a plain-Python run the words about teams and lanes read `place`, which the runner sets before it resumes a lane.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from core.lang.types import BY_DTYPE, Integer, f32, f64, i32, joined, promoted, type_of, widens
+
+
+class Place:
+    """Where the lane that runs now stands, and the shared arrays of its team."""
+
+    team_rank = 0
+    team_count = 1
+    lane = 0
+    team_size = 1
+    shared: Any = None
+
+
+place = Place()
+
+
+def team_rank() -> Any:
+    """The number of this team, from 0."""
+    return i32(place.team_rank)
+
+
+def team_count() -> Any:
+    """How many teams were launched."""
+    return i32(place.team_count)
+
+
+def lane() -> Any:
+    """The number of this lane in its team, from 0."""
+    return i32(place.lane)
+
+
+def team_size() -> Any:
+    """How many lanes a team has; a constant when the kernel is compiled."""
+    return i32(place.team_size)
+
+
+def barrier() -> None:
+    """Wait until all lanes of the team are here; what they wrote before is visible to all afterwards."""
+
+
+def shared_array(count: int, element: Any) -> Any:
+    """An array that the lanes of a team share, not initialised; ``count`` is a constant."""
+    return place.shared(count, element)
+
+
+def local_array(count: int, element: Any) -> Any:
+    """An array of one lane, not initialised; ``count`` is a constant."""
+    return Memory(poisoned(count, element))
+
+
+def unroll(*bounds: int) -> list[Any]:
+    """A ``range`` of constants whose steps are written out when the kernel is compiled."""
+    return [i32(k) for k in range(*(int(b) for b in bounds))]
+
+
+def _update(array: Any, index: Any, new: Any) -> Any:
+    old = array[index]
+    array[index] = new(old)
+    return old
+
+
+def atomic_add(array: Any, index: Any, value: Any) -> Any:
+    """Add to an element and return its old value, undivided by other lanes; wraps around."""
+    return _update(array, index, lambda old: type(old)(int(old) + int(value)))
+
+
+def atomic_min(array: Any, index: Any, value: Any) -> Any:
+    """Store the smaller of element and value and return the element's old value."""
+    return _update(array, index, lambda old: type(old)(builtins.min(int(old), int(value))))
+
+
+def atomic_max(array: Any, index: Any, value: Any) -> Any:
+    """Store the larger of element and value and return the element's old value."""
+    return _update(array, index, lambda old: type(old)(builtins.max(int(old), int(value))))
+
+
+def atomic_cas(array: Any, index: Any, expected: Any, desired: Any) -> Any:
+    """Store ``desired`` if the element equals ``expected``; return its old value."""
+    return _update(array, index, lambda old: type(old)(int(desired)) if int(old) == int(expected) else old)
+
+
+def _meet(a: Any, b: Any) -> Any:
+    if type(a) is int or type(b) is int:
+        return promoted(type_of(b if type(a) is int else a))
+    found = joined(type_of(a), type_of(b))
+    if found is None:
+        raise TypeError(f"{a!r} and {b!r} do not mix without a cast")
+    return found
+
+
+def min(a: Any, b: Any) -> Any:  # noqa: A001
+    """The smaller of two; the first if they are unordered."""
+    scalar = _meet(a, b)
+    return scalar(b if b < a else a)
+
+
+def max(a: Any, b: Any) -> Any:  # noqa: A001
+    """The larger of two; the first if they are unordered."""
+    scalar = _meet(a, b)
+    return scalar(b if b > a else a)
+
+
+def _float_word(function: Any) -> Any:
+    def word(*arguments: Any) -> Any:
+        scalar = type_of(arguments[0])
+        if scalar not in (f32, f64):
+            raise TypeError(f"{function.__name__} needs f32 or f64, not {arguments[0]!r}")
+        with np.errstate(all="ignore"):
+            return function(*(scalar(a) for a in arguments))
+
+    word.__name__, word.__doc__ = function.__name__, f"``{function.__name__}`` of f32 or f64."
+    return word
+
+
+sqrt, sin, cos, exp, log, pow = (  # noqa: A001
+    _float_word(f) for f in (np.sqrt, np.sin, np.cos, np.exp, np.log, np.power)
+)
+
+
+def popcount(a: Any) -> Any:
+    """How many bits of an integer are set."""
+    scalar = promoted(type_of(a))
+    return i32((int(a) & ((1 << scalar.bits) - 1)).bit_count())
+
+
+def clz(a: Any) -> Any:
+    """How many leading bits of an integer are zero; the type's width for 0."""
+    scalar = promoted(type_of(a))
+    return i32(scalar.bits - (int(a) & ((1 << scalar.bits) - 1)).bit_length())
+
+
+def mulhi(a: Any, b: Any) -> Any:
+    """The upper half of the full product of two integers."""
+    scalar = _meet(a, b)
+    return scalar((int(a) * int(b)) >> scalar.bits)
+
+
+class Memory:
+    """A NumPy array seen through the language: typed elements, no negative or missing index, exact stores."""
+
+    def __init__(self, data: np.ndarray) -> None:
+        self.data = data
+        self.element = BY_DTYPE[data.dtype]
+
+    def _position(self, index: Any) -> int:
+        if not 0 <= int(index) < self.data.size:
+            raise IndexError(f"index {int(index)} outside an array of {self.data.size} elements")
+        return int(index)
+
+    def __getitem__(self, index: Any) -> Any:
+        value = self.data[self._position(index)]
+        return self.element(int(value)) if issubclass(self.element, Integer) else value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if type(value) is not int and not widens(type_of(value), self.element):
+            raise TypeError(f"{value!r} stored in an array of {self.element.__name__} without a cast")
+        self.data[self._position(index)] = value if self.element.kind == "f" else int(value)
+
+
+def poisoned(count: int, element: Any) -> np.ndarray:
+    """Memory that nobody has written: a pattern that makes a read of it show."""
+    return np.full(int(count) * element.dtype.itemsize, 0xA5, dtype=np.uint8).view(element.dtype)
+
+
+def _same_integers(arguments: list[Any]) -> Any:
+    kinds = [promoted(a.type) for a in arguments]
+    return kinds[0] if kinds[0].kind in "iu" and all(k is kinds[0] for k in kinds) else None
+
+
+def _floats(arguments: list[Any]) -> Any:
+    return arguments[0].type if all(a.type.kind == "f" and a.type is arguments[0].type for a in arguments) else None
+
+
+def _numbers(arguments: list[Any]) -> Any:
+    return None if arguments[0].type.kind == "b" else joined(arguments[0].type, arguments[-1].type)
+
+
+def _signed(arguments: list[Any]) -> Any:
+    return promoted(arguments[0].type) if arguments[0].type.kind in "if" else None
+
+
+# word -> (number of arguments, rule that gives the operands' common type or None, result type or None for that type,
+#          what it needs, in words)
+PURE: dict[str, tuple[int, Any, Any, str]] = {
+    "team_rank": (0, None, i32, ""),
+    "team_count": (0, None, i32, ""),
+    "lane": (0, None, i32, ""),
+    "min": (2, _numbers, None, "two numbers of one kind"),
+    "max": (2, _numbers, None, "two numbers of one kind"),
+    "abs": (1, _signed, None, "a signed integer or a float"),
+    "sqrt": (1, _floats, None, "f32 or f64"),
+    "sin": (1, _floats, None, "f32 or f64"),
+    "cos": (1, _floats, None, "f32 or f64"),
+    "exp": (1, _floats, None, "f32 or f64"),
+    "log": (1, _floats, None, "f32 or f64"),
+    "pow": (2, _floats, None, "two floats of one type"),
+    "popcount": (1, _same_integers, i32, "an integer"),
+    "clz": (1, _same_integers, i32, "an integer"),
+    "mulhi": (2, _same_integers, None, "two integers of one type"),
+}
+ATOMICS = {"atomic_add": 1, "atomic_min": 1, "atomic_max": 1, "atomic_cas": 2}
+
+# What a bare name means inside a kernel that runs as plain Python, where Python's own word would lose the type.
+PYTHON_WORDS: dict[str, Any] = {"min": min, "max": max, "pow": pow}

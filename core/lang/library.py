@@ -1,0 +1,127 @@
+"""Functions of the kernel language, written in it: team reductions, packed minima and counter-based random numbers.
+
+Philox4x32-10 is from Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011; the
+rejection in `random_below` from Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019.
+"""
+
+from __future__ import annotations
+
+from core.lang import Array, Generic, barrier, function, i32, lane, local_array, max, min, mulhi, team_size, u32, u64
+
+T = Generic("T")
+
+
+@function
+def team_sum(value: T, scratch: Array[T]) -> T:
+    """Sum of all lanes' values, for every lane; ``scratch`` is a shared array of ``team_size()`` elements."""
+    scratch[lane()] = value
+    barrier()
+    width = team_size()
+    while width > 1:
+        half = (width + 1) // 2
+        if lane() < width - half:
+            scratch[lane()] = scratch[lane()] + scratch[lane() + half]
+        barrier()
+        width = half
+    total = scratch[0]
+    barrier()
+    return total
+
+
+@function
+def team_min(value: T, scratch: Array[T]) -> T:
+    """Smallest of all lanes' values, for every lane; ``scratch`` as for `team_sum`."""
+    scratch[lane()] = value
+    barrier()
+    width = team_size()
+    while width > 1:
+        half = (width + 1) // 2
+        if lane() < width - half:
+            scratch[lane()] = min(scratch[lane()], scratch[lane() + half])
+        barrier()
+        width = half
+    least = scratch[0]
+    barrier()
+    return least
+
+
+@function
+def team_max(value: T, scratch: Array[T]) -> T:
+    """Largest of all lanes' values, for every lane; ``scratch`` as for `team_sum`."""
+    scratch[lane()] = value
+    barrier()
+    width = team_size()
+    while width > 1:
+        half = (width + 1) // 2
+        if lane() < width - half:
+            scratch[lane()] = max(scratch[lane()], scratch[lane() + half])
+        barrier()
+        width = half
+    most = scratch[0]
+    barrier()
+    return most
+
+
+@function
+def pack(cost: i32, index: u32) -> u64:
+    """Cost and index in one integer whose order is that of the cost, then of the index."""
+    return (u64(u32(cost) ^ 0x80000000) << 32) | u64(index)
+
+
+@function
+def packed_cost(key: u64) -> i32:
+    """The cost in a packed key."""
+    return i32(u32(key >> 32) ^ 0x80000000)
+
+
+@function
+def packed_index(key: u64) -> u32:
+    """The index in a packed key."""
+    return u32(key)
+
+
+@function
+def team_argmin(cost: i32, index: u32, scratch: Array[u64]) -> u64:
+    """`pack` of the smallest cost of the team, ties to the smallest index; ``scratch`` as for `team_sum`."""
+    return team_min(pack(cost, index), scratch)
+
+
+@function
+def philox(words: Array[u32], key_low: u32, key_high: u32):
+    """Philox4x32-10: replace the four counter words in ``words`` by four random ones."""
+    low, high = key_low, key_high
+    for _ in range(10):
+        first = mulhi(words[0], u32(0xD2511F53))
+        second = mulhi(words[2], u32(0xCD9E8D57))
+        kept_first = words[0] * 0xD2511F53
+        kept_second = words[2] * 0xCD9E8D57
+        words[0] = second ^ words[1] ^ low
+        words[1] = kept_second
+        words[2] = first ^ words[3] ^ high
+        words[3] = kept_first
+        low = low + 0x9E3779B9
+        high = high + 0xBB67AE85
+
+
+@function
+def random_word(seed: u64, stream: u64, step: u32, attempt: u32) -> u32:
+    """32 random bits that depend on nothing but the arguments."""
+    words = local_array(4, u32)
+    words[0] = step
+    words[1] = attempt
+    words[2] = u32(stream)
+    words[3] = u32(stream >> 32)
+    philox(words, u32(seed), u32(seed >> 32))
+    return words[0]
+
+
+@function
+def random_below(bound: u32, seed: u64, stream: u64, step: u32) -> u32:
+    """A uniform integer in [0, bound), exactly unbiased; ``bound`` is at least 1."""
+    threshold = (0 - bound) % bound
+    attempt = u32(0)
+    word = random_word(seed, stream, step, attempt)
+    while word * bound < threshold:
+        attempt += 1
+        word = random_word(seed, stream, step, attempt)
+    return mulhi(word, bound)

@@ -1,0 +1,157 @@
+"""The plain-Python run of a kernel: the meaning that every device is held to.
+
+The kernel's own code runs, with three changes: every literal carries the type that the language gives it, a
+``barrier()`` hands over to the next lane, and a called function is the one specialised for its argument types. Lanes
+run one after the other from barrier to barrier, in a chosen order, so two orders with different results show a race.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+import numpy as np
+
+from core.lang import intrinsics, tree
+from core.lang.expressions import position
+from core.lang.intrinsics import Memory, place, poisoned
+from core.lang.types import promoted, type_of
+
+
+class _Typed(ast.NodeTransformer):
+    """Rewrites one function's syntax tree for its plain-Python run."""
+
+    def __init__(self, function: tree.Function) -> None:
+        self.function = function
+        self.names: dict[str, Any] = {}
+
+    def named(self, value: Any, node: ast.AST) -> ast.Name:
+        name = f"__{len(self.names)}"
+        self.names[name] = value
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def visit(self, node: Any) -> Any:
+        if isinstance(node, ast.expr) and position(node) in self.function.literals:
+            literal = self.function.literals[position(node)]
+            if not isinstance(node, (ast.Subscript, ast.Call, ast.Compare)):
+                return self.named(literal, node)
+        return super().visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
+        callee = self.function.calls.get(position(node))
+        is_barrier = isinstance(node.func, ast.Name) and node.func.id == "barrier"
+        self.generic_visit(node)
+        if is_barrier:
+            return ast.copy_location(ast.Yield(None), node)
+        if callee is None:
+            return node
+        node.func = self.named(python(callee), node.func)
+        return ast.copy_location(ast.YieldFrom(node), node) if callee.has_barrier else node
+
+
+def python(function: tree.Function) -> Any:
+    """The function as plain Python; a generator if it, or what it calls, meets a barrier."""
+    if getattr(function, "python", None) is None:
+        definition = copy.deepcopy(function.source.node)
+        rewrite = _Typed(function)
+        definition.body = [rewrite.visit(s) for s in definition.body]
+        for name, value in reversed(function.constants.items()):
+            bound = ast.Assign([ast.Name(name, ast.Store())], rewrite.named(value, definition.body[0]))
+            definition.body.insert(0, ast.copy_location(bound, definition.body[0]))
+        definition.decorator_list, definition.returns = [], None
+        for argument in definition.args.args:
+            argument.annotation = None
+        module = ast.fix_missing_locations(ast.Module([definition], []))
+        words = {"range": typed_range, "team_size": intrinsics.team_size, **intrinsics.PYTHON_WORDS}
+        free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
+        scope = {**function.source.python.__globals__, **free, **words, **rewrite.names}
+        exec(compile(module, function.source.path, "exec"), scope)
+        function.python = scope[definition.name]  # type: ignore[attr-defined]
+    return function.python  # type: ignore[attr-defined]
+
+
+def typed_range(*bounds: Any) -> Any:
+    """``range`` whose steps have the type of its bounds."""
+    scalar = promoted(type_of(bounds[-1] if len(bounds) == 1 else bounds[1]))
+    steps = range(*(int(b) for b in bounds))
+    if not scalar.low <= steps.stop + steps.step <= scalar.high:
+        raise OverflowError(f"range: stop {steps.stop} plus step {steps.step} does not fit {scalar.__name__}")
+    return map(scalar, steps)
+
+
+class BarrierError(RuntimeError):
+    """Some lanes of a team wait at a barrier that others never reach."""
+
+
+class _Team:
+    """The shared arrays of one team: each lane's k-th ``shared_array`` is the same array."""
+
+    def __init__(self, size: int) -> None:
+        self.arrays: list[Memory] = []
+        self.taken = [0] * size
+
+    def take(self, count: Any, element: Any) -> Memory:
+        k = self.taken[place.lane]
+        self.taken[place.lane] += 1
+        if k == len(self.arrays):
+            self.arrays.append(Memory(poisoned(count, element)))
+        return self.arrays[k]
+
+
+def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool = False) -> None:
+    """Run a launch to its end.
+
+    Parameters
+    ----------
+    program
+        The specialised kernel.
+    teams
+        How many teams to run, one after the other.
+    arguments
+        A NumPy array for each array parameter, a number for each scalar one; ``Const`` parameters left out.
+    reverse
+        Run the lanes from last to first between barriers.
+
+    Raises
+    ------
+    BarrierError
+        A barrier was not reached by every lane of a team.
+    OverflowError, ZeroDivisionError, IndexError, TypeError
+        The kernel did what the language calls an error.
+
+    """
+    kernel = program.kernel
+    given = iter(arguments)
+    bound: list[Any] = []
+    for name in kernel.source.signature:
+        if name in kernel.constants:
+            bound.append(kernel.constants[name])
+        elif name != "return":
+            value, scalar = next(given), kernel.parameters[name]
+            bound.append(Memory(value) if isinstance(scalar, tree.ArrayType) else scalar(value))
+    lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
+    place.team_count, place.team_size = teams, program.team_size
+    with np.errstate(all="ignore"):
+        for team in range(teams):
+            place.team_rank = team
+            place.shared = _Team(program.team_size).take
+            _run_team(kernel, bound, lanes)
+
+
+def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None:
+    function = python(kernel)
+    if not kernel.has_barrier:
+        for place.lane in lanes:
+            function(*arguments)
+        return
+    alive = {n: function(*arguments) for n in lanes}
+    while alive:
+        waiting = {}
+        for place.lane, steps in alive.items():
+            if next(steps, place) is None:
+                waiting[place.lane] = steps
+        if waiting and len(waiting) < len(alive):
+            missing = sorted(set(alive) - set(waiting))
+            raise BarrierError(f"{kernel.name}: lanes {missing[:4]} ended while others wait at a barrier")
+        alive = waiting

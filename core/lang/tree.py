@@ -1,0 +1,230 @@
+"""The typed tree: what the front end makes of a kernel, and all that an emitter has to print.
+
+Every expression knows its type and no conversion is implicit: an emitter never decides what an operation means.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Literal(NamedTuple):
+    """A number or truth value known at compile time."""
+
+    type: Any
+    value: Any
+
+
+class Local(NamedTuple):
+    """A scalar parameter or local variable."""
+
+    type: Any
+    name: str
+
+
+class Load(NamedTuple):
+    """``array[index]``."""
+
+    type: Any
+    array: str
+    index: Any
+
+
+class Unary(NamedTuple):
+    """``op`` is ``neg``, ``invert`` or ``not``; the operand has the result's type."""
+
+    type: Any
+    op: str
+    operand: Any
+
+
+class Binary(NamedTuple):
+    """``op`` is add, sub, mul, div, floordiv, mod, and, or, xor, shl or shr; both operands have the result's type."""
+
+    type: Any
+    op: str
+    left: Any
+    right: Any
+
+
+class Compare(NamedTuple):
+    """``op`` is lt, le, gt, ge, eq or ne; both operands have the same type, the result is boolean."""
+
+    type: Any
+    op: str
+    left: Any
+    right: Any
+
+
+class Logic(NamedTuple):
+    """Short-circuit ``and`` or ``or`` of boolean operands."""
+
+    type: Any
+    op: str
+    left: Any
+    right: Any
+
+
+class Select(NamedTuple):
+    """``yes if test else no``."""
+
+    type: Any
+    test: Any
+    yes: Any
+    no: Any
+
+
+class Cast(NamedTuple):
+    """Conversion of the operand to ``type``."""
+
+    type: Any
+    operand: Any
+
+
+class Intrinsic(NamedTuple):
+    """A word of the language without effects: ``lane``, ``min``, ``sqrt`` ..."""
+
+    type: Any
+    name: str
+    arguments: tuple[Any, ...]
+
+
+class Atomic(NamedTuple):
+    """``atomic_add``, ``_min``, ``_max`` or ``_cas`` on ``array[index]``; the value is the element's old one."""
+
+    type: Any
+    name: str
+    array: str
+    index: Any
+    arguments: tuple[Any, ...]
+
+
+class Call(NamedTuple):
+    """A call of another function of the program; arguments are expressions, or names of arrays as ``str``."""
+
+    type: Any
+    function: Function
+    arguments: tuple[Any, ...]
+
+
+class Assign(NamedTuple):
+    """``name = value``."""
+
+    name: str
+    value: Any
+
+
+class Store(NamedTuple):
+    """``array[index] = value``; the value has the element's type."""
+
+    array: str
+    index: Any
+    value: Any
+
+
+class NewArray(NamedTuple):
+    """``name = shared_array(count, element)`` or ``local_array``; ``array.space`` tells which."""
+
+    name: str
+    array: ArrayType
+    count: int
+
+
+class Evaluate(NamedTuple):
+    """An expression that stands alone for its effect."""
+
+    value: Any
+
+
+class Barrier(NamedTuple):
+    """All lanes of the team meet."""
+
+
+class If(NamedTuple):
+    """A branch on a boolean."""
+
+    test: Any
+    yes: list[Any]
+    no: list[Any]
+
+
+class While(NamedTuple):
+    """A loop on a boolean."""
+
+    test: Any
+    body: list[Any]
+
+
+class For(NamedTuple):
+    """``for name in range(start, stop, step)``; the three have the loop variable's type. ``down``: the step is negative."""
+
+    name: str
+    type: Any
+    start: Any
+    stop: Any
+    step: Any
+    down: bool
+    body: list[Any]
+
+
+class Break(NamedTuple):
+    """Leave the innermost loop."""
+
+
+class Continue(NamedTuple):
+    """Go on with the innermost loop's next step."""
+
+
+class Return(NamedTuple):
+    """Leave the function, with a value unless it has none."""
+
+    value: Any
+
+
+class ArrayType(NamedTuple):
+    """An array's element type and where it lives: ``global``, ``shared`` (by a team) or ``local`` (to a lane)."""
+
+    element: Any
+    space: str
+
+
+class Function:
+    """A function or kernel specialised for its argument types, constants and team size.
+
+    ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
+    their types; ``constants`` and ``literals`` are what the plain-Python run needs to give every literal its type.
+    """
+
+    def __init__(self, name: str, source: Any) -> None:
+        self.name = name
+        self.source = source
+        self.parameters: dict[str, Any] = {}
+        self.constants: dict[str, Any] = {}
+        self.locals: dict[str, Any] = {}
+        self.arrays: dict[str, NewArray] = {}
+        self.body: list[Any] = []
+        self.result: Any = None
+        self.pure = True
+        self.has_barrier = False
+        self.callees: dict[Any, Function] = {}
+        self.literals: dict[tuple[int, ...], Any] = {}
+        self.calls: dict[tuple[int, ...], Function] = {}
+
+
+class Program(NamedTuple):
+    """A kernel with every function it calls, callees first."""
+
+    kernel: Function
+    functions: list[Function]
+    team_size: int
+
+
+def shared_bytes(program: Program) -> int:
+    """Bytes of shared memory that a team of this program occupies, each array aligned to 16 bytes."""
+    arrays = program.kernel.arrays.values()
+    return sum(padded(a) for a in arrays if a.array.space == "shared")
+
+
+def padded(array: NewArray) -> int:
+    """Bytes of one array, rounded up to a multiple of 16."""
+    return -(-array.count * array.array.element.bits // 8 // 16) * 16

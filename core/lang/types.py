@@ -1,0 +1,273 @@
+"""The scalar and array types of the kernel language, and what their arithmetic means.
+
+The integer classes are small ``int`` subclasses, so a kernel that runs as plain Python computes exactly what a
+device must compute: unsigned arithmetic wraps, signed overflow is an error, and the two never mix.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+
+class Integer(int):
+    """Common arithmetic of the eight integer types; never instantiated itself."""
+
+    kind: str
+    bits: int
+    low: int
+    high: int
+
+    def __new__(cls, value: Any = 0) -> Integer:
+        """Convert as a cast does: integers wrap modulo 2**bits, floats are cut towards zero."""
+        if isinstance(value, (float, np.floating)):
+            cut = int(value)
+            if not cls.low <= cut <= cls.high:
+                raise OverflowError(f"{cls.__name__}({value!r}): the value does not fit")
+            return int.__new__(cls, cut)
+        return int.__new__(cls, cls.wrap(int(value)))
+
+    @classmethod
+    def wrap(cls, value: int) -> int:
+        """The value of the low ``bits`` bits in two's complement."""
+        value &= (1 << cls.bits) - 1
+        return value - (1 << cls.bits) if value > cls.high else value
+
+    @classmethod
+    def exact(cls, value: int, what: str = "arithmetic") -> Integer:
+        """The result of an operation: wraps if unsigned, must fit if signed."""
+        if cls.kind == "i" and not cls.low <= value <= cls.high:
+            raise OverflowError(f"signed overflow in {what}: {value} does not fit {cls.__name__}")
+        return int.__new__(cls, cls.wrap(value))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({int(self)})"
+
+    def __add__(self, other: Any) -> Any:
+        return _binary(operator.add, "+", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary(operator.add, "+", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary(operator.sub, "-", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary(operator.sub, "-", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary(operator.mul, "*", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary(operator.mul, "*", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _binary(operator.floordiv, "//", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _binary(operator.floordiv, "//", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _binary(operator.mod, "%", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _binary(operator.mod, "%", other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return _binary(operator.and_, "&", self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return _binary(operator.and_, "&", other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return _binary(operator.or_, "|", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _binary(operator.or_, "|", other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return _binary(operator.xor, "^", self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return _binary(operator.xor, "^", other, self)
+
+    def __lshift__(self, count: Any) -> Any:
+        result = promoted(type(self))
+        return result(int(self) << (int(count) & (result.bits - 1)))
+
+    def __rshift__(self, count: Any) -> Any:
+        result = promoted(type(self))
+        return result(int(self) >> (int(count) & (result.bits - 1)))
+
+    def __neg__(self) -> Any:
+        return promoted(type(self)).exact(-int(self), "-")
+
+    def __pos__(self) -> Any:
+        return promoted(type(self))(int(self))
+
+    def __invert__(self) -> Any:
+        return promoted(type(self))(~int(self))
+
+    def __abs__(self) -> Any:
+        return promoted(type(self)).exact(abs(int(self)), "abs")
+
+    def __lt__(self, other: Any) -> bool:
+        return _compare(operator.lt, self, other)
+
+    def __le__(self, other: Any) -> bool:
+        return _compare(operator.le, self, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return _compare(operator.gt, self, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return _compare(operator.ge, self, other)
+
+    def __eq__(self, other: object) -> bool:
+        return _compare(operator.eq, self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return _compare(operator.ne, self, other)
+
+    def __hash__(self) -> int:
+        return int.__hash__(self)
+
+    def __truediv__(self, other: Any) -> Any:
+        raise TypeError("integers are not divided by /; write // or cast to f32 or f64")
+
+    __rtruediv__ = __truediv__
+
+
+def _integer_class(kind: str, bits: int) -> type[Integer]:
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind == "i" else (0, (1 << bits) - 1)
+    text = "Signed" if kind == "i" else "Unsigned"
+    body = {"kind": kind, "bits": bits, "low": low, "high": high, "dtype": np.dtype(f"{kind}{bits // 8}")}
+    return type(f"{kind}{bits}", (Integer,), {**body, "__doc__": f"{text} integer of {bits} bits."})
+
+
+i8, i16, i32, i64 = (_integer_class("i", bits) for bits in (8, 16, 32, 64))
+u8, u16, u32, u64 = (_integer_class("u", bits) for bits in (8, 16, 32, 64))
+
+
+def _float_value(value: Any, dtype: type) -> Any:
+    """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
+    if isinstance(value, Integer):
+        return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]  # type: ignore[attr-defined]
+    return dtype(value)
+
+
+class f32:  # noqa: N801
+    """Binary floating point of 32 bits; its values are ``numpy.float32``."""
+
+    kind, bits, dtype = "f", 32, np.dtype(np.float32)
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        """Convert, rounding to nearest even."""
+        return _float_value(value, np.float32)
+
+
+class f64:  # noqa: N801
+    """Binary floating point of 64 bits; its values are ``numpy.float64``."""
+
+    kind, bits, dtype = "f", 64, np.dtype(np.float64)
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        """Convert, rounding to nearest even."""
+        return _float_value(value, np.float64)
+
+
+class boolean:  # noqa: N801
+    """The type of comparisons; its values are Python's ``bool``. Not an element of arrays."""
+
+    kind, bits = "b", 1
+
+
+INTEGERS: tuple[type[Integer], ...] = (i8, i16, i32, i64, u8, u16, u32, u64)
+SCALARS: tuple[Any, ...] = (*INTEGERS, f32, f64)
+BY_NAME: dict[str, Any] = {scalar.__name__: scalar for scalar in SCALARS}
+BY_DTYPE: dict[Any, Any] = {scalar.dtype: scalar for scalar in SCALARS}
+
+
+def promoted(scalar: Any) -> Any:
+    """Arithmetic happens in at least 32 bits, with the same signedness."""
+    if scalar.kind in "iu" and scalar.bits < 32:
+        return i32 if scalar.kind == "i" else u32
+    return scalar
+
+
+def joined(left: Any, right: Any) -> Any:
+    """The type in which two operands meet, or None if they need a cast."""
+    if left.kind != right.kind:
+        return None
+    if left.kind == "f":
+        return left if left is right else None
+    if left.kind == "b":
+        return left
+    return promoted(left if left.bits >= right.bits else right)
+
+
+def widens(source: Any, target: Any) -> bool:
+    """Whether a value of ``source`` may be stored as ``target`` without a cast: same kind, no fewer bits."""
+    return bool(source is target or (source.kind == target.kind and source.kind in "iu" and source.bits <= target.bits))
+
+
+def type_of(value: Any) -> Any:
+    """The language's type of a value in a plain-Python run."""
+    if isinstance(value, Integer):
+        return type(value)
+    if isinstance(value, (bool, np.bool_)):
+        return boolean
+    if isinstance(value, np.float32):
+        return f32
+    if isinstance(value, (float, np.floating)):
+        return f64
+    if isinstance(value, int):
+        return i32
+    raise TypeError(f"{value!r} is not a value of the kernel language")
+
+
+def _common(left: Any, right: Any) -> Any:
+    """The operands' common type; a bare Python ``int`` stands for a literal, which takes the other's type."""
+    a, b = (None if type(x) is int else type_of(x) for x in (left, right))
+    found = joined(a or b, b or a)
+    if found is None:
+        raise TypeError(f"{left!r} and {right!r} do not mix without a cast")
+    return found
+
+
+def _binary(operation: Any, symbol: str, left: Any, right: Any) -> Any:
+    return _common(left, right).exact(operation(int(left), int(right)), symbol)
+
+
+def _compare(operation: Any, left: Any, right: Any) -> bool:
+    _common(left, right)
+    return bool(operation(int(left), int(right)))
+
+
+class Const:
+    """``Const[i32]``: a parameter whose value is known when the kernel is compiled, once for each value."""
+
+    def __init__(self, scalar: Any) -> None:
+        self.scalar = scalar
+
+    def __class_getitem__(cls, scalar: Any) -> Const:
+        return cls(scalar)
+
+
+class Array:
+    """``Array[u16]``: a flat, C-contiguous array. Arrays given to one launch do not overlap."""
+
+    def __init__(self, element: Any) -> None:
+        self.element = element
+
+    def __class_getitem__(cls, element: Any) -> Array:
+        return cls(element)
+
+
+class Generic:
+    """A placeholder in a function's signature, bound to a scalar type by each call: ``T = Generic("T")``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name

@@ -1,0 +1,1 @@
+"""Problem instances: loaders, generators and the plain NumPy scorers that every result is checked against."""

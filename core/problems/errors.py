@@ -1,0 +1,37 @@
+"""The errors that loading or fetching an instance can end with, each worded as one line for the user."""
+
+from core.errors import UserError
+
+
+class InstanceError(UserError, ValueError):
+    """Bad input: what was found where, and what was expected instead.
+
+    Parameters
+    ----------
+    path : str
+        File, instance name or generator specification at fault.
+    line : int or None
+        Line of the file, counted from 1; None where no single line is at fault.
+    found, expected : str
+        Continue the sentence "found ..., expected ...".
+    """
+
+    def __init__(self, path: object, line: int | None, found: str, expected: str) -> None:
+        self.path = str(path)
+        self.line = line
+        self.found = found
+        self.expected = expected
+        place = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{place}: found {found}, expected {expected}")
+
+    def __reduce__(self) -> tuple:
+        """Pickle by the four parts, so that the error crosses process borders."""
+        return InstanceError, (self.path, self.line, self.found, self.expected)
+
+
+class FetchError(RuntimeError):
+    """A download failed or brought something else than the pinned content."""
+
+
+class UnreachableError(FetchError):
+    """No connection to the site, so that further downloads from it are pointless."""

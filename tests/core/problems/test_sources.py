@@ -1,0 +1,114 @@
+"""Where a name leads to, in which order."""
+
+import gzip
+
+import pytest
+
+from core.problems import fetch, known, sources, tsp
+from core.problems.errors import FetchError, InstanceError
+from tests.core.problems import samples
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path, monkeypatch):
+    """Play a user without TSPLIB, whose index has no archive."""
+    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+
+    def refuse(folder):
+        raise FetchError("no index here")
+
+    monkeypatch.setattr(fetch, "_download_archive", refuse)
+    return tmp_path
+
+
+def put(path, cities=5, pack=False):
+    """Write the instance of five cities, or one with the last cities left out."""
+    lines = samples.EUCLIDEAN.replace(": 5", f": {cities}").splitlines()
+    text = "\n".join([*lines[: 6 + cities], "EOF\n"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()) if pack else text.encode())
+
+
+def test_path_then_data_then_environment_then_cache(places, monkeypatch):
+    monkeypatch.chdir(places)
+    put(places / "cache" / "tsplib" / "own.tsp", 3)
+    assert tsp.load("own").n == 3
+    put(places / "environment" / "own.tsp", 4)
+    monkeypatch.setenv("TSPLIB_DIR", str(places / "environment"))
+    assert tsp.load("own").n == 4
+    put(places / "data" / "own.tsp", 5)
+    assert tsp.load("own", data="data").n == 5
+    assert tsp.load("own").n == 4
+    put(places / "own.tsp", 3)
+    assert tsp.load("own.tsp", data="data").n == 3
+    assert tsp.load("own", data="data").n == 5
+
+
+@pytest.mark.parametrize("place", ["own.tsp", "tsplib/own.tsp", "national/own.tsp", "vrp/own.vrp"])
+def test_subfolders_and_packed_files_are_found(places, place):
+    put(places / "data" / place)
+    assert tsp.load("own", places / "data").source.endswith(place)
+    (places / "data" / place).unlink()
+    put(places / "data" / f"{place}.gz", pack=True)
+    assert tsp.load("own", places / "data").name == "own"
+
+
+def test_generator_needs_no_file():
+    assert tsp.load("uniform:10:seed=3").n == 10
+
+
+def test_unknown_name_is_refused_with_advice(places, monkeypatch):
+    with pytest.raises(InstanceError) as raised:
+        tsp.load("kroa100")
+    assert "did you mean kroA100?" in str(raised.value) and str(places / "cache") in str(raised.value)
+    monkeypatch.setenv("TSPLIB_DIR", "elsewhere")
+    with pytest.raises(InstanceError, match=r"TSPLIB_DIR \(elsewhere\).*fetch tsplib kroA100. gets it"):
+        tsp.load("kroA100")
+    with pytest.raises(InstanceError, match="gr17: found no such instance.*no index here"):
+        tsp.load("gr17")
+
+
+@pytest.mark.parametrize("spec", ["absent.tsp", "./absent", "folder/kroA100", "absent.vrp.gz"])
+def test_absent_path_is_not_taken_for_a_name(places, spec):
+    with pytest.raises(InstanceError, match="found no such file"):
+        tsp.load(spec)
+
+
+def test_data_must_be_a_folder(places):
+    with pytest.raises(InstanceError, match="nowhere: found no such folder"):
+        tsp.load("own", data="nowhere")
+    with pytest.raises(InstanceError, match="nowhere: found no such folder"):
+        sources.default_instance("nowhere")
+
+
+def test_default_is_the_best_real_instance_at_hand(places):
+    name, reason = sources.default_instance()
+    assert name == "uniform:100:seed=1" and "not a real one" in reason and "no index here" in reason
+    put(places / "cache" / "archive" / "pcb442.tsp")
+    name, reason = sources.default_instance()
+    assert name == "pcb442" and "kroA100 is not at hand" in reason
+    put(places / "data" / "tsplib" / "kroA100.tsp")
+    name, reason = sources.default_instance(places / "data")
+    assert name == "kroA100" and str(places / "data") in reason
+
+
+def test_known_optimum_comes_with_the_content_whatever_the_name(shared_data, places):
+    put(places / "kroA100.tsp")
+    assert tsp.load(str(places / "kroA100.tsp")).optimum is None
+    text = (shared_data / "tsplib" / "kroA100.tsp").read_text()
+    (places / "mine.tsp").write_text(text.replace("kroA100", "mine").replace(" ", "  "))
+    assert tsp.load(str(places / "mine.tsp")).optimum == 21282
+    one_off = text.replace("1380 939", "1380 938")
+    assert one_off != text
+    (places / "mine.tsp").write_text(one_off)
+    assert tsp.load(str(places / "mine.tsp")).optimum is None
+
+
+def test_table_agrees_with_the_published_solutions(shared_data):
+    lines = (shared_data / "tsplib" / "solutions").read_text().splitlines()
+    published = {line.split()[0]: int(line.split()[2]) for line in lines if " : " in line}
+    ours = {name: row.optimum for name, row in known.tsplib().items()}
+    # the published one leaves out the length of the fixed edge
+    assert ours.pop("linhp318") is None and published.pop("linhp318") == 41345
+    assert ours == published
