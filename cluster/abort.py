@@ -1,0 +1,72 @@
+"""How a failing rank ends the whole job, so that the others do not wait for it in a reduction for ever.
+
+An exception, or an exit with a code, on one rank leaves the rest inside MPI; only MPI's Abort releases them.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from cluster import launcher
+
+FAILED = 1
+USER_MISTAKE = 2
+INTERRUPTED = 130
+# How long rank 0 has to name a mistake that all ranks see: on a crowded host ranks start over a second apart.
+FIRST_WORD_S = 2.0
+# Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
+NEXT_WORD_S = 0.02
+
+
+def install() -> None:
+    """From here on an uncaught exception ends all ranks: with its traceback, or as one line for a mistake."""
+    sys.excepthook = _end_by_exception
+
+
+def end_job(code: int) -> None:
+    """End all ranks with this exit code; return where there is no other rank, or MPI has not started.
+
+    A launcher ends a job itself when a process leaves with a code before MPI has started.
+    """
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    mpi.COMM_WORLD.Abort(code)
+
+
+def report_mistake(message: object) -> None:
+    """Print a mistake of the user once: rank 0 at once, another only if rank 0 has not ended the job soon."""
+    rank = launcher.rank()
+    if rank:
+        wait_for_first_rank()
+    print(f"error{f' (rank {rank})' if rank else ''}: {message}", file=sys.stderr, flush=True)
+
+
+def wait_for_first_rank() -> None:
+    """Give rank 0 the first word, on every other rank."""
+    rank = launcher.rank()
+    if rank:
+        import time
+
+        time.sleep(FIRST_WORD_S + NEXT_WORD_S * min(rank, 50))
+
+
+def _end_by_exception(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    code = FAILED
+    if getattr(error, "exit_code", None) == USER_MISTAKE:
+        code = USER_MISTAKE
+        report_mistake(error)
+    else:
+        if issubclass(kind, KeyboardInterrupt):
+            code = INTERRUPTED
+        if launcher.launched():
+            print(f"rank {launcher.rank()} failed:", file=sys.stderr)
+        sys.__excepthook__(kind, error, traceback)
+    end_job(code)
+    raise SystemExit(code)

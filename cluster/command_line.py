@@ -1,0 +1,34 @@
+"""A command line read by many ranks at once: help and mistakes are printed by rank 0 alone."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import IO, NoReturn
+
+from cluster import abort, launcher
+
+
+class RankParser(argparse.ArgumentParser):
+    """An `ArgumentParser` that is silent on every rank but the first."""
+
+    def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        """Print the help, on rank 0."""
+        if launcher.rank() == 0:
+            super().print_help(file)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End this rank; with a status other than 0 end the job."""
+        if status:
+            abort.wait_for_first_rank()
+        if message and launcher.rank() == 0:
+            sys.stderr.write(message)
+        if status:
+            abort.end_job(status)
+        raise SystemExit(status)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command line, on rank 0, and end the job with exit code 2."""
+        if launcher.rank() == 0:
+            self.print_usage(sys.stderr)
+        self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message}\n")

@@ -1,0 +1,218 @@
+"""What ranks say to each other: one protocol, spoken by a process alone and by MPI ranks.
+
+The cluster model of the papers is one reduction to the best (value, index) per iteration. MPI's own MINLOC
+has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own operation: still one Allreduce.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from cluster import abort, launcher
+
+T = TypeVar("T")
+Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+
+LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
+MOST_INDEX = (1 << 64) - 1
+WORD = (1 << 64) - 1
+# The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
+PAIR = struct.Struct("=qQQ")
+
+
+class LaunchError(RuntimeError):
+    """The launcher and the MPI library do not fit each other: the user's to mend."""
+
+    exit_code = 2
+
+
+class Communicator(Protocol):
+    """Ranks 0 to `size` - 1 of a job; every rank calls the same methods in the same order.
+
+    Attributes
+    ----------
+    rank, size : int
+        This process's number and how many there are.
+    local_rank : int
+        Its number among the ranks of its own host; modulo the devices there, it picks the device.
+
+    """
+
+    rank: int
+    size: int
+    local_rank: int
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """Find the least value of all ranks and its index; of equal values the smallest index.
+
+        Parameters
+        ----------
+        value
+            From -2^63 to 2^64 - 1, compared exactly; a rank without a candidate passes 2^64 - 1.
+        index
+            From 0 to 2^64 - 1.
+
+        Raises
+        ------
+        OverflowError
+            The value or the index is outside these bounds.
+
+        """
+
+    def sum(self, summand: Summand) -> Summand:
+        """Add up exactly over all ranks, in no matter which order.
+
+        A Python integer grows as it must; a NumPy integer, and arrays of one shape and integer type, wrap
+        around in their type, as digests want it.
+
+        Raises
+        ------
+        TypeError
+            The summand is no integer: a float's sum would depend on the number of ranks.
+
+        """
+
+    def bcast(self, item: T) -> T:
+        """Hand rank 0's object or array to all ranks; what the others pass is ignored."""
+
+    def gather(self, item: T) -> list[T] | None:
+        """Collect one object of each rank, in order of rank: the list on rank 0, None elsewhere."""
+
+    def barrier(self) -> None:
+        """Wait until every rank is here."""
+
+
+class Solo:
+    """The communicator of a process alone, which returns what it is given."""
+
+    rank = 0
+    size = 1
+    local_rank = 0
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """Return its input; see `Communicator`."""
+        _check_pair(value, index)
+        return int(value), int(index)
+
+    def sum(self, summand: Summand) -> Summand:
+        """Return its input, an array as a copy; see `Communicator`."""
+        _check_summand(summand)
+        return summand.copy() if isinstance(summand, np.ndarray) else summand
+
+    def bcast(self, item: T) -> T:
+        """Return its input; see `Communicator`."""
+        return item
+
+    def gather(self, item: T) -> list[T] | None:
+        """Return its input as the only element of a list; see `Communicator`."""
+        return [item]
+
+    def barrier(self) -> None:
+        """Return at once; see `Communicator`."""
+
+
+class Mpi:
+    """The communicator of a rank under MPI.
+
+    Making one starts MPI and installs `cluster.abort`, so that a rank that fails ends the job.
+
+    Raises
+    ------
+    LaunchError
+        mpi4py is missing, or belongs to another MPI than the launcher, which would make every process rank 0.
+
+    """
+
+    def __init__(self) -> None:
+        try:
+            import mpi4py
+
+            # Only the main thread speaks MPI, whatever threads a backend runs.
+            mpi4py.rc.thread_level = "funneled"
+            from mpi4py import MPI
+        except ImportError as error:
+            raise LaunchError(
+                f"an MPI launcher started this, but mpi4py fails ({error}): pip install 'onekernel[mpi]'"
+            ) from error
+        self._mpi = MPI
+        self._world = MPI.COMM_WORLD
+        self.rank = self._world.Get_rank()
+        self.size = self._world.Get_size()
+        announced = launcher.size()
+        if announced not in (None, self.size):
+            raise LaunchError(
+                f"the launcher started {announced} ranks, but the MPI library of mpi4py sees {self.size}: "
+                "use the mpirun that belongs to this library"
+            )
+        abort.install()
+        local_rank = launcher.local_rank()
+        if local_rank is None:
+            local_rank = self._world.Split_type(MPI.COMM_TYPE_SHARED).Get_rank()
+        self.local_rank = local_rank
+        self._pair = MPI.BYTE.Create_contiguous(PAIR.size).Commit()
+        self._least = MPI.Op.Create(_keep_least, commute=True)
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """Reduce in one Allreduce; see `Communicator`."""
+        _check_pair(value, index)
+        value = int(value)
+        mine = PAIR.pack(value >> 64, value & WORD, index)
+        least = bytearray(PAIR.size)
+        self._world.Allreduce([mine, 1, self._pair], [least, 1, self._pair], self._least)
+        high, low, where = PAIR.unpack(least)
+        return (high << 64) + low, where
+
+    def sum(self, summand: Summand) -> Summand:
+        """Reduce in one Allreduce; see `Communicator`."""
+        _check_summand(summand)
+        if isinstance(summand, int):
+            return self._world.allreduce(summand, self._mpi.SUM)
+        mine = np.array(summand, order="C")
+        total: Any = np.empty_like(mine)
+        self._world.Allreduce(mine, total, self._mpi.SUM)
+        return total if isinstance(summand, np.ndarray) else total[()]
+
+    def bcast(self, item: T) -> T:
+        """Send arrays as they lie in memory and anything else pickled; see `Communicator`."""
+        is_array = self.rank == 0 and isinstance(item, np.ndarray) and not item.dtype.hasobject
+        header = (item.shape, item.dtype) if is_array else None  # type: ignore[attr-defined]
+        header = self._world.bcast(header)
+        if header is None:
+            return self._world.bcast(item)
+        words: Any = np.ascontiguousarray(item) if self.rank == 0 else np.empty(*header)
+        self._world.Bcast(words.reshape(-1).view(np.uint8))
+        return item if self.rank == 0 else words
+
+    def gather(self, item: T) -> list[T] | None:
+        """Send pickled; see `Communicator`."""
+        return self._world.gather(item)
+
+    def barrier(self) -> None:
+        """Wait for all; see `Communicator`."""
+        self._world.Barrier()
+
+
+def communicator() -> Communicator:
+    """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI."""
+    return Mpi() if launcher.launched() else Solo()
+
+
+def _keep_least(candidate: Any, least: Any, _: Any) -> None:
+    if PAIR.unpack(candidate) < PAIR.unpack(least):
+        least[:] = candidate
+
+
+def _check_pair(value: int, index: int) -> None:
+    if not LEAST_VALUE <= value <= MOST_VALUE:
+        raise OverflowError(f"value {value} is outside -2^63 to 2^64 - 1")
+    if not 0 <= index <= MOST_INDEX:
+        raise OverflowError(f"index {index} is outside 0 to 2^64 - 1")
+
+
+def _check_summand(summand: Any) -> None:
+    kind = summand.dtype if isinstance(summand, np.ndarray | np.generic) else type(summand)
+    if kind is not int and not (isinstance(kind, np.dtype) and kind.kind in "iu"):
+        raise TypeError(f"ranks add up integers and arrays of integers, found {kind}")

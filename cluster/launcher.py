@@ -1,0 +1,35 @@
+"""What an MPI launcher tells a process through its environment, known before MPI itself is imported.
+
+Open MPI sets `OMPI_*`, other PMIx launchers (Slurm's too) `PMIX_RANK`, MPICH's and Intel's Hydra `PMI_*`.
+"""
+
+import os
+
+RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
+SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+
+
+def _first(names: tuple[str, ...]) -> int | None:
+    """Return the first of these variables that holds a natural number."""
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), None)
+
+
+def launched() -> bool:
+    """Tell whether an MPI launcher started this process."""
+    return _first(RANK + SIZE) is not None
+
+
+def rank() -> int:
+    """Return this process's rank; 0 without a launcher."""
+    return _first(RANK) or 0
+
+
+def size() -> int | None:
+    """Count the ranks of the job; None where the launcher does not say."""
+    return _first(SIZE)
+
+
+def local_rank() -> int | None:
+    """Return the rank among those of this host, which picks its GPU; None where the launcher does not say."""
+    return _first(LOCAL_RANK)

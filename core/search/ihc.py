@@ -1,0 +1,192 @@
+"""Iterative hill climbing with random restart for the TSP (`oneil2011`): many independent 2-opt climbs, the best wins.
+
+A climb depends on nothing but its number, so devices take climbers by ticket, ranks by share, and the result is the
+same: best (length, climber) by one reduction, and a digest of every climb's (climber, length, steps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import two_opt
+from core.kernels.tours import start_tours
+from core.search.two_opt_scans import Scan, scan_for
+
+NOTHING = np.iinfo(np.uint64).max
+MOST_CITIES = 65_535
+FEWEST_CITIES = 5
+STARTS = ("oneil2011", "philox")
+PERIOD = 2**31
+"""Climbers that the paper's generator tells apart."""
+BATCH = 1 << 17
+"""Climbers whose tours lie in the device's memory at a time."""
+
+
+class Outcome(NamedTuple):
+    """What all climbs of all ranks together found.
+
+    Attributes
+    ----------
+    length, climber : int
+        The shortest tour, and the smallest number of a climber that found it.
+    steps : int
+        Steps of all climbs, the last one of each, which finds no move, included.
+    evaluations : int
+        Moves evaluated, as the scan counts them.
+    digest : int
+        64-bit digest of the trajectories: a sum over climbs, so of no order.
+
+    """
+
+    length: int
+    climber: int
+    steps: int
+    evaluations: int
+    digest: int
+
+
+class HillClimbing:
+    """Iterative hill climbing on one instance and one device, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same.
+    distances : ndarray, shape (n, n), uint16 or uint32
+        Symmetric.
+    start
+        ``oneil2011``, the generator of the paper's released program, or ``philox``, counter-based.
+    seed
+        Of the counter-based start; the paper's generator takes none.
+    scan
+        ``pruned``, ``full`` or ``auto``: see `core.search.two_opt_scans`. The trajectory is the same.
+
+    Raises
+    ------
+    UserError
+        Too few or too many cities, or tours whose length does not fit 31 bits.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        *,
+        start: str = "oneil2011",
+        seed: int = 0,
+        scan: str = "auto",
+    ) -> None:
+        n = len(distances)
+        if not FEWEST_CITIES <= n <= MOST_CITIES:
+            raise UserError(f"hill climbing takes {FEWEST_CITIES} to {MOST_CITIES} cities, not {n}")
+        if start not in STARTS:
+            raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
+        if n * int(distances.max()) >= 2**31:
+            raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
+        self.backend = backend
+        self.communicator = communicator
+        self.n = n
+        self.start = start
+        self.seed = seed
+        self.scan: Scan = scan_for(scan, backend, distances)
+        self.ticket = backend.allocate(1, np.uint32)
+        self.best = backend.allocate(1, np.uint64)
+        self.totals = backend.allocate(two_opt.TOTALS, np.uint64)
+        self.tours: Any = None
+        self.notes: list[str] = []
+
+    def warm_up(self) -> None:
+        """Climb once, so that everything is compiled; the time counts as the backend's compilation."""
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        self._climb_batch(0, 1)
+        self.backend.synchronize()
+        lazy = timings.kernel_s  # some drivers compile at the first launch
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def run(self, climbers: int, advance: Callable[[int], None] | None = None) -> Outcome:
+        """Run climbers 0 to ``climbers`` - 1, shared out over the ranks.
+
+        Parameters
+        ----------
+        climbers
+            How many climbs, over all ranks.
+        advance
+            Called with the number of this rank's climbers that have finished since the last call; with it, work is
+            launched in smaller parts.
+
+        Raises
+        ------
+        UserError
+            The start tours would repeat.
+
+        """
+        if self.start == "oneil2011" and climbers > PERIOD:
+            raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
+        rank, size = self.communicator.rank, self.communicator.size
+        begin, end = climbers * rank // size, climbers * (rank + 1) // size
+        length, climber = int(NOTHING), 0
+        self.backend.write(self.totals, np.zeros(two_opt.TOTALS, np.uint64))
+        part = self._batch(end - begin, advance is not None)
+        for first in range(begin, end, part):
+            count = min(part, end - first)
+            self._climb_batch(first, count)
+            key = int(self.backend.download(self.best)[0])
+            length, climber = min((length, climber), (key >> 32, first + (key & 0xFFFFFFFF)))
+            if advance is not None:
+                advance(count)
+        totals = self.communicator.sum(self.backend.download(self.totals))
+        length, climber = self.communicator.minloc(length, climber)
+        steps = int(totals[two_opt.STEPS])
+        evaluations = int(totals[two_opt.EVALUATIONS]) + steps * self.scan.evaluations_per_step
+        return Outcome(length, climber, steps, evaluations, int(totals[two_opt.DIGEST]))
+
+    def tour_of(self, climber: int) -> np.ndarray:
+        """Climb again as one climber.
+
+        Returns
+        -------
+        ndarray, shape (n,), int64
+            The local optimum that it reaches, from city 0.
+
+        """
+        self._batch(1, False)
+        self._climb_batch(climber, 1)
+        return self.backend.download(self.tours)[: self.n].astype(np.int64)
+
+    def _batch(self, share: int, in_parts: bool) -> int:
+        """Climbers to launch at a time: as many as the device's memory holds, halving until they fit."""
+        part = max(1, min(share, BATCH, (2**31 - 1) // self.n))
+        if in_parts:
+            part = max(1, min(part, share // 20))
+        while self.tours is None or self.tours.size < part * self.n:
+            try:
+                self.tours = self.backend.allocate(part * self.n, np.uint16)
+            except MemoryError as error:
+                if part == 1:
+                    raise
+                part //= 2
+                self.notes.append(f"{error}: {part} climbers at a time")
+        return part
+
+    def _climb_batch(self, first: int, count: int) -> None:
+        """Queue the climbs of climbers ``first`` to ``first + count - 1``."""
+        if self.tours is None:
+            self._batch(count, False)
+        backend = self.backend
+        backend.write(self.ticket, np.zeros(1, np.uint32))
+        backend.write(self.best, np.full(1, NOTHING))
+        lanes = min(64, backend.capabilities.max_team_size)
+        teams = min(-(-count // lanes), 16 * backend.capabilities.compute_units)
+        counter_based = int(self.start == "philox")
+        backend.launch(start_tours, teams, lanes, self.tours, self.n, count, first, self.seed, counter_based)
+        self.scan.launch(self.tours, count, first, self.ticket, self.best, self.totals)

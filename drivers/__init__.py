@@ -1,0 +1,1 @@
+"""One program per workload, and the comparison over all backends."""

@@ -1,0 +1,93 @@
+"""A progress bar on rank 0 and only on a terminal; anywhere else a stand-in that imports nothing."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Protocol
+
+from core.errors import UserError
+
+
+class Progress(Protocol):
+    """Something that counts finished units of work; a context manager."""
+
+    def __enter__(self) -> Progress:
+        """Begin to show."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop showing."""
+
+    def advance(self, units: int = 1) -> None:
+        """Count further units as finished."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        """Begin, without a sign of it."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End, without a sign of it."""
+
+    def advance(self, units: int = 1) -> None:
+        """Count nothing."""
+
+
+class Bar:
+    """A bar of the `rich` package on standard error."""
+
+    def __init__(self, total: int, description: str, rich_progress: Any) -> None:
+        self._progress = rich_progress
+        self._task = rich_progress.add_task(description, total=total)
+
+    def __enter__(self) -> Bar:
+        """Begin to show."""
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the bar as it is and stop refreshing it."""
+        self._progress.stop()
+
+    def advance(self, units: int = 1) -> None:
+        """Count further units as finished."""
+        self._progress.advance(self._task, units)
+
+
+def progress(total: int, description: str, wanted: bool | None = None, rank: int = 0) -> Progress:
+    """Make a bar over `total` units where one is wanted.
+
+    Parameters
+    ----------
+    total : int
+        Units of work, repetitions for instance.
+    description : str
+        What stands before the bar.
+    wanted : bool, optional
+        `--progress` or `--no-progress`; None: only when standard error is a terminal and rich is installed.
+    rank : int
+        Only rank 0 shows anything.
+
+    Raises
+    ------
+    UserError
+        A bar is wanted but rich is not installed.
+    """
+    if rank or wanted is False or (wanted is None and not sys.stderr.isatty()):
+        return Silent()
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+    except ImportError:
+        if wanted:
+            raise UserError("--progress needs rich: pip install -e '.[report]'") from None
+        return Silent()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True, force_terminal=True if wanted else None)
+    return Bar(total, description, RichProgress(*columns, console=console))

@@ -1,0 +1,1 @@
+"""From run records (JSON Lines) to statistics, tables, plots and Markdown."""

@@ -1,0 +1,39 @@
+"""`python -m reports`: makes reports from records, without running anything."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.errors import UserError
+from reports import markdown
+from reports.comparison import compare
+from reports.records import load
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code (0 done, 2 user mistake)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m reports", description="Make reports from files of run records."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("compare", help="speed-up report over records of equal work")
+    command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
+    command.add_argument(
+        "--out", type=Path, default=Path("reports/out"), help="folder to write to (%(default)s)"
+    )
+    options = parser.parse_args(argv)
+    try:
+        comparison = compare([record for path in options.records for record in load(path)])
+        for path in markdown.write(comparison, options.out):
+            print(path)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+"""Records of equal work side by side: medians with intervals, and speed-ups over the absolute baseline.
+
+The baseline is the `cpu` backend on one core and one rank, as Hoefler and Belli (SC 2015, rule 1) ask: its
+time stands beside every ratio. What did not do equal work, or was not confirmed by the NumPy scorer, never
+enters a ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reports.records import Record, RecordError, merge, require_equal_work
+from reports.statistics import Estimate, Summary, ratio_of_medians, summarise
+
+BASELINE_BACKEND = "cpu"
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A configuration without a row in the table, and why; `wrong` when it ran but its result was refused."""
+
+    backend: str
+    device: str
+    ranks: int
+    reason: str
+    wrong: bool = False
+
+    def __str__(self) -> str:
+        """Name the configuration and the reason, for messages."""
+        device = [f"device {self.device}"] if self.device else []
+        ranks = [f"{self.ranks} ranks"] if self.ranks > 1 else []
+        where = f" ({', '.join(device + ranks)})" if device or ranks else ""
+        return f"{self.backend}{where}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One configuration of the comparison. Times in seconds, rates in 10^9 evaluations per second.
+
+    `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition,
+    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured.
+    """
+
+    record: Record
+    machine: str
+    compile_s: float
+    transfer: Summary
+    kernel: Summary
+    running: Summary
+    labels: tuple[str, ...]
+    speedup: Estimate | None = None
+    baseline_s: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Backend, device where there is a choice, and ranks, for tables and plots."""
+        record = self.record
+        device = f" {record.device}" if record.device not in ("", "0") else ""
+        ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
+        return f"{record.backend}{device}{ranks}"
+
+    @property
+    def device_name(self) -> str:
+        """Name of the device, or of the processor when the run did not say."""
+        return str(self.record.details.get("device_name") or self.record.environment.get("cpu", "unknown"))
+
+    @property
+    def rate(self) -> float | None:
+        """Evaluations per second of running time, in 10^9."""
+        return _rate(self.record.evaluations, self.running)
+
+    @property
+    def kernel_rate(self) -> float | None:
+        """Evaluations per second of kernel time, in 10^9."""
+        return _rate(self.record.evaluations, self.kernel)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that a report prints.
+
+    `machines` maps a letter to the environment that the rows with this letter ran in.
+    """
+
+    rows: tuple[Row, ...]
+    not_run: tuple[NotRun, ...]
+    machines: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def work(self) -> Record:
+        """A record that speaks for all rows: what they computed is equal."""
+        return self.rows[0].record
+
+    @property
+    def baseline(self) -> Row | None:
+        """The first one-core `cpu` row, if there is any."""
+        return next((row for row in self.rows if is_baseline(row)), None)
+
+
+def compare(records: Iterable[Record], not_run: Sequence[NotRun] = ()) -> Comparison:
+    """Put runs of equal work side by side.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Lines of one or more record files; repetitions of a run are joined.
+    not_run : sequence of NotRun
+        Configurations to list with the reason why they have no row.
+
+    Raises
+    ------
+    RecordError
+        No record that counts.
+    UnequalWorkError
+        Two records that did not do the same work; says which.
+    """
+    runs = merge(records)
+    confirmed = [run for run in runs if run.scored and run.samples]
+    if not confirmed:
+        raise RecordError(
+            "no records to compare" + (": the NumPy scorer confirmed none of them" if runs else "")
+        )
+    require_equal_work(confirmed)
+    machines = _letter_machines(confirmed)
+    rows = tuple(_with_speedups([_row(run, machines) for run in confirmed]))
+    wrong = [
+        NotRun(
+            run.backend,
+            run.device,
+            run.ranks,
+            f"the NumPy scorer did not confirm its best cost {run.best_cost}",
+            True,
+        )
+        for run in runs
+        if not run.scored
+    ]
+    return Comparison(rows, (*wrong, *not_run), machines)
+
+
+def _letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
+    environments: list[Mapping[str, Any]] = []
+    for record in records:
+        if record.environment not in environments:
+            environments.append(record.environment)
+    return {_letters(position): environment for position, environment in enumerate(environments)}
+
+
+def _letters(position: int) -> str:
+    head, last = divmod(position, 26)
+    return (_letters(head - 1) if head else "") + chr(ord("A") + last)
+
+
+def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> Row:
+    samples = record.samples
+    return Row(
+        record=record,
+        machine=next(letter for letter, environment in machines.items() if environment == record.environment),
+        compile_s=max(sample.compile_s for sample in samples),
+        transfer=summarise([sample.transfer_s for sample in samples]),
+        kernel=summarise([sample.kernel_s for sample in samples]),
+        running=summarise([sample.running_s for sample in samples]),
+        labels=_labels(record),
+    )
+
+
+def _labels(record: Record) -> tuple[str, ...]:
+    cores = record.environment.get("cores", 0) * record.environment.get("hosts", 1)
+    labels = []
+    if cores and record.ranks > cores:
+        labels.append(f"oversubscribed: {record.ranks} ranks on {cores} cores")
+    if record.details.get("simulated"):
+        labels.append("simulated: its time is no device's")
+    return tuple(labels)
+
+
+def is_baseline(row: Row) -> bool:
+    """Tell whether a row is the absolute baseline: `cpu`, one core, one rank."""
+    return row.record.backend == BASELINE_BACKEND and row.record.ranks == 1
+
+
+def _with_speedups(rows: Sequence[Row]) -> Iterable[Row]:
+    baselines = [row for row in rows if is_baseline(row)]
+    for row in rows:
+        here = [baseline for baseline in baselines if baseline.machine == row.machine]
+        if not baselines or row.running.median.value == 0:
+            yield row
+            continue
+        baseline = (here or baselines)[0]
+        if row is baseline:
+            yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
+            continue
+        elsewhere = () if here else (f"its baseline ran on machine {baseline.machine}",)
+        yield replace(
+            row,
+            labels=row.labels + elsewhere,
+            speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
+            baseline_s=baseline.running.median.value,
+        )
+
+
+def _running(record: Record) -> list[float]:
+    return [sample.running_s for sample in record.samples]
+
+
+def _rate(evaluations: int, time: Summary) -> float | None:
+    return evaluations / time.median.value / 1e9 if time.median.value > 0 else None

@@ -1,0 +1,93 @@
+"""Published figures, kept as data in `reports/published/*.toml`, beside ours in the papers' own layout."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.comparison import Comparison, Row
+from reports.records import Record
+
+FOLDER = Path(__file__).parent / "published"
+
+
+@dataclass(frozen=True)
+class TimingRow:
+    """A line of the side-by-side table: a published figure, ours of the same kind of machine, or both.
+
+    `published_ms` is printed in the paper; `published_speedup` and `published_rate` (10^9 moves/s) follow
+    from it.
+    """
+
+    label: str
+    published_ms: float | None
+    published_speedup: float | None
+    published_rate: float | None
+    ours: Row | None
+
+
+@dataclass(frozen=True)
+class QualityRow:
+    """A published best tour, and ours when it comes from the same instance and number of climbers."""
+
+    instance: str
+    climbers: int
+    best_cost: int
+    best_index: int
+    ours: Record | None
+
+
+def publication(workload: str) -> Mapping[str, Any] | None:
+    """Read the published figures for a workload, as its TOML file has them; None without one."""
+    for path in sorted(FOLDER.glob("*.toml")):
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+        if content["workload"] == workload:
+            return content
+    return None
+
+
+def timing_rows(published: Mapping[str, Any], comparison: Comparison) -> list[TimingRow]:
+    """Lay out the paper's figure line by line, ours beside it; ours without a counterpart come last."""
+    work = published["work"]
+    moves = work["climbers"] * work["steps_per_climber"] * work["moves_per_step"]
+    sequential = next(row["median_ms"] for row in published["timing"]["rows"] if row["kind"] == "sequential")
+    lines: list[TimingRow] = []
+    placed: list[Row] = []
+    for row in published["timing"]["rows"]:
+        figures = (row["median_ms"], sequential / row["median_ms"], moves / (row["median_ms"] * 1e-3) / 1e9)
+        ours = [mine for mine in comparison.rows if _kind(mine) == (row["kind"], row["count"])]
+        placed += ours
+        lines.append(TimingRow(row["label"], *figures, ours[0] if ours else None))
+        lines += [TimingRow("", None, None, None, mine) for mine in ours[1:]]
+    return lines + [TimingRow("", None, None, None, mine) for mine in comparison.rows if mine not in placed]
+
+
+def quality_rows(published: Mapping[str, Any], work: Record) -> Sequence[QualityRow]:
+    """List the published best tours, with ours where instance and number of climbers are the same."""
+    return [
+        QualityRow(**row, ours=work if _same_work(row["instance"], row["climbers"], work) else None)
+        for row in published["quality"]["rows"]
+    ]
+
+
+def same_work(published: Mapping[str, Any], work: Record) -> bool:
+    """Tell whether ours ran the published instance and number of climbers, so that times compare directly."""
+    return _same_work(published["work"]["instance"], published["work"]["climbers"], work)
+
+
+def _same_work(instance: str, climbers: int, work: Record) -> bool:
+    return work.instance == instance and work.parameters.get("climbers") == climbers
+
+
+def _kind(row: Row) -> tuple[str, int]:
+    """Which kind of machine a row stands for: one core, several cores, or a GPU."""
+    record = row.record
+    if record.details.get("device_type", "gpu" if record.backend == "cuda" else "cpu") == "gpu":
+        return "gpu", record.ranks
+    if record.backend in ("cpu", "python"):
+        return ("sequential", 1) if record.ranks == 1 else ("cores", record.ranks)
+    return "cores", int(record.environment.get("cores", 1)) * record.ranks

@@ -1,0 +1,159 @@
+"""The comparison as Markdown: fills `templates/compare.md.j2` and writes it with its plot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports import literature
+from reports.comparison import Comparison, Row
+from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate
+
+TEMPLATES = Path(__file__).parent / "templates"
+REPORT = "compare.md"
+
+
+def render(comparison: Comparison, plot: str | None = None, why_instance: str = "") -> str:
+    """Return the report's text.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    plot : str, optional
+        Address of the speed-up plot, relative to the report.
+    why_instance : str, optional
+        Why this instance was chosen.
+
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+    """
+    published = literature.publication(comparison.work.workload)
+    text = _template().render(
+        work=comparison.work,
+        rows=comparison.rows,
+        machines=comparison.machines,
+        not_run=comparison.not_run,
+        baseline=comparison.baseline,
+        fastest=_fastest(comparison),
+        plot=plot,
+        why_instance=why_instance,
+        resamples=RESAMPLES,
+        few_repetitions=any(row.running.repetitions < LEAST_FOR_COVERAGE for row in comparison.rows),
+        least_for_coverage=LEAST_FOR_COVERAGE,
+        least_for_interval=LEAST_FOR_INTERVAL,
+        published=published,
+        same_work=published is not None and literature.same_work(published, comparison.work),
+        timing=literature.timing_rows(published, comparison) if published else [],
+        quality=literature.quality_rows(published, comparison.work) if published else [],
+    )
+    return text.rstrip() + "\n"
+
+
+def write(comparison: Comparison, folder: Path, why_instance: str = "") -> list[Path]:
+    """Write the report, and its plot as SVG and PNG where there are speed-ups and matplotlib is installed.
+
+    Returns
+    -------
+    list of Path
+        The files written, the report first.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or jinja2 is not installed.
+    """
+    from reports import plots
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = plots.speedups(comparison, folder) if comparison.baseline else []
+        report = folder / REPORT
+        report.write_text(
+            render(comparison, drawn[0].name if drawn else None, why_instance), encoding="utf-8"
+        )
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
+    return [report, *drawn]
+
+
+def seconds(value: float) -> str:
+    """Word a time in the unit that keeps it readable, three digits long."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if value * scale >= 0.9995 or unit == "µs":
+            return f"{number(value * scale)} {unit}"
+    raise AssertionError("unreachable")
+
+
+def number(value: float | None) -> str:
+    """Word a number: three significant digits, thousands grouped, no exponent; empty for None."""
+    if value is None:
+        return ""
+    if abs(value) >= 999.5:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}".rstrip(".") if abs(value) >= 1e-3 else f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def seconds_interval(estimate: Estimate) -> str:
+    """Word a time with its interval, if it has one."""
+    text = seconds(estimate.value)
+    return text if estimate.low is None or estimate.high is None else f"{text} [{_pair(estimate, seconds)}]"
+
+
+def _pair(estimate: Estimate, form: Any) -> str:
+    return f"{form(estimate.low)}, {form(estimate.high)}"
+
+
+def _ratio(value: Estimate | float | None) -> str:
+    if value is None:
+        return ""
+    return f"{number(value.value if isinstance(value, Estimate) else value)}x"
+
+
+def ratio_interval(estimate: Estimate) -> str:
+    """Word a ratio with its interval, if it has one."""
+    return _ratio(estimate) + ("" if estimate.low is None else f" [{_pair(estimate, number)}]")
+
+
+def _grouped(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
+
+
+def _cell(text: Any) -> str:
+    """Text that stays inside its cell of a Markdown table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def _fastest(comparison: Comparison) -> Row | None:
+    raced = [
+        row
+        for row in comparison.rows
+        if row.speedup is not None
+        and row is not comparison.baseline
+        and not row.record.details.get("simulated")
+    ]
+    return max(raced, key=lambda row: row.speedup.value if row.speedup else 0.0, default=None)
+
+
+def _template() -> Any:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise UserError("jinja2 is missing: pip install -e '.[report]'") from None
+
+    # Markdown for readers and not HTML: nothing is escaped but the cells of tables.
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.filters |= {
+        "seconds": seconds,
+        "number": number,
+        "seconds_interval": seconds_interval,
+        "ratio": _ratio,
+        "ratio_interval": ratio_interval,
+        "grouped": _grouped,
+        "cell": _cell,
+    }
+    return environment.get_template("compare.md.j2")

@@ -1,0 +1,260 @@
+"""Files of run records: a JSON object per line, fsynced per repetition, so that a killed run resumes.
+
+A repetition appends one line whose `samples` holds that repetition; `fold` turns the lines of a finished run
+into one. Several processes may append to one file: each takes the file's lock (POSIX `flock`) for its single
+write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from core.errors import UserError
+from reports.schema import SCHEMA, Record, RecordError, Sample, identity
+
+__all__ = [
+    "SCHEMA",
+    "Record",
+    "RecordError",
+    "Sample",
+    "UnequalWorkError",
+    "append",
+    "completed",
+    "fold",
+    "identity",
+    "load",
+    "merge",
+    "require_equal_work",
+]
+
+_START = b'{"schema": '
+
+
+class UnequalWorkError(UserError):
+    """Records that did not do the same work and so must not be compared."""
+
+
+def append(path: str | os.PathLike[str], record: Record) -> None:
+    """Add one line to a file of records, on the disk when this returns.
+
+    A line that an interrupted write left unfinished at the end of the file is cut off first.
+
+    Raises
+    ------
+    RecordError
+        The file cannot be written, or ends in something that no record begins with.
+    """
+    line = record.to_line().encode()
+    with _locked(path) as descriptor:
+        _mend_tail(descriptor, path)
+        if os.write(descriptor, line) != len(line):
+            raise RecordError(f"{os.fspath(path)}: the disk took only a part of a record")
+        os.fsync(descriptor)
+
+
+def load(path: str | os.PathLike[str]) -> list[Record]:
+    """Read a file of records, a record per line, as they were appended.
+
+    A torn last line (the write was interrupted) is left out with a warning.
+
+    Raises
+    ------
+    RecordError
+        The file cannot be read, or a line is no record of schema version 1; names file and line.
+    """
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise RecordError(f"{os.fspath(path)}: cannot read the records: {error.strerror}") from None
+    return [record for record, _ in _parse(content, os.fspath(path))]
+
+
+def merge(records: Iterable[Record]) -> list[Record]:
+    """Join the repetitions of each run into one record, in the order in which the runs first appear.
+
+    Raises
+    ------
+    UnequalWorkError
+        Repetitions of one run differ in what they computed.
+    """
+    runs: dict[str, Record] = {}
+    for record in records:
+        first = runs.get(record.identity)
+        if first is None:
+            runs[record.identity] = record
+            continue
+        require_equal_work([first, record])
+        runs[record.identity] = first.with_samples(
+            first.samples + record.samples, first.scored and record.scored
+        )
+    return list(runs.values())
+
+
+def completed(path: str | os.PathLike[str], run: str) -> Record | None:
+    """Return what a file holds of the run with this `identity`: its repetitions joined, or None.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `load` and `merge`.
+    """
+    if not os.path.exists(path):
+        return None
+    merged = merge(record for record in load(path) if record.identity == run)
+    return merged[0] if merged else None
+
+
+def fold(path: str | os.PathLike[str], run: str) -> None:
+    """Make one line, with all repetitions, of the lines of a finished run; other lines stay byte for byte.
+
+    The file is replaced in one step (written beside, fsynced, renamed), so a crash leaves the old or the new
+    one.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `load` and `merge`; the file is then left as it was.
+    """
+    with _locked(path) as descriptor:
+        _mend_tail(descriptor, path)
+        lines = _parse(_content(descriptor), os.fspath(path))
+        own = [record for record, _ in lines if record.identity == run]
+        if len(own) < 2:
+            return
+        whole = merge(own)[0].to_line().encode()
+        kept = [raw for record, raw in lines if record.identity != run]
+        position = next(i for i, (record, _) in enumerate(lines) if record.identity == run)
+        _replace(path, b"".join([*kept[:position], whole, *kept[position:]]))
+
+
+def require_equal_work(records: Sequence[Record]) -> None:
+    """Refuse records that did not all do the same work.
+
+    Raises
+    ------
+    UnequalWorkError
+        Names the first thing that differs, the two records, and what each says.
+    """
+    compared = (
+        "workload",
+        "instance_sha256",
+        "parameters",
+        "seed",
+        "trajectory_hash",
+        "best_cost",
+        "best_index",
+        "evaluations",
+    )
+    for other in records[1:]:
+        for name in compared:
+            ours, theirs = getattr(records[0], name), getattr(other, name)
+            if ours != theirs:
+                raise UnequalWorkError(
+                    f"not the same work, hence not compared: {name} is {ours!r} in {records[0].label} "
+                    f"but {theirs!r} in {other.label}"
+                )
+
+
+def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
+    """Every record of a file with the bytes of its line; a torn tail is warned about and left out."""
+    *whole, tail = content.split(b"\n")
+    if tail and _is_json(tail):
+        whole, tail = [*whole, tail], b""
+    elif tail and _may_be_torn(tail):
+        warnings.warn(
+            f"{name}:{len(whole) + 1}: the last line is incomplete (writing it was interrupted): left out",
+            stacklevel=3,
+        )
+    elif tail:
+        raise RecordError(f"{name}:{len(whole) + 1}: expected a run record, found {tail[:40]!r}")
+    return [
+        (Record.from_line(line.decode("utf-8", "replace"), f"{name}:{number}"), line + b"\n")
+        for number, line in enumerate(whole, 1)
+        if line.strip()
+    ]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _may_be_torn(tail: bytes) -> bool:
+    return tail.startswith(_START) or _START.startswith(tail)
+
+
+def _mend_tail(descriptor: int, path: str | os.PathLike[str]) -> None:
+    """Make the file end with a whole line."""
+    content = _content(descriptor)
+    if content.strip() and not content.lstrip().startswith(b"{"):
+        raise RecordError(f"{os.fspath(path)}: not a file of records: it begins with {content[:40]!r}")
+    end = content.rfind(b"\n") + 1
+    tail = content[end:]
+    if not tail:
+        return
+    if _is_json(tail):
+        os.write(descriptor, b"\n")
+    elif _may_be_torn(tail):
+        os.ftruncate(descriptor, end)
+    else:
+        raise RecordError(
+            f"{os.fspath(path)}: not a file of records: it ends in {tail[:40]!r}; nothing was written"
+        )
+
+
+def _content(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        return file.read()
+
+
+@contextmanager
+def _locked(path: str | os.PathLike[str]) -> Iterator[int]:
+    """Open a file for appending, created where missing, locked against other processes."""
+    import fcntl
+
+    try:
+        while True:
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise RecordError(f"{os.fspath(path)}: expected a regular file for records")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # `fold` may have put a new file in this one's place while we waited for its lock.
+            if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                break
+            os.close(descriptor)
+    except OSError as error:
+        raise RecordError(f"{os.fspath(path)}: cannot write records: {error.strerror}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: str | os.PathLike[str], content: bytes) -> None:
+    target = os.path.realpath(path)
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
+        os.replace(temporary, target)
+    except OSError as error:
+        raise RecordError(f"{os.fspath(path)}: cannot rewrite the records: {error.strerror}") from None
+    folder = os.open(os.path.dirname(target), os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

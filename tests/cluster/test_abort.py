@@ -1,0 +1,118 @@
+import textwrap
+
+import pytest
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Write a rank's program and return its path."""
+
+    def write(source: str):
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(source))
+        return path
+
+    return write
+
+
+MISTAKE = """
+    from cluster import communicator
+
+    class NoSuchCity(Exception):
+        exit_code = 2
+
+    ranks = communicator()
+    if ranks.rank in {guilty}:
+        raise NoSuchCity("city 101 of 100")
+    ranks.barrier()
+"""
+COMMAND_LINE = """
+    from cluster.command_line import RankParser
+
+    parser = RankParser(prog="climb", description="Climbs hills.")
+    parser.add_argument("--climbers", type=int, help="how many")
+    {before}
+    parser.parse_args()
+    {after}
+"""
+START = "from cluster import communicator; ranks = communicator()"
+
+
+def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it(program, mpirun):
+    path = program("""
+        from cluster import communicator
+
+        ranks = communicator()
+        if ranks.rank == 2:
+            raise RuntimeError("the third rank fell off the hill")
+        ranks.barrier()
+    """)
+    done = mpirun(3, path)
+    assert done.returncode == 1
+    assert "rank 2 failed:" in done.stderr
+    assert "Traceback" in done.stderr
+    assert "RuntimeError: the third rank fell off the hill" in done.stderr
+
+
+def test_a_mistake_that_all_ranks_see_is_told_once(program, mpirun):
+    done = mpirun(3, program(MISTAKE.format(guilty=[0, 1, 2])))
+    assert done.returncode == 2
+    assert done.stderr.count("error: city 101 of 100") == 1
+    assert done.stderr.count("city 101 of 100") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mistake_that_one_rank_sees_is_told_with_its_rank(program, mpirun):
+    done = mpirun(3, program(MISTAKE.format(guilty=[1])))
+    assert done.returncode == 2
+    assert done.stderr.count("error (rank 1): city 101 of 100") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("before", ["", START], ids=["before MPI starts", "after"])
+def test_a_wrong_option_is_told_once(before, program, mpirun):
+    done = mpirun(3, program(COMMAND_LINE.format(before=before, after="")), "--climbers", "many")
+    assert done.returncode == 2
+    assert done.stderr.count("climb: error: argument --climbers") == 1
+    assert done.stderr.count("usage: climb") == 1
+
+
+def test_a_wrong_option_ends_ranks_that_did_not_see_it(program, mpirun):
+    path = program(COMMAND_LINE.format(before=START, after="").replace("parse_args()", "parse_args(given)"))
+    path.write_text(
+        path.read_text().replace(
+            "parser.parse_args(given)",
+            "parser.parse_args(['--climbers', 'many'] if ranks.rank == 0 else [])\nranks.barrier()",
+        )
+    )
+    assert mpirun(3, path).returncode == 2
+
+
+def test_help_is_printed_once(program, mpirun):
+    done = mpirun(3, program(COMMAND_LINE.format(before="", after="")), "--help")
+    assert done.returncode == 0
+    assert done.stdout.count("Climbs hills.") == 1
+
+
+def test_a_process_alone_ends_like_any_other_program(program, plain):
+    path = program(COMMAND_LINE.format(before="", after=""))
+    assert plain(path, "--climbers", "3").returncode == 0
+    assert "Climbs hills." in plain(path, "--help").stdout
+    wrong = plain(path, "--climbers", "many")
+    assert wrong.returncode == 2
+    assert "invalid int value: 'many'" in wrong.stderr
+
+
+def test_the_hook_gives_a_mistake_exit_code_2_in_one_process(program, plain):
+    path = program("""
+        from cluster import abort
+
+        abort.install()
+
+        class NoSuchCity(Exception):
+            exit_code = 2
+
+        raise NoSuchCity("city 101 of 100")
+    """)
+    done = plain(path)
+    assert (done.returncode, done.stderr) == (2, "error: city 101 of 100\n")

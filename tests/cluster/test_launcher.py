@@ -1,0 +1,41 @@
+import pytest
+
+from cluster import launcher
+
+
+@pytest.fixture(autouse=True)
+def without_launcher(monkeypatch):
+    for name in launcher.RANK + launcher.SIZE + launcher.LOCAL_RANK:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_plain_process_was_not_launched():
+    assert not launcher.launched()
+    assert (launcher.rank(), launcher.size(), launcher.local_rank()) == (0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("variables", "rank", "size", "local_rank"),
+    [
+        (
+            {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_LOCAL_RANK": "1"},
+            5,
+            8,
+            1,
+        ),
+        ({"PMI_RANK": "3", "PMI_SIZE": "4", "MPI_LOCALRANKID": "3"}, 3, 4, 3),
+        ({"PMIX_RANK": "2", "SLURM_LOCALID": "0"}, 2, None, 0),
+    ],
+    ids=["Open MPI", "Hydra", "Slurm with PMIx"],
+)
+def test_each_launcher_is_understood(variables, rank, size, local_rank, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert launcher.launched()
+    assert (launcher.rank(), launcher.size(), launcher.local_rank()) == (rank, size, local_rank)
+
+
+def test_slurm_alone_starts_no_mpi(monkeypatch):
+    monkeypatch.setenv("SLURM_LOCALID", "0")
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    assert not launcher.launched()

@@ -1,0 +1,198 @@
+"""Common options, exit codes and errors of the drivers, and their progress bar."""
+
+import argparse
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from core.errors import UserError
+from drivers.options import add_common_options, run_driver
+from drivers.progress import progress
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(script, **environment):
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | environment)
+
+
+def ending_with(error):
+    def driver(argv):
+        raise error
+
+    return driver
+
+
+class OwnError(ValueError):
+    """An error that cannot derive from `UserError`."""
+
+    exit_code = 2
+
+
+def parse(*arguments):
+    parser = argparse.ArgumentParser()
+    add_common_options(parser)
+    return parser.parse_args(arguments)
+
+
+def test_all_drivers_share_these_options():
+    options = parse(
+        *[
+            "--instance",
+            "kroA100",
+            "--data",
+            "D",
+            "--backend",
+            "opencl",
+            "--device",
+            "1:0",
+            "--repeats",
+            "3",
+            "--seed",
+            "9",
+            "--record",
+            "r.jsonl",
+        ],
+        "--progress",
+    )
+    assert vars(options) == {
+        "instance": "kroA100",
+        "data": "D",
+        "backend": "opencl",
+        "device": "1:0",
+        "repeats": 3,
+        "seed": 9,
+        "record": "r.jsonl",
+        "progress": True,
+    }
+    assert parse("--no-progress").progress is False
+    assert parse().progress is None
+
+
+@pytest.mark.parametrize("wrong", [["--repeats", "0"], ["--repeats", "x"], ["--seed", "-1"], ["--nonsense"]])
+def test_a_wrong_option_ends_with_exit_code_2(wrong, capsys):
+    with pytest.raises(SystemExit) as end:
+        parse(*wrong)
+    assert end.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1), (5, 5)])
+def test_a_driver_that_returns_decides_its_exit_code(returned, code):
+    assert run_driver(lambda argv: returned, []) == code
+
+
+def test_a_driver_gets_its_arguments():
+    assert run_driver(lambda argv: len(argv), ["a", "b", "c"]) == 3
+
+
+@pytest.mark.parametrize(
+    "error", [UserError("a.tsp:3: found x, expected y"), OwnError("a.tsp:3: found x, expected y")]
+)
+def test_a_users_mistake_is_one_line_and_exit_code_2(error, capsys):
+    assert run_driver(ending_with(error), []) == 2
+    assert capsys.readouterr() == ("", "error: a.tsp:3: found x, expected y\n")
+
+
+def test_any_other_error_shows_its_traceback_and_ends_with_exit_code_1(capsys):
+    assert run_driver(ending_with(ValueError("a fault of ours")), []) == 1
+    said = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in said
+    assert "ValueError: a fault of ours" in said
+
+
+def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypatch):
+    seen = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: seen.append((kind, str(error))))
+    run_driver(ending_with(RuntimeError("lost")), [])
+    assert seen == [(RuntimeError, "lost")]
+
+
+def test_an_interrupt_ends_with_exit_code_130_and_no_traceback(capsys):
+    assert run_driver(ending_with(KeyboardInterrupt()), []) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_one_failing_rank_ends_the_others_with_exit_code_2():
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = Path(sys.executable).with_name("mpirun")
+    if not launcher.exists():
+        pytest.skip("no mpirun beside this Python")
+    script = """
+        import sys
+        from core.errors import UserError
+        from drivers.options import run_driver
+
+        def driver(argv):
+            from mpi4py import MPI
+            if MPI.COMM_WORLD.Get_rank() == 1:
+                raise UserError("the device of this rank is missing")
+            MPI.COMM_WORLD.Barrier()
+
+        sys.exit(run_driver(driver))
+        """
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = [
+        launcher,
+        "-n",
+        "2",
+        "--map-by",
+        ":OVERSUBSCRIBE",
+        sys.executable,
+        "-c",
+        textwrap.dedent(script),
+    ]
+    result = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=60
+    )
+    assert result.returncode == 2
+    assert "error (rank 1): the device of this rank is missing" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_options_are_light_enough_for_64_ranks():
+    # An installed package may load modules at every start of Python (numba-cuda does): those are not ours.
+    result = python("""
+        import sys
+        before = set(sys.modules)
+        import drivers.options, drivers.progress
+        print(*sorted(set(sys.modules) - before))
+        """)
+    loaded = set(result.stdout.split())
+    assert "drivers.progress" in loaded
+    assert not loaded & {"numpy", "numba", "rich", "mpi4py", "inspect", "dataclasses", "subprocess", "json"}
+
+
+@pytest.mark.parametrize(("wanted", "rank"), [("None", 0), ("False", 0), ("True", 1)])
+def test_no_bar_means_no_output_and_no_import(wanted, rank):
+    result = python(f"""
+        import sys
+        from drivers.progress import progress
+        with progress(3, "climbing", wanted={wanted}, rank={rank}) as bar:
+            bar.advance()
+            bar.advance(2)
+        print("rich" in sys.modules)
+        """)
+    assert (result.stdout, result.stderr) == ("False\n", "")
+
+
+def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
+    pytest.importorskip("rich", reason="rich is not installed")
+    with progress(3, "climbing", wanted=True) as bar:
+        bar.advance()
+        bar.advance(2)
+    shown = capsys.readouterr()
+    assert "climbing" in shown.err
+    assert "3/3" in shown.err
+    assert shown.out == ""
+
+
+def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    with pytest.raises(UserError, match="needs rich"):
+        progress(3, "climbing", wanted=True)

@@ -1,0 +1,93 @@
+"""Which records enter a comparison, and what their rows say."""
+
+import pytest
+
+from reports.comparison import NotRun, compare
+from reports.records import RecordError, Sample, UnequalWorkError
+
+
+def test_a_speedup_is_over_the_one_core_cpu_run_and_names_its_time(make_record):
+    comparison = compare(
+        [
+            make_record(backend="threads", times=[1.0, 1.1, 1.2]),
+            make_record(times=[4.0, 2.0, 2.2]),
+            make_record(ranks=2, times=[1.1, 1.1, 1.1]),
+        ]
+    )
+    threads, one_core, ranks = comparison.rows
+    assert comparison.baseline is one_core
+    assert (threads.speedup.value, threads.baseline_s) == (2.2 / 1.1, 2.2)
+    assert one_core.speedup.value == 1.0
+    assert ranks.speedup.value == pytest.approx(2.0)
+    assert ranks.rate == pytest.approx(2.0 / 1.1)
+
+
+def test_compilation_is_shown_apart_and_enters_no_ratio(make_record):
+    samples = (Sample(compile_s=9.0, transfer_s=0.0, kernel_s=1.0, total_s=10.0), Sample(0.0, 0.0, 1.0, 1.0))
+    row = compare([make_record(times=[2.0, 2.0]), make_record(backend="cuda", samples=samples)]).rows[1]
+    assert row.compile_s == 9.0
+    assert row.speedup.value == 2.0
+
+
+def test_repetitions_on_several_lines_are_one_row(make_record):
+    comparison = compare([make_record(times=[time]) for time in (1.0, 2.0, 6.0)])
+    assert len(comparison.rows) == 1
+    assert comparison.rows[0].running.repetitions == 3
+    assert comparison.rows[0].running.median.value == 2.0
+
+
+def test_a_run_that_the_scorer_did_not_confirm_enters_no_ratio(make_record):
+    wrong = make_record(backend="opencl", times=[0.001], scored=False, best_cost=1, trajectory_hash="ffff")
+    comparison = compare([make_record(), wrong])
+    assert [row.record.backend for row in comparison.rows] == ["cpu"]
+    assert [(row.backend, row.wrong) for row in comparison.not_run] == [("opencl", True)]
+    assert "NumPy scorer did not confirm" in comparison.not_run[0].reason
+
+
+def test_a_wrong_baseline_is_no_baseline(make_record):
+    comparison = compare([make_record(scored=False), make_record(backend="threads")])
+    assert comparison.baseline is None
+    assert comparison.rows[0].speedup is None
+
+
+def test_unequal_work_is_refused(make_record):
+    with pytest.raises(UnequalWorkError, match="trajectory_hash"):
+        compare([make_record(), make_record(backend="threads", trajectory_hash="ffff")])
+
+
+def test_nothing_confirmed_is_nothing_to_compare(make_record):
+    with pytest.raises(RecordError, match="no records"):
+        compare([])
+    with pytest.raises(RecordError, match="confirmed none"):
+        compare([make_record(scored=False)])
+
+
+@pytest.mark.parametrize(
+    ("ranks", "hosts", "labelled"), [(2, 1, False), (3, 1, True), (4, 2, False), (5, 2, True)]
+)
+def test_more_ranks_than_cores_are_labelled_oversubscribed(make_record, ranks, hosts, labelled):
+    environment = {"cpu": "x", "cores": 2, "hosts": hosts}
+    row = compare([make_record(ranks=ranks, environment=environment)]).rows[0]
+    assert any("oversubscribed" in label for label in row.labels) == labelled
+
+
+def test_simulated_runs_are_labelled(make_record):
+    row = compare([make_record(backend="cuda", details={"simulated": True})]).rows[0]
+    assert any("simulated" in label for label in row.labels)
+
+
+def test_machines_get_letters_and_a_foreign_baseline_is_said(make_record):
+    here, there = {"cpu": "x", "cores": 2}, {"cpu": "y", "cores": 8}
+    records = [make_record(environment=here), make_record(backend="cuda", environment=there, times=[0.5])]
+    comparison = compare(records)
+    assert comparison.machines == {"A": here, "B": there}
+    assert comparison.rows[1].speedup.value == 2.0
+    assert comparison.rows[1].labels == ("its baseline ran on machine A",)
+    own = compare([*records, make_record(environment=there, times=[3.0])])
+    assert own.rows[1].speedup.value == 6.0
+    assert own.rows[1].labels == ()
+
+
+def test_what_did_not_run_is_listed_with_its_reason(make_record):
+    missing = NotRun("cuda", "0", 1, "no driver")
+    assert compare([make_record()], [missing]).not_run == (missing,)

@@ -1,0 +1,45 @@
+"""What a record says of the machine and the installation."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reports.environment import environment
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
+    found = environment()
+    assert found == environment()
+    assert json.loads(json.dumps(found)) == found
+    assert found["packages"]["numpy"] == np.__version__
+    assert "onekernel-no-such-package" not in found["packages"]
+    assert 1 <= found["cores"] <= os.cpu_count()
+    assert environment(hosts=3)["hosts"] == 3
+
+
+def test_the_processor_is_the_one_that_the_system_reports():
+    lscpu = subprocess.run(["sh", "-c", "LC_ALL=C lscpu"], capture_output=True, text=True)
+    names = [
+        line.partition(":")[2].strip() for line in lscpu.stdout.splitlines() if line.startswith("Model name")
+    ]
+    if not names:
+        pytest.skip("lscpu is not here to compare with")
+    assert " ".join(names[0].split()) == environment()["cpu"]
+
+
+def test_the_commit_is_the_checkouts():
+    head = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True)
+    if head.returncode:
+        pytest.skip("not a git checkout with a commit")
+    said = environment()["suite"].removesuffix("+changes")
+    assert head.stdout.strip().startswith(said.rpartition("-g")[2]) or said in _tags()
+
+
+def _tags():
+    return subprocess.run(["git", "-C", str(ROOT), "tag"], capture_output=True, text=True).stdout.split()

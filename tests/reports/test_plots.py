@@ -1,0 +1,46 @@
+"""The speed-up chart as files."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+from reports import plots
+from reports.comparison import compare
+
+
+def test_svg_and_png_show_every_row_with_its_ratio(tmp_path, make_record):
+    comparison = compare(
+        [
+            make_record(times=[2.0, 2.1, 2.2]),
+            make_record(backend="threads", times=[1.0, 1.05, 1.1]),
+            make_record(ranks=4, times=[1.4]),
+        ]
+    )
+    svg, png = plots.speedups(comparison, tmp_path)
+    text = svg.read_text()
+    ElementTree.fromstring(text)
+    for word in ("cpu", "threads", "cpu, 4 ranks*", "2x (1.05 s)", "1.5x (1.4 s)", "see the notes"):
+        assert word in text
+    assert png.read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_bars_are_as_long_as_their_ratios(tmp_path, make_record):
+    comparison = compare([make_record(times=[3.0]), make_record(backend="threads", times=[1.0])])
+    text = plots.speedups(comparison, tmp_path)[0].read_text()
+    bars = [
+        [float(x) for x in re.findall(r"[ML] ([\d.]+) ", path)]
+        for path in re.findall(r'<path d="([^"]*z)[^>]*style="fill: #(?:9a9a9a|2a6f97)', text)
+    ]
+    widths = [max(bar) - min(bar) for bar in bars]
+    assert len(widths) == 2
+    assert abs(widths[1] / widths[0] - 3.0) < 0.01
+
+
+def test_equal_records_give_equal_pictures(tmp_path, make_record):
+    comparison = compare([make_record(times=[1.0, 1.2, 1.3])])
+    first = [path.read_bytes() for path in plots.speedups(comparison, tmp_path)]
+    assert first == [path.read_bytes() for path in plots.speedups(comparison, tmp_path)]
+
+
+def test_without_a_ratio_nothing_is_drawn(tmp_path, make_record):
+    assert plots.speedups(compare([make_record(backend="threads")]), tmp_path) == []
+    assert list(tmp_path.iterdir()) == []

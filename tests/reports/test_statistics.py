@@ -1,0 +1,75 @@
+"""Medians, intervals and ratios against exact enumeration of the bootstrap distribution."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from reports.statistics import ratio_of_medians, summarise
+
+
+def all_medians(values):
+    """The median of every one of the n^n resamples, each equally likely."""
+    picks = np.array(list(itertools.product(range(len(values)), repeat=len(values))))
+    return np.median(np.asarray(values)[picks], axis=1)
+
+
+def test_median_and_extremes_are_those_of_the_sorted_values():
+    summary = summarise([3.0, 9.0, 1.0, 4.0])
+    assert (summary.repetitions, summary.minimum, summary.maximum, summary.median.value) == (4, 1.0, 9.0, 3.5)
+
+
+@pytest.mark.parametrize(
+    "values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 4.0, 15.0, 9.0, 2.0, 6.0]]
+)
+def test_the_interval_is_the_exact_bootstrap_interval(values):
+    exact = np.quantile(all_medians(values), [0.025, 0.975])
+    median = summarise(values).median
+    assert [median.low, median.high] == list(exact)
+
+
+def test_the_interval_of_a_ratio_is_the_exact_bootstrap_interval():
+    slow, fast = [4.0, 4.3, 4.9, 5.2], [2.0, 2.1, 2.6, 2.7]
+    exact = np.divide.outer(all_medians(slow), all_medians(fast)).ravel()
+    ratio = ratio_of_medians(slow, fast)
+    assert ratio.value == pytest.approx(4.6 / 2.35)
+    assert np.quantile(exact, 0.02) <= ratio.low <= np.quantile(exact, 0.03)
+    assert np.quantile(exact, 0.97) <= ratio.high <= np.quantile(exact, 0.98)
+
+
+def test_intervals_cover_the_true_median_about_19_times_in_20():
+    rng = np.random.default_rng(7)
+    trials = [summarise(rng.exponential(size=25)).median for _ in range(200)]
+    covered = np.mean([median.low <= np.log(2) <= median.high for median in trials])
+    assert 0.90 <= covered <= 0.99
+
+
+def test_a_ratio_of_medians_is_not_a_mean_of_ratios():
+    slow, fast = [1.0, 100.0, 2.0], [1.0, 1.0, 4.0]
+    assert ratio_of_medians(slow, fast).value == 2.0
+    assert np.mean(np.divide(slow, fast)) != 2.0
+
+
+@pytest.mark.parametrize("values", [[2.0], [2.0, 3.0]])
+def test_one_or_two_repetitions_have_no_interval(values):
+    median = summarise(values).median
+    assert (median.low, median.high) == (None, None)
+    ratio = ratio_of_medians(values, [1.0, 1.0, 1.0])
+    assert (ratio.low, ratio.high) == (None, None)
+
+
+def test_equal_repetitions_have_an_interval_of_one_point():
+    median = summarise([0.5] * 6).median
+    assert (median.low, median.value, median.high) == (0.5, 0.5, 0.5)
+
+
+def test_the_same_samples_give_the_same_interval():
+    values = list(np.random.default_rng(3).normal(10, 1, 12))
+    assert summarise(values) == summarise(values)
+
+
+def test_nothing_to_summarise_and_no_time_at_all_are_errors():
+    with pytest.raises(ValueError, match="no repetitions"):
+        summarise([])
+    with pytest.raises(ValueError, match="zero has no ratio"):
+        ratio_of_medians([1.0], [0.0])
