@@ -30,7 +30,7 @@ class LaunchRefused(UserError):
     """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""
 
 
-class OutOfMemory(Exception):
+class OutOfMemory(MemoryError):
     """The device has not enough memory; the same exception on every backend, so the caller can halve its batch."""
 
 
