@@ -111,6 +111,7 @@ class Backend:
         self.capabilities = capabilities
         self.timings = Timings()
         self._executables: dict[Any, Any] = {}
+        self.known: dict[str, str] = {}
         self._recording: Sequence | None = None
 
     def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
@@ -166,12 +167,20 @@ class Backend:
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
         if key not in self._executables:
             began = time.perf_counter()
+            name = f"{kernel.__module__}.{kernel.name} {constants} {team_size} {sorted(map(repr, types.items()))}"
+            found = self.reload(self.known[name]) if name in self.known else None
+            if found is not None:
+                self._executables[key] = found
+                self.timings.compile_s += time.perf_counter() - began
+                return found
             program = kernel.specialise(constants, team_size, types)
             needed = tree.shared_bytes(program)
             if needed > self.capabilities.shared_bytes:
                 room = self.capabilities.shared_bytes
                 raise LaunchRefused(f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}")
             self._executables[key] = self.compile(program)
+            if isinstance(self._executables[key], str):
+                self.known[name] = self._executables[key]
             self.timings.compile_s += time.perf_counter() - began
         return self._executables[key]
 
@@ -216,6 +225,10 @@ class Backend:
     def compile(self, program: tree.Program) -> Any:
         """Machine code for a program."""
         raise NotImplementedError
+
+    def reload(self, saved: str) -> Any:
+        """Take over what another rank has compiled (an entry of its `known`), or None if it cannot be used here."""
+        return None
 
     def execute(self, launch: Launch) -> None:
         """Queue one launch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import time
 
 
 def cache_folder(kind: str) -> str:
@@ -19,11 +19,12 @@ def cache_folder(kind: str) -> str:
 
 def write_once(path: str, content: bytes) -> None:
     """Put a finished file in place by one rename; of several writers the last one wins with the same content."""
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+    temporary = f"{path}.{os.getpid()}-{time.time_ns()}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             file.write(content)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        if os.path.exists(temporary):
+            os.unlink(temporary)
         raise

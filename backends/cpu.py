@@ -53,6 +53,12 @@ class CpuBackend(Backend):
         native.load(path)
         return path
 
+    def reload(self, saved: str) -> str | None:
+        if native.cpu_tag() not in saved or not os.path.exists(saved):
+            return None
+        native.load(saved)
+        return saved
+
     def execute(self, launch: Launch) -> None:
         began = time.perf_counter()
         packed = slots(launch.arguments)

@@ -27,7 +27,9 @@ def numba_cuda() -> Any:
     if importlib.util.find_spec("numba_cuda") is None:
         raise Unavailable(f"numba-cuda is not installed; {INSTALL}")
     from numba import cuda
+    from numba.cuda.core import config
 
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # the caller chose the shape of the launch
     return cuda
 
 
@@ -48,7 +50,7 @@ class CudaBackend(Backend):
                 chip.MAX_THREADS_PER_BLOCK,
                 chip.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                 chip.MULTIPROCESSOR_COUNT,
-                chip.MAX_THREADS_PER_MULTI_PROCESSOR,
+                chip.MAX_THREADS_PER_MULTIPROCESSOR,
             )
             super().__init__(device, limits)
             from cuda.core import Device

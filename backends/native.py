@@ -33,7 +33,19 @@ def object_path(source: str, stem: str) -> str:
         with open(os.path.join(here, name), "rb") as file:
             digest.update(file.read())
     digest.update(f"{_machine()} {_versions()}".encode())
-    return os.path.join(cache_folder("objects"), f"{stem}-{digest.hexdigest()[:24]}.o")
+    return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
+
+
+def cpu_tag() -> str:
+    """A short name for the kind of CPU, to be had without LLVM: equal tags run each other's machine code."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            kinds = sorted({line for line in file if line.startswith(("model name", "flags", "Features"))})
+    except OSError:
+        import platform
+
+        kinds = [platform.machine(), platform.processor()]
+    return hashlib.sha256("".join(kinds).encode()).hexdigest()[:8]
 
 
 def _machine() -> str:

@@ -19,16 +19,14 @@ class RankParser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End this rank; with a status other than 0 end the job."""
-        if status:
-            abort.wait_for_first_rank()
-        if message and launcher.rank() == 0:
+        if message and (status or launcher.rank() == 0):
             sys.stderr.write(message)
         if status:
             abort.end_job(status)
         raise SystemExit(status)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line, on rank 0, and end the job with exit code 2."""
-        if launcher.rank() == 0:
-            self.print_usage(sys.stderr)
+        """Say what is wrong with the command line and end the job with exit code 2, by rank 0 if it can."""
+        abort.wait_for_first_rank()
+        self.print_usage(sys.stderr)
         self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message}\n")

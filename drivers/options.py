@@ -6,14 +6,13 @@ Imports little on purpose: 64 ranks may start this at once on two cores.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 
+from cluster import abort
+
 DONE = 0
-FAILED = 1
-USER_MISTAKE = 2
-INTERRUPTED = 130
+FAILED = abort.FAILED
 
 
 def positive(text: str) -> int:
@@ -93,12 +92,22 @@ def run_driver(
     """
     try:
         return function(argv) or DONE
+    except SystemExit as stop:
+        if stop.code:
+            abort.end_job(stop.code if isinstance(stop.code, int) else FAILED)
+        raise
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        code = INTERRUPTED
+        code = abort.INTERRUPTED
     except Exception as error:
-        code = _report(error)
-    _end_other_ranks(code)
+        if getattr(error, "exit_code", None) == abort.USER_MISTAKE:
+            abort.report_mistake(error)
+            code = abort.USER_MISTAKE
+        else:
+            # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
+            sys.excepthook(type(error), error, error.__traceback__)
+            code = FAILED
+    abort.end_job(code)
     return code
 
 
@@ -110,33 +119,3 @@ def _integer(text: str, least: int) -> int:
     if value < least:
         raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, found {text!r}")
     return value
-
-
-def _report(error: Exception) -> int:
-    if getattr(error, "exit_code", None) == USER_MISTAKE:
-        _wait_for_first_rank()
-        rank = _rank()
-        print(f"error{f' (rank {rank})' if rank else ''}: {error}", file=sys.stderr, flush=True)
-        return USER_MISTAKE
-    # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
-    sys.excepthook(type(error), error, error.__traceback__)
-    return FAILED
-
-
-def _rank() -> int:
-    return int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or 0)
-
-
-def _wait_for_first_rank() -> None:
-    """Let rank 0 speak for all: a mistake that all ranks see must be printed once, not 64 times."""
-    if _rank():
-        import time
-
-        time.sleep(1.0)
-
-
-def _end_other_ranks(code: int) -> None:
-    mpi = sys.modules.get("mpi4py.MPI")
-    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized() and mpi.COMM_WORLD.Get_size() > 1:
-        sys.stdout.flush()
-        mpi.COMM_WORLD.Abort(code)

@@ -74,7 +74,7 @@ def team_function() -> Any:
     return njit(forceinline=True)
 
 
-_words = CpuWords(intrinsic, types)
+_words = CpuWords(intrinsic, intrinsic(prefer_literal=True), types)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba import cuda
 from numba.cuda import types
-from numba.cuda.extending import intrinsic
+from numba.cuda.extending import _intrinsic, intrinsic
 
 from backends.emit.llvm_words import Words
 
@@ -91,7 +91,7 @@ def team_function() -> Any:
     return cuda.jit(device=True, forceinline=True)
 
 
-_words = CudaWords(intrinsic, types)
+_words = CudaWords(intrinsic, _intrinsic(prefer_literal=True, target="cuda"), types)
 
 
 def __getattr__(name: str) -> Any:

@@ -19,8 +19,8 @@ class Words:
 
     Parameters
     ----------
-    intrinsic
-        numba's decorator for the target.
+    intrinsic, literal_intrinsic
+        numba's decorators for the target; the second types an integer argument by its value.
     types
         numba's module of types for the target.
 
@@ -28,8 +28,9 @@ class Words:
 
     atomic_ordering = "seq_cst"
 
-    def __init__(self, intrinsic: Any, types: Any) -> None:
+    def __init__(self, intrinsic: Any, literal_intrinsic: Any, types: Any) -> None:
         self.intrinsic = intrinsic
+        self.literal_intrinsic = literal_intrinsic
         self.types = types
         self.numba = {
             **{f"{k}{b}": getattr(types, f"{'u' * (k == 'u')}int{b}") for k in "iu" for b in (8, 16, 32, 64)},
@@ -68,7 +69,7 @@ class Words:
             arity = 2 if operation == "pow" else 1
             return self.plain(lambda b, *x: self.mathematics(b, operation, kind, x), kind, [kind] * arity)
         if operation == "local":
-            return self.intrinsic(prefer_literal=True)(self.kind_local(kind))
+            return self.literal_intrinsic(self.kind_local(kind))
         if operation in ("literal", "pointer", "slot", "shared"):
             return self.memory_word(getattr(self, "kind_" + operation), kind)
         raise AttributeError(f"no word {name}")

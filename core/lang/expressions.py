@@ -366,8 +366,8 @@ class Expressions:
         meant = self.source.lookup(name)
         if isinstance(meant, Function):
             return self.call_function(node, meant)
-        if name in BY_NAME:
-            return self.call_cast(node, BY_NAME[name])
+        if name in BY_NAME or self.bound_type(name):
+            return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
         if name == "team_size":
             self.count(node, 0)
             return tree.Literal(i32, i32(self.team_size))
@@ -376,6 +376,11 @@ class Expressions:
         if name in PURE:
             return self.call_word(node, name)
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
+
+    def bound_type(self, name: str) -> Any:
+        """The scalar type that a `Generic` stands for in this function, or None."""
+        meant = self.source.lookup(name)
+        return self.out.types.get(meant.name) if isinstance(meant, Generic) else None
 
     def count(self, node: ast.Call, expected: int) -> None:
         """Check the number of arguments."""

@@ -163,10 +163,7 @@ class Body(Expressions):
                               "and pass it on")
         if self.depth > 1:
             self.refuse(node, "local_array inside a branch or loop; make it at the top of the function")
-        element = BY_NAME.get(call.args[1].id) if isinstance(call.args[1], ast.Name) else None
-        if element is None:
-            bound = self.bound.get(call.args[1].id) if isinstance(call.args[1], ast.Name) else None
-            element = bound or self.refuse(call, "the element type of an array must be a type such as u32")
+        element = self.element_type(call.args[1])
         count = self.constant(call.args[0], "the size of an array")
         if count < 1:
             self.refuse(call, f"an array of {count} elements; it needs at least one")
@@ -174,7 +171,10 @@ class Body(Expressions):
         self.out.arrays[target.id] = array
         return [array]
 
-    bound: dict[str, Any]
+    def element_type(self, node: Any) -> Any:
+        """The scalar type that a name stands for."""
+        found = BY_NAME.get(node.id) or self.bound_type(node.id) if isinstance(node, ast.Name) else None
+        return found or self.refuse(node, "the element type of an array must be a type such as u32")
 
     def stmt_AugAssign(self, node: ast.AugAssign) -> list[Any]:  # noqa: N802
         load = ast.parse(ast.unparse(node.target), mode="eval").body
@@ -369,8 +369,8 @@ class Translator:
     def build(self, source: Source, out: tree.Function, bound: dict[str, Any]) -> tree.Function:
         """Translate a body whose signature is settled."""
         self.open.append(source)
+        out.types = bound
         body = Body(self, source, out, self.team_size)
-        body.bound = bound
         body.translate()
         self.open.pop()
         self.order.append(out)

@@ -16,7 +16,7 @@ import numpy as np
 from core.lang import intrinsics, tree
 from core.lang.expressions import position
 from core.lang.intrinsics import Memory, place, poisoned
-from core.lang.types import promoted, type_of
+from core.lang.types import Generic, promoted, type_of
 
 
 class _Typed(ast.NodeTransformer):
@@ -64,8 +64,10 @@ def python(function: tree.Function) -> Any:
             argument.annotation = None
         module = ast.fix_missing_locations(ast.Module([definition], []))
         words = {"range": typed_range, "team_size": intrinsics.team_size, **intrinsics.PYTHON_WORDS}
+        generics = {n: g for n, g in function.source.python.__globals__.items() if isinstance(g, Generic)}
+        types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
-        scope = {**function.source.python.__globals__, **free, **words, **rewrite.names}
+        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names}
         exec(compile(module, function.source.path, "exec"), scope)
         function.python = scope[definition.name]  # type: ignore[attr-defined]
     return function.python  # type: ignore[attr-defined]

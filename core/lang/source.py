@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import linecache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import UserError
 from core.lang.types import SCALARS, Array, Const, Generic, boolean
+
+if TYPE_CHECKING:
+    import ast
 
 
 class KernelError(UserError):
@@ -59,6 +60,8 @@ class Source:
 
     def annotation(self, node: Any, owner: Any) -> Any:
         """Evaluate a parameter's or the result's annotation."""
+        import ast
+
         if node is None:
             self.refuse(owner, "has no annotation; write a type such as i32, Array[u32] or Const[i32]")
         names = {n.id: self.lookup(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)}
@@ -79,6 +82,8 @@ class Source:
     def signature(self) -> dict[str, Any]:
         """Parameter names and their annotations, in order; the key ``return`` holds the result's."""
         if self._signature is None:
+            import ast
+
             arguments = self.node.args
             if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
                 self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
@@ -136,6 +141,9 @@ _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}
 
 def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
     """Every function of a file by first line (its first decorator's, if any) and name."""
+    import ast
+    import linecache
+
     text = "".join(linecache.getlines(path))
     key = (path, hash(text))
     if key not in _parsed:

@@ -192,7 +192,7 @@ class Function:
     """A function or kernel specialised for its argument types, constants and team size.
 
     ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
-    their types; ``constants`` and ``literals`` are what the plain-Python run needs to give every literal its type.
+    their types; ``constants``, ``types`` (of generics) and ``literals`` are what the plain-Python run needs to give every literal its type.
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -200,6 +200,7 @@ class Function:
         self.source = source
         self.parameters: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
+        self.types: dict[str, Any] = {}
         self.locals: dict[str, Any] = {}
         self.arrays: dict[str, NewArray] = {}
         self.body: list[Any] = []

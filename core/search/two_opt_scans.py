@@ -1,6 +1,7 @@
 """The ways to find the best 2-opt move, and the shape of their launches on a given device.
 
-Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal.
+Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal. Which
+one is fastest depends on the device's capabilities and the size of the instance; `scan_for` knows.
 """
 
 from __future__ import annotations
@@ -10,41 +11,177 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
+from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
+from core.kernels.two_opt_tiles import climb_tiles
+from core.kernels.two_opt_window import climb_window
 
 SCANS = ("auto", "pruned", "full")
+FULL_COUNT = "all n(n - 3) / 2 moves of every step"
 
 
 class Scan:
-    """One way to climb: buffers on the device and a launch."""
+    """One way to climb: buffers on the device and a launch of ``team_size`` lanes."""
 
-    evaluations_per_step = 0
-    counted = ""
+    kernel: Any = None
+    counted = FULL_COUNT
+
+    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+        self.backend = backend
+        self.n = len(distances)
+        self.evaluations_per_step = self.n * (self.n - 3) // 2
+        self.team_size = 1
+
+    def team_sizes(self) -> list[int]:
+        """Team sizes that this scan can run with on its device."""
+        most = self.backend.capabilities.max_team_size
+        return [size for size in (1, 7, 32, 64, 256) if size <= most]
+
+    def teams(self) -> int:
+        """How many teams fill the device."""
+        limits = self.backend.capabilities
+        return limits.compute_units * max(1, limits.lanes_resident // self.team_size)
+
+    def arguments(self, teams: int, tours: Any) -> list[Any]:
+        """The kernel's arguments up to the number of climbers."""
+        raise NotImplementedError
 
     def launch(self, tours: Any, climbers: int, first: int, ticket: Any, best: Any, totals: Any) -> None:
         """Queue the climbs from ``tours``; the arguments are those of the kernels in `core.kernels`."""
-        raise NotImplementedError
+        teams = min(self.teams(), climbers)
+        given = self.arguments(teams, tours)
+        self.backend.launch(self.kernel, teams, self.team_size, *given, climbers, first, ticket, best, totals)
 
 
 class PrunedScan(Scan):
     """Walks sorted neighbour lists and counts the moves that it evaluates."""
 
+    kernel = climb_pruned
     counted = "the moves that the pruned scan evaluates; those that it proves useless are not counted"
 
     def __init__(self, backend: Any, distances: np.ndarray) -> None:
-        self.backend = backend
-        self.n = len(distances)
+        super().__init__(backend, distances)
+        self.evaluations_per_step = 0
         self.distances = backend.upload(distances)
         self.neighbours = backend.upload(neighbour_lists(distances))
-        limits = backend.capabilities
-        self.team_size = min(limits.max_team_size, 32 if self.n <= 256 else 128)
-        self.teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
+        if is_wide(backend):
+            self.team_size = 32 if self.n <= 150 else 128 if self.n <= 600 else 256
 
-    def launch(self, tours: Any, climbers: int, first: int, ticket: Any, best: Any, totals: Any) -> None:
-        """See `Scan.launch`."""
-        shape = (min(self.teams, climbers), self.team_size)
-        arrays = (self.distances, self.neighbours, tours)
-        self.backend.launch(climb_pruned, *shape, *arrays, self.n, climbers, first, ticket, best, totals)
+    def arguments(self, teams: int, tours: Any) -> list[Any]:
+        """See `Scan.arguments`."""
+        return [self.distances, self.neighbours, tours, self.n]
+
+
+class ColumnsScan(Scan):
+    """Keeps a tour-ordered copy of the distances per team: for devices whose compute units run one lane."""
+
+    kernel = climb_columns
+
+    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+        super().__init__(backend, distances)
+        self.distances = backend.upload(distances)
+        self.ordered: Any = None
+
+    def teams(self) -> int:
+        """One copy of the distances per compute unit."""
+        return int(self.backend.capabilities.compute_units)
+
+    def arguments(self, teams: int, tours: Any) -> list[Any]:
+        """See `Scan.arguments`."""
+        room = teams * self.n * (self.n + 1)
+        if room >= 2**31:
+            raise UserError(f"{teams} tour-ordered copies of {self.n} cities are too large; use --scan pruned")
+        if self.ordered is None or self.ordered.size < room:
+            self.ordered = self.backend.allocate(room, self.distances.dtype)
+        return [self.distances, self.ordered, tours, self.n]
+
+
+class WindowScan(Scan):
+    """The whole table of distances in shared memory, several climbers per team in lockstep."""
+
+    kernel = climb_window
+    climbers_per_team = 8
+    rows = 4
+    diagonals = 3
+
+    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+        super().__init__(backend, distances)
+        self.distances = backend.upload(distances)
+        n = self.n
+        whole = n // 2 - 1
+        without_last = n % 2 == 0 and (whole - 1) % self.diagonals == 0 and whole > 1
+        self.lanes = max(1, (whole - 1) // self.diagonals if without_last else -(-whole // self.diagonals))
+        words = -(-n // self.rows) * self.rows + self.lanes * self.diagonals + 2
+        offset = self.lanes * self.diagonals % 32
+        self.stride = -(-(words - offset) // 32) * 32 + offset  # half-warps of two climbers use different banks
+        self.team_size = self.lanes * self.climbers_per_team
+
+    @staticmethod
+    def fits(backend: Any, distances: np.ndarray) -> bool:
+        """Whether the table leaves room for several teams per compute unit."""
+        n = len(distances)
+        room = min(48 << 10, backend.capabilities.shared_bytes)
+        return distances.dtype == np.uint16 and n >= 8 and 2 * n * n + 8 * 9 * n + 4096 <= room
+
+    def team_sizes(self) -> list[int]:
+        """Multiples of the lanes of one climber."""
+        most = self.backend.capabilities.max_team_size
+        return [self.lanes * groups for groups in (1, 2, 8) if self.lanes * groups <= most]
+
+    def arguments(self, teams: int, tours: Any) -> list[Any]:
+        """See `Scan.arguments`."""
+        return [self.distances, tours, self.n, self.lanes, self.diagonals, self.rows, self.stride]
+
+    def teams(self) -> int:
+        """Enough for every compute unit; a team keeps taking climbers until there are none."""
+        return super().teams()
+
+
+class TilesScan(Scan):
+    """Rows of the distances staged from global memory, one climber per team: for large instances."""
+
+    kernel = climb_tiles
+    fewest_cities = 64
+    # cities up to -> diagonals per lane, rows of a tile: measured on one H200
+    SHAPES = ((320, 5, 8), (520, 8, 4), (1040, 8, 4), (2600, 13, 2), (6200, 6, 2))
+
+    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+        super().__init__(backend, distances)
+        self.distances = backend.upload(distances)
+        self.pairs = backend.upload(paired_columns(distances))
+        whole = self.n // 2 - 1
+        self.diagonals, self.rows = self.shape(self.n)
+        self.diagonals = max(self.diagonals, -(-whole // backend.capabilities.max_team_size))
+        self.team_size = -(-whole // self.diagonals)
+        rounded = -(-self.team_size // 32) * 32
+        if rounded * self.diagonals + self.rows <= self.n and rounded <= backend.capabilities.max_team_size:
+            self.team_size = rounded
+
+    @classmethod
+    def shape(cls, n: int) -> tuple[int, int]:
+        """Diagonals per lane and rows of a tile."""
+        return next(((q, rows) for cities, q, rows in cls.SHAPES if n <= cities), cls.SHAPES[-1][1:])
+
+    @classmethod
+    def fits(cls, backend: Any, distances: np.ndarray) -> bool:
+        """Whether two tiles and the tour fit a team's shared memory."""
+        n = len(distances)
+        _, rows = cls.shape(n)
+        needed = 4 * (rows * (n + 1) + 1.05 * 1.6 * n) + 512
+        return distances.dtype == np.uint16 and n >= cls.fewest_cities and needed <= backend.capabilities.shared_bytes
+
+    def team_sizes(self) -> list[int]:
+        """The size that goes with the number of diagonals per lane."""
+        return [self.team_size]
+
+    def arguments(self, teams: int, tours: Any) -> list[Any]:
+        """See `Scan.arguments`."""
+        return [self.distances, self.pairs, tours, self.n, self.diagonals, self.rows, self.diagonals % 2 == 0]
+
+
+def is_wide(backend: Any) -> bool:
+    """Whether a compute unit of the device runs many lanes at a time."""
+    return bool(backend.capabilities.lanes_resident > 1)
 
 
 def neighbour_lists(distances: np.ndarray) -> np.ndarray:
@@ -66,8 +203,30 @@ def neighbour_lists(distances: np.ndarray) -> np.ndarray:
     return lists
 
 
+def paired_columns(distances: np.ndarray) -> np.ndarray:
+    """Two distances in one word: d(r, m) | d(r, m + M) << 16 with M = ceil(n / 2).
+
+    Returns
+    -------
+    ndarray, shape (n, M), uint32
+
+    """
+    n = len(distances)
+    half = (n + 1) // 2
+    pairs = distances[:, :half].astype(np.uint32)
+    pairs[:, : n - half] |= distances[:, half:].astype(np.uint32) << np.uint32(16)
+    return pairs
+
+
 def scan_for(name: str, backend: Any, distances: np.ndarray) -> Scan:
-    """Build a scan by name; ``auto`` takes the fastest."""
+    """Build a scan by name; ``auto`` takes the fastest that fits the device."""
     if name not in SCANS:
         raise UserError(f"scan {name!r}; choose one of {', '.join(SCANS)}")
-    return PrunedScan(backend, distances)
+    small = is_wide(backend) and WindowScan.fits(backend, distances)
+    if name == "pruned" or (name == "auto" and not small):
+        return PrunedScan(backend, distances)
+    if small:
+        return WindowScan(backend, distances)
+    if is_wide(backend) and TilesScan.fits(backend, distances):
+        return TilesScan(backend, distances)
+    return ColumnsScan(backend, distances)

@@ -1,4 +1,4 @@
-"""Program of a rank: put the words of a JSON file into every method of a communicator, print what all heard."""
+"""Program of a rank: put the words of a JSON file into every method of a communicator, print the answers."""
 
 import json
 import sys

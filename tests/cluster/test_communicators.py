@@ -1,11 +1,12 @@
 import json
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cluster import Mpi, Solo, communicator
+from cluster import Solo, communicator
 from cluster.communicators import LaunchError
 
 CONVERSATION = Path(__file__).with_name("conversation.py")
@@ -64,7 +65,7 @@ def check(run, ranks: int, path: Path) -> dict:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7])
 def test_every_rank_hears_what_plain_python_computes(ranks, mpirun, tmp_path):
     said = check(lambda *arguments: mpirun(ranks, *arguments), ranks, tmp_path / "words.json")
-    assert [heard["local_rank"] for heard in said["heard"]] == list(range(ranks))
+    assert sorted(heard["local_rank"] for heard in said["heard"]) == list(range(ranks))
 
 
 def test_a_process_alone_hears_the_same_without_mpi(plain, tmp_path):
@@ -100,12 +101,7 @@ def test_two_mpis_that_do_not_know_each_other_are_refused(environment, plain):
 
 def test_a_launcher_without_mpi4py_is_answered_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setenv("PMI_RANK", "0")
-    monkeypatch.setitem(__import__("sys").modules, "mpi4py", None)
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(LaunchError, match="pip install") as caught:
         communicator()
     assert caught.value.exit_code == 2
-
-
-def test_both_communicators_have_every_method_of_the_protocol():
-    for method in ("minloc", "sum", "bcast", "gather", "barrier"):
-        assert callable(getattr(Mpi, method)) and callable(getattr(Solo, method))

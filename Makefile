@@ -1,0 +1,67 @@
+# Every target sets up .venv by itself, from the package index alone. PYTHON=python3.12 chooses the interpreter.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/installed
+UNFINISHED := $(VENV)/unfinished
+PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup
+CHECKED := core backends drivers cluster reports tests
+
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+# Instances beside the checkout are used unless the caller names others.
+TSPLIB_HERE := $(realpath ../shared/data/tsplib)
+ifneq ($(TSPLIB_HERE),)
+export TSPLIB_DIR ?= $(TSPLIB_HERE)
+endif
+
+# Open MPI starts nothing for root without these two; in most containers everybody is root.
+ifeq ($(shell id -u),0)
+export OMPI_ALLOW_RUN_AS_ROOT ?= 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
+endif
+
+.PHONY: help venv compare test test-all lint bench clean
+
+help:
+	@echo "make compare   run iterative hill climbing on every device here and write reports/out/compare.md"
+	@echo "make test      run the tests (make test-all: the slow ones too)"
+	@echo "make lint      check style, types and formatting"
+	@echo "make bench     measure the speeds that the project promises"
+	@echo "make venv      only set up .venv; make clean removes it, all caches and reports/out"
+
+venv: $(STAMP)
+
+# A set-up that was interrupted leaves `unfinished` behind and starts over; one that fails leaves no stamp.
+$(STAMP): pyproject.toml constraints.txt cluster/setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
+	    echo "error: PYTHON=$(PYTHON) is $$($(PYTHON) --version 2>&1 || true), expected Python 3.11, 3.12 or 3.13;" \
+	         "name one of them: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 2; }
+	@if [ -e $(UNFINISHED) ] || ! $(RUN) -m pip --version >/dev/null 2>&1; then rm -rf $(VENV); fi
+	@mkdir -p $(VENV) && touch $(UNFINISHED)
+	@$(RUN) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install --quiet --editable '.[all]'
+	$(RUN) -m cluster.setup
+	@rm $(UNFINISHED) && touch $(STAMP)
+
+compare: venv
+	$(RUN) -m drivers.compare
+
+test: venv
+	$(PYTEST) -m "not slow"
+
+test-all: venv
+	$(PYTEST)
+
+lint: venv
+	$(RUN) -m ruff check $(CHECKED)
+	$(RUN) -m ruff format --check $(CHECKED)
+	$(RUN) -m mypy
+
+bench: venv
+	$(RUN) -m drivers.bench
+
+clean:
+	rm -rf $(VENV) build dist reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
