@@ -45,7 +45,7 @@ class OpenClBackend(Backend):
             self.handle.max_work_group_size,
             self.handle.local_mem_size,
             self.handle.max_compute_units,
-            self.handle.max_work_group_size if is_cpu else 2048,
+            1 if is_cpu else 2048,
             "cl_khr_fp64" in extensions,
         )
         super().__init__(device, limit)

@@ -55,6 +55,7 @@ class Work:
     repeats: int
     seed: int
     records: Path
+    scan: str = "full"
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         repeats=options.repeats,
         seed=options.seed,
         records=options.out / RECORDS,
+        scan=options.scan,
     )
     _prepare(options.out, work, instance, options.keep)
     print(
@@ -164,7 +166,7 @@ def driver_command(configuration: Configuration, work: Work) -> list[str]:
     """Return the command line that runs one configuration and records it."""
     command = [sys.executable, "-m", "drivers.ihc", "--instance", work.instance]
     command += ["--data", work.data] if work.data else []
-    command += ["--climbers", str(work.climbers), "--backend", configuration.backend]
+    command += ["--climbers", str(work.climbers), "--scan", work.scan, "--backend", configuration.backend]
     command += ["--device", configuration.device, "--repeats", str(work.repeats), "--seed", str(work.seed)]
     command += ["--record", str(work.records), "--no-progress"]
     launcher = mpirun()
@@ -200,6 +202,12 @@ def _parser() -> argparse.ArgumentParser:
         type=positive,
         metavar="C",
         help="random restarts (default: about a second of one core's work)",
+    )
+    parser.add_argument(
+        "--scan",
+        choices=("full", "pruned"),
+        default="full",
+        help="evaluate every move, as the paper does, or leave out those that cannot win (%(default)s)",
     )
     parser.add_argument(
         "--backends", nargs="+", metavar="B", help="only these backends (default: all usable ones but python)"

@@ -230,7 +230,9 @@ class Run:
         """Add this repetition to the record."""
         from reports.records import Record, Sample, append
 
-        device = self.climbing.backend.device
+        backend = self.climbing.backend
+        device = backend.device
+        on_gpu = backend.name in ("cuda", "opencl") and backend.capabilities.lanes_resident > 1
         append(
             self.options.record,
             Record(
@@ -250,6 +252,8 @@ class Run:
                     "steps_per_climb": outcome.steps / self.options.climbers,
                     "device_name": device.name,
                     "driver": device.driver,
+                    "device_type": "gpu" if on_gpu else "cpu",
+                    "simulated": device.driver == "simulated",
                 },
             ),
         )

@@ -436,6 +436,7 @@ class Expressions:
         bound: dict[str, Any] = {}
         types: list[Any] = []
         arguments: list[Any] = []
+        touched: list[tuple[str, tree.ArrayType]] = []
         for (name, kind), given in zip(kinds.items(), node.args, strict=True):
             what = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
@@ -447,6 +448,7 @@ class Expressions:
                     self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{array.element.__name__}]")
                 types.append(array)
                 arguments.append(array_name)
+                touched.append((array_name, array))
             else:
                 value = self.expression(given)
                 if isinstance(kind, Generic) and kind.name not in bound:
@@ -456,7 +458,8 @@ class Expressions:
                 arguments.append(self.fitted(value, wanted, given, what))
         found = self.translator.function(callee, tuple(types), bound, node, self)
         self.out.calls[position(node)] = found
-        self.out.pure = self.out.pure and found.pure
+        own = all(name in self.out.arrays and array.space == "local" for name, array in touched)
+        self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
         return tree.Call(found.result, found, tuple(arguments))
 

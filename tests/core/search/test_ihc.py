@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from backends.base import OutOfMemory
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from backends.threads import ThreadsBackend
@@ -10,6 +11,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.ihc import HillClimbing
+from core.search.two_opt_scans import TilesScan
 
 INSTANCES = ["uniform:23:seed=3", "clustered:40:seed=1", "grid:36:seed=2", "uniform:5:seed=1"]
 
@@ -153,3 +155,31 @@ def test_bad_requests_are_refused_in_one_line(cpu):
         HillClimbing(cpu, Solo(), np.full((30, 30), 2**30, np.uint32))
     with pytest.raises(UserError, match="choose one of auto, pruned, full"):
         HillClimbing(cpu, Solo(), distances, scan="lazy")
+
+
+def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes():
+    distances = tsp.load("uniform:66:seed=4").distances
+    device = PythonBackend.devices()[0]
+    expected, _ = plain_climb(distances, paper_start(66, 2))
+    for reverse in (False, True):
+        backend = PythonBackend(device, reverse)
+        search = HillClimbing(backend, Solo(), distances, scan="pruned")
+        search.scan = TilesScan(backend, distances)
+        assert search.tour_of(2).tolist() == expected.tolist()
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
+    distances = tsp.load("uniform:20:seed=7").distances
+    search = HillClimbing(cpu, Solo(), distances)
+    expected = search.run(50)
+    cramped = HillClimbing(cpu, Solo(), distances)
+    allocate = cpu.allocate
+
+    def little(shape, dtype):
+        if np.prod(shape) > 13 * 20:
+            raise OutOfMemory("13 tours fit")
+        return allocate(shape, dtype)
+
+    monkeypatch.setattr(cpu, "allocate", little)
+    assert cramped.run(50) == expected
+    assert cramped.notes == ["13 tours fit: 25 climbers at a time", "13 tours fit: 12 climbers at a time"]

@@ -1,0 +1,173 @@
+"""Measures the speeds that the project promises, in pairs and in one run: python -m drivers.bench.
+
+Each pair is run in turn, A B A B ..., so that a machine whose speed drifts treats both alike; medians are shown. A
+C program that does the paper's scan on one core serves as an outside yardstick where its source and gcc are at hand.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from drivers.options import add_work_options, positive, run_driver
+
+LARGE = (("a280", 2000), ("d493", 2000), ("pr1002", 2000), ("pr2392", 2000))
+C_FLAGS = ("-O3", "-march=native")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark and print a table."""
+    import backends
+    from cluster.command_line import RankParser
+
+    parser = RankParser(prog="python -m drivers.bench", description=__doc__)
+    add_work_options(parser, repeats=5)
+    parser.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs on a CPU (%(default)s)")
+    parser.add_argument(
+        "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
+    )
+    parser.add_argument("--c-source", metavar="FILE", help="a C program: arguments instance and climbers, one core")
+    options = parser.parse_args(argv)
+    rows = backends.survey()
+    usable = [(row.backend, row.device) for row in rows if row.usable and row.backend != "python"]
+    print("usable:", ", ".join(f"{name}:{device}" for name, device in usable), flush=True)
+    bench_cpu(options, [name for name, _ in usable if name != "cuda"])
+    for row in rows:
+        if row.usable and row.backend in ("cuda", "opencl"):
+            backend = backends.create(row.backend, row.device)
+            if backend.capabilities.lanes_resident > 1:
+                bench_gpu(options, backend)
+            backend.close()
+    return 0
+
+
+def contestant(backend: Any, instance: Any, climbers: int, scan: str) -> tuple[Callable[[], float], Any]:
+    """A function that runs once and returns seconds of kernel time, and the search behind it."""
+    from cluster import Solo
+    from core.search.ihc import HillClimbing
+
+    search = HillClimbing(backend, Solo(), instance.distances, scan=scan)
+    search.warm_up()
+    search.run(max(1, climbers // 20))
+
+    def run() -> float:
+        backend.timings.reset()
+        search.outcome = search.run(climbers)
+        return float(backend.timings.kernel_s)
+
+    return run, search
+
+
+def in_turn(contestants: dict[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
+    """Seconds of every contestant, measured A B C A B C ..."""
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(repeats):
+        for name, run in contestants.items():
+            times[name].append(run())
+    return times
+
+
+def bench_cpu(options: Any, names: list[str]) -> None:
+    """One core against C, all cores against one, PoCL against all cores."""
+    import backends
+    from core.problems import tsp
+    from core.problems.sources import default_instance
+
+    spec = options.instance or default_instance(options.data)[0]
+    instance = tsp.load(spec, options.data)
+    runs: dict[str, Callable[[], float]] = {}
+    searches: dict[str, Any] = {}
+    made = []
+    for name in names:
+        backend = backends.create(name)
+        if backend.capabilities.lanes_resident > 1:
+            continue
+        made.append(backend)
+        for scan in ("pruned", "full"):
+            runs[f"{name} {scan}"], searches[f"{name} {scan}"] = contestant(backend, instance, options.climbers, scan)
+    program = compiled_c(options, instance)
+    if program:
+        runs["C, gcc " + " ".join(C_FLAGS)] = timed_program(program, instance, options.climbers)
+    times = in_turn(runs, options.repeats)
+    print(f"\n{instance.name}, {options.climbers} climbers, median of {options.repeats} (min .. max), seconds")
+    for name, seconds in times.items():
+        rate = ""
+        if name in searches:
+            outcome = searches[name].outcome
+            rate = f"  {outcome.evaluations / statistics.median(seconds) / 1e9:8.3f} G moves/s  {outcome.digest:016x}"
+        print(f"  {name:28} {statistics.median(seconds):8.4f} ({min(seconds):.4f} .. {max(seconds):.4f}){rate}")
+    for faster, slower in ratios(times):
+        pairs = [b / a for a, b in zip(times[faster], times[slower], strict=True)]
+        print(f"  {faster} against {slower}: {statistics.median(pairs):.2f}x")
+    for backend in made:
+        backend.close()
+
+
+def ratios(times: dict[str, list[float]]) -> list[tuple[str, str]]:
+    """The pairs of the table of promises that were measured."""
+    yardstick = next((name for name in times if name.startswith("C,")), "")
+    wanted = [("cpu pruned", yardstick), ("cpu full", yardstick)]
+    for scan in ("pruned", "full"):
+        wanted += [(f"threads {scan}", f"cpu {scan}"), (f"opencl {scan}", f"threads {scan}")]
+    return [(a, b) for a, b in wanted if a in times and b in times]
+
+
+def bench_gpu(options: Any, backend: Any) -> None:
+    """The full and the pruned scan on small and large instances."""
+    from core.problems import tsp
+    from core.problems.errors import InstanceError
+
+    print(f"\n{backend.name} on {backend.device.name}, median of {options.repeats}")
+    for name, climbers in ((options.instance or "kroE100", options.gpu_climbers), *LARGE):
+        try:
+            instance = tsp.load(name, options.data)
+        except InstanceError as error:
+            print(f"  {name}: not measured ({error})")
+            continue
+        for scan in ("full", "pruned"):
+            run, search = contestant(backend, instance, climbers, scan)
+            seconds = [run() for _ in range(options.repeats if instance.n < 2000 else 2)]
+            middle, outcome = statistics.median(seconds), search.outcome
+            print(
+                f"  {name:8} {climbers:7} climbers {scan:6} {middle * 1e3:10.2f} ms "
+                f"{outcome.evaluations / middle / 1e9:9.1f} G moves/s  best {outcome.length} by {outcome.climber}  "
+                f"{outcome.digest:016x}",
+                flush=True,
+            )
+
+
+def compiled_c(options: Any, instance: Any) -> str | None:
+    """The yardstick compiled into a temporary folder, or None with the reason printed."""
+    here = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "..", "shared", "prototypes")
+    source = options.c_source or os.path.join(here, "ihc_cpu.c")
+    compiler = shutil.which("gcc")
+    path = instance.source.removeprefix("file ")
+    if not (compiler and os.path.exists(source) and os.path.exists(path)):
+        print("no C yardstick: it needs gcc, its source (--c-source) and an instance that is a file")
+        return None
+    program = os.path.join(tempfile.mkdtemp(prefix="onekernel-"), "yardstick")
+    subprocess.run([compiler, *C_FLAGS, source, "-o", program, "-lm"], check=True)
+    return program
+
+
+def timed_program(program: str, instance: Any, climbers: int) -> Callable[[], float]:
+    """Seconds of wall-clock time of a whole process, which reads a small file and then climbs."""
+    command = [program, instance.source.removeprefix("file "), str(climbers)]
+
+    def run() -> float:
+        began = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - began
+
+    return run
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

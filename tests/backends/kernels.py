@@ -1,0 +1,315 @@
+"""Small kernels that between them use every part of the language; the tests of the backends launch them."""
+
+from __future__ import annotations
+
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    atomic_add,
+    atomic_cas,
+    atomic_max,
+    atomic_min,
+    barrier,
+    boolean,
+    clz,
+    f32,
+    f64,
+    function,
+    i8,
+    i16,
+    i32,
+    i64,
+    kernel,
+    lane,
+    local_array,
+    mulhi,
+    popcount,
+    shared_array,
+    sqrt,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u16,
+    u32,
+    u64,
+    unroll,
+)
+from core.lang.library import (
+    packed_cost,
+    packed_index,
+    philox,
+    random_below,
+    team_argmin,
+    team_max,
+    team_min,
+    team_sum,
+)
+
+T = Generic("T")
+WINDOW = 6
+
+
+@kernel
+def reductions(values: Array[T], found: Array[T]):
+    """Every lane stores its team's sum, minimum and maximum."""
+    scratch = shared_array(team_size(), T)
+    me = team_rank() * team_size() + lane()
+    total = team_sum(values[me], scratch)
+    least = team_min(values[me], scratch)
+    most = team_max(values[me], scratch)
+    found[3 * me] = total
+    found[3 * me + 1] = least
+    found[3 * me + 2] = most
+
+
+@kernel
+def smallest(costs: Array[i32], found: Array[i32], indices: Array[u32]):
+    """Every lane stores its team's smallest cost and the smallest index that has it; indices run downwards."""
+    scratch = shared_array(team_size(), u64)
+    me = team_rank() * team_size() + lane()
+    key = team_argmin(costs[me], u32(team_size() - 1 - lane()), scratch)
+    found[me] = packed_cost(key)
+    indices[me] = packed_index(key)
+
+
+@kernel
+def random_numbers(
+    counters: Array[u32],
+    keys: Array[u32],
+    vectors: i32,
+    words: Array[u32],
+    bounds: Array[u32],
+    count: i32,
+    seed: u64,
+    draws: Array[u32],
+):
+    """One Philox block for each counter and key, and one bounded draw for each bound."""
+    block = local_array(4, u32)
+    me = team_rank() * team_size() + lane()
+    for v in range(me, vectors, team_count() * team_size()):
+        for k in unroll(4):
+            block[k] = counters[4 * v + k]
+        philox(block, keys[2 * v], keys[2 * v + 1])
+        for k in unroll(4):
+            words[4 * v + k] = block[k]
+    for d in range(me, count, team_count() * team_size()):
+        draws[d] = random_below(bounds[d], seed, u64(d) * 0x100000001, u32(d))
+
+
+@function
+def add_by_exchange(array: Array[T], index: i32, value: T):
+    """``atomic_add`` as a loop of ``atomic_cas``."""
+    expected = array[index]
+    while True:
+        seen = atomic_cas(array, index, expected, expected + value)
+        if seen == expected:
+            return
+        expected = seen
+
+
+@function
+def stir(array: Array[T], value: T):
+    """One of each atomic update, on the elements 0 to 3."""
+    atomic_add(array, 0, value)
+    atomic_min(array, 1, value)
+    atomic_max(array, 2, value)
+    add_by_exchange(array, 3, value)
+
+
+@kernel
+def atomics(
+    values_i32: Array[i32],
+    values_u32: Array[u32],
+    values_i64: Array[i64],
+    values_u64: Array[u64],
+    all_i32: Array[i32],
+    all_u32: Array[u32],
+    all_i64: Array[i64],
+    all_u64: Array[u64],
+    team_i32: Array[i32],
+    team_u32: Array[u32],
+    team_i64: Array[i64],
+    team_u64: Array[u64],
+    ticket: Array[u32],
+    taken: Array[u32],
+):
+    """Update the arrays ``all_`` in global memory and a team's four elements in shared memory."""
+    here_i32 = shared_array(4, i32)
+    here_u32 = shared_array(5, u32)
+    here_i64 = shared_array(4, i64)
+    here_u64 = shared_array(4, u64)
+    me = team_rank() * team_size() + lane()
+    for k in range(lane(), 4, team_size()):
+        here_i32[k] = values_i32[team_rank() * team_size()]
+        here_u32[k] = values_u32[team_rank() * team_size()]
+        here_i64[k] = values_i64[team_rank() * team_size()]
+        here_u64[k] = values_u64[team_rank() * team_size()]
+    if lane() == 0:
+        here_u32[4] = u32(0)
+    barrier()
+    stir(all_i32, values_i32[me])
+    stir(all_u32, values_u32[me])
+    stir(all_i64, values_i64[me])
+    stir(all_u64, values_u64[me])
+    stir(here_i32, values_i32[me])
+    stir(here_u32, values_u32[me])
+    stir(here_i64, values_i64[me])
+    stir(here_u64, values_u64[me])
+    turn = atomic_add(ticket, 0, 1)
+    atomic_add(taken, turn, 1)
+    turn = atomic_add(here_u32, 4, 1)
+    atomic_add(taken, u32(team_rank() * team_size()) + turn, 1)
+    barrier()
+    for k in range(lane(), 4, team_size()):
+        team_i32[4 * team_rank() + k] = here_i32[k]
+        team_u32[4 * team_rank() + k] = here_u32[k]
+        team_i64[4 * team_rank() + k] = here_i64[k]
+        team_u64[4 * team_rank() + k] = here_u64[k]
+
+
+@kernel
+def ring(values: Array[i32], rounds: i32, found: Array[i32]):
+    """Pass values round the team ``rounds`` times, then let lane 0 collect some of them."""
+    cells = shared_array(team_size(), i32)
+    me = team_rank() * team_size() + lane()
+    cells[lane()] = values[me]
+    barrier()
+    for r in range(rounds):
+        value = cells[(lane() + 1) % team_size()]
+        barrier()
+        cells[lane()] = value + r
+        barrier()
+    left = rounds
+    while True:
+        if left == 0:
+            break
+        if lane() == 0:
+            cells[0] = cells[0] + cells[left % team_size()]
+        barrier()
+        left -= 1
+        if left % 2 == 0:
+            continue
+        barrier()
+    found[me] = cells[(lane() + left) % team_size()]
+
+
+@function
+def collatz(start: i32, most: Const[i32]) -> i32:
+    """Steps from ``start`` to 1, at most ``most``."""
+    value, steps = start, 0
+    while True:
+        if value == 1 or steps >= most:
+            break
+        steps += 1
+        if value % 2 == 0:
+            value //= 2
+            continue
+        value = 3 * value + 1
+    return steps
+
+
+@function
+def detour(a: i32, b: i32) -> i32:
+    """A function that calls functions, and returns early."""
+    if a == b:
+        return -1
+    return collatz(a, 40) - collatz(b, 400)
+
+
+@kernel
+def control(given: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], found: Array[i32]):
+    """Sort each window of `WINDOW` values in a local array, and compute eight numbers from its ends."""
+    window = local_array(WINDOW, i32)
+    for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        for k in range(WINDOW):
+            window[k] = given[WINDOW * w + k]
+        for k in range(1, WINDOW):
+            for m in range(k, 0, -1):
+                if window[m - 1] <= window[m]:
+                    break
+                window[m - 1], window[m] = window[m], window[m - 1]
+        for k in unroll(WINDOW):
+            sorted_[WINDOW * w + k] = window[k]
+        low, high = window[0], window[WINDOW - 1]
+        low, high = high, low
+        found[8 * w] = low // 7 + low % 7
+        found[8 * w + 1] = high // -7 if high != 0 and low // high < 5 else high % -7
+        found[8 * w + 2] = detour(abs(low) + 1, abs(high) + 1)
+        found[8 * w + 3] = popcount(u32(high)) + clz(u32(abs(low)))
+        found[8 * w + 4] = mulhi(low * 65536, high * 65536)
+        found[8 * w + 5] = (low << 3) ^ (high >> 2) | ~low & 0xFF
+        total = 0
+        for k in range(WINDOW):
+            if window[k] < 0:
+                continue
+            total += window[k] * power
+        found[8 * w + 6] = total
+        if doubled:
+            found[8 * w + 7] = 2 * low
+        else:
+            found[8 * w + 7] = low
+
+
+@kernel
+def elements(
+    a: Array[i8],
+    b: Array[i16],
+    c: Array[i32],
+    d: Array[i64],
+    e: Array[u8],
+    f: Array[u16],
+    g: Array[u32],
+    h: Array[u64],
+    x: Array[f32],
+    y: Array[f64],
+    by_a: i8,
+    by_b: i16,
+    by_c: i32,
+    by_d: i64,
+    by_e: u8,
+    by_f: u16,
+    by_g: u32,
+    by_h: u64,
+    by_x: f32,
+    by_y: f64,
+    n: i32,
+):
+    """Load, change and store elements of all types with scalars of all types; floats must not be contracted."""
+    for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        a[k] = i8(a[k] + by_a)
+        b[k] = i16(b[k] + by_b)
+        c[k] = c[k] ^ by_c
+        d[k] = d[k] ^ by_d
+        e[k] = u8(e[k] + by_e)
+        f[k] = u16(f[k] + by_f)
+        g[k] = g[k] * by_g
+        h[k] = h[k] * by_h
+        x[k] = sqrt(x[k] * by_x + x[k]) / by_x
+        y[k] = sqrt(y[k] * by_y + y[k]) / by_y
+
+
+@kernel
+def grow(values: Array[u32], n: i32, factor: u32):
+    """Values times ``factor`` plus one."""
+    for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        values[k] = values[k] * factor + 1
+
+
+@kernel
+def collect(values: Array[u32], n: i32, sums: Array[u64]):
+    """Fold values into sums, so that the order of launches shows."""
+    for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        sums[k] = sums[k] * 3 + u64(values[k])
+
+
+@kernel
+def fill_shared(count: Const[i32], found: Array[i32]):
+    """Use ``count`` elements of shared memory."""
+    cells = shared_array(count, i32)
+    for k in range(lane(), count, team_size()):
+        cells[k] = k
+    barrier()
+    if lane() == 0:
+        found[team_rank()] = cells[count - 1]

@@ -1,0 +1,330 @@
+"""Every backend computes, bit for bit, what plain Python and NumPy compute, at several team sizes."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from backends.base import LaunchRefused, OutOfMemory
+from backends.python import PythonBackend
+from tests.backends import kernels
+
+TEAM_SIZES = (1, 7, 32, 64, 256)
+TEAMS = 3
+
+
+def wrapped_sum(values):
+    return values.sum(dtype=values.dtype)
+
+
+def numbers(dtype, count, low=None, high=None):
+    """Random numbers over the whole type unless bounds are given."""
+    info = np.iinfo(dtype)
+    low, high = (info.min if low is None else low), (info.max if high is None else high)
+    return np.random.default_rng(count).integers(low, high, count, dtype=dtype, endpoint=True)
+
+
+def downloads(backend, *buffers):
+    return [backend.download(b) for b in buffers]
+
+
+# Each case launches one kernel and returns what it computed, and what NumPy says it should have.
+
+
+def reductions(dtype):
+    def case(backend, team_size):
+        bounds = (-4000, 4000) if dtype is np.int32 else ()
+        values = numbers(dtype, TEAMS * team_size, *bounds)
+        found = backend.allocate(3 * values.size, dtype)
+        backend.launch(kernels.reductions, TEAMS, team_size, backend.upload(values), found)
+        rows = values.reshape(TEAMS, team_size)
+        expected = [(wrapped_sum(row), row.min(), row.max()) for row in rows for _ in row]
+        return downloads(backend, found), [np.array(expected, dtype).reshape(-1)]
+
+    return case
+
+
+def smallest(backend, team_size):
+    costs = numbers(np.int32, TEAMS * team_size, -3, 1) * 2**29
+    found, indices = backend.allocate(costs.size, np.int32), backend.allocate(costs.size, np.uint32)
+    backend.launch(kernels.smallest, TEAMS, team_size, backend.upload(costs), found, indices)
+    rows = [min(zip(row, range(team_size - 1, -1, -1), strict=True)) for row in costs.reshape(TEAMS, team_size)]
+    pairs = [row for row in rows for _ in range(team_size)]
+    return downloads(backend, found, indices), [
+        np.array([p[0] for p in pairs], np.int32),
+        np.array([p[1] for p in pairs], np.uint32),
+    ]
+
+
+# Philox4x32-10: counter, key, block, from the known-answer vectors of Random123 (kat_vectors).
+KNOWN_ANSWERS = [
+    ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+    ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+    ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
+]
+SEED = 0x0123456789ABCDEF
+BOUNDS = np.array([1, 2, 3, 7, 1000, 2**31 + 1, 3 * 2**30, 2**32 - 1] * 6 + [6] * 252, np.uint32)
+
+
+def hexadecimal(column):
+    return np.array([int(word, 16) for row in KNOWN_ANSWERS for word in row[column].split()], np.uint32)
+
+
+def philox_block(counter, key):
+    """Philox4x32-10 in Python's integers, from the formulas of Salmon et al. (2011)."""
+    (a, b, c, d), (k0, k1) = counter, key
+    for _ in range(10):
+        high0, low0 = divmod(0xD2511F53 * a, 2**32)
+        high1, low1 = divmod(0xCD9E8D57 * c, 2**32)
+        a, b, c, d = high1 ^ b ^ k0, low1, high0 ^ d ^ k1, low0
+        k0, k1 = (k0 + 0x9E3779B9) % 2**32, (k1 + 0xBB67AE85) % 2**32
+    return a, b, c, d
+
+
+def lemire_draw(bound, seed, stream, step):
+    """The first attempt whose product with ``bound`` has a low half that all results have equally often."""
+    for attempt in range(1000):
+        key = (seed % 2**32, seed // 2**32)
+        word = philox_block((step, attempt, stream % 2**32, stream // 2**32), key)[0]
+        result, low = divmod(word * bound, 2**32)
+        if low >= 2**32 % bound:
+            return result, attempt
+    raise AssertionError("a thousand rejections")
+
+
+@functools.cache
+def expected_draws():
+    drawn = [lemire_draw(int(bound), SEED, d * 0x100000001, d) for d, bound in enumerate(BOUNDS)]
+    assert sum(attempt for _, attempt in drawn) > 2, "no rejection was tried"
+    return np.array([result for result, _ in drawn], np.uint32)
+
+
+def random_numbers(backend, team_size):
+    counters, keys = backend.upload(hexadecimal(0)), backend.upload(hexadecimal(1))
+    words, draws = backend.allocate(12, np.uint32), backend.allocate(BOUNDS.size, np.uint32)
+    bounds = backend.upload(BOUNDS)
+    backend.launch(
+        kernels.random_numbers, TEAMS, team_size, counters, keys, 3, words, bounds, BOUNDS.size, SEED, draws
+    )
+    return downloads(backend, words, draws), [hexadecimal(2), expected_draws()]
+
+
+def atomics(backend, team_size):
+    count = TEAMS * team_size
+    types = (np.int32, np.uint32, np.int64, np.uint64)
+    bounds = {np.int32: (-2000, 2000), np.int64: (-(2**40), 2**40)}
+    values = [numbers(t, count, *bounds.get(t, ())) for t in types]
+    alls = [v[:1].repeat(4) for v in values]
+    teams = [backend.allocate(4 * TEAMS, t) for t in types]
+    globals_ = [backend.upload(a) for a in alls]
+    taken = backend.upload(np.zeros(count, np.uint32))
+    ticket = backend.upload(np.zeros(1, np.uint32))
+    given = [backend.upload(v) for v in values]
+    backend.launch(kernels.atomics, TEAMS, team_size, *given, *globals_, *teams, ticket, taken)
+
+    def updated(some):
+        first = some[0]
+        return np.array([first + wrapped_sum(some), some.min(), some.max(), first + wrapped_sum(some)], some.dtype)
+
+    with np.errstate(over="ignore"):
+        expected = [updated(v) for v in values]
+        expected += [np.concatenate([updated(row) for row in v.reshape(TEAMS, -1)]) for v in values]
+    expected += [np.array([count], np.uint32), np.full(count, 2, np.uint32)]
+    return downloads(backend, *globals_, *teams, ticket, taken), expected
+
+
+def ring(backend, team_size):
+    values, rounds = numbers(np.int32, TEAMS * team_size, -1000, 1000), 5
+    found = backend.allocate(values.size, np.int32)
+    backend.launch(kernels.ring, TEAMS, team_size, backend.upload(values), rounds, found)
+    expected = []
+    for row in values.reshape(TEAMS, team_size):
+        cells = np.roll(row, -rounds) + sum(range(rounds))
+        for left in range(rounds, 0, -1):
+            cells[0] += cells[left % team_size]
+        expected.append(cells)
+    return downloads(backend, found), [np.concatenate(expected)]
+
+
+def collatz(value, most):
+    steps = 0
+    while value != 1 and steps < most:
+        value, steps = (value // 2 if value % 2 == 0 else 3 * value + 1), steps + 1
+    return steps
+
+
+def window_numbers(window, power, doubled):
+    """What `kernels.control` computes from one window, in Python's integers."""
+    low, high = min(window), max(window)
+    first, last = abs(high) + 1, abs(low) + 1
+    return [
+        high // 7 + high % 7,
+        low // -7 if low != 0 and high // low < 5 else low % -7,
+        -1 if first == last else collatz(first, 40) - collatz(last, 400),
+        (low % 2**32).bit_count() + 32 - abs(high).bit_length(),
+        (high * 65536 * low * 65536) >> 32,
+        (high << 3) ^ (low >> 2) | ~high & 0xFF,
+        power * sum(v for v in window if v >= 0),
+        2 * high if doubled else high,
+    ]
+
+
+def control(backend, team_size):
+    doubled, power, windows = team_size != 7, 3 + team_size % 2, 40
+    given = numbers(np.int32, windows * kernels.WINDOW, -300, 300)
+    given[: kernels.WINDOW] = 0
+    ordered, found = backend.allocate(given.size, np.int32), backend.allocate(8 * windows, np.int32)
+    backend.launch(
+        kernels.control, TEAMS, team_size, backend.upload(given), windows, doubled, power, ordered, found
+    )
+    rows = given.reshape(windows, kernels.WINDOW)
+    expected = [window_numbers(row, power, doubled) for row in rows.tolist()]
+    return downloads(backend, ordered, found), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
+
+
+INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+
+
+def elements(backend, team_size):
+    n = 50
+    arrays = [numbers(t, n) for t in INTEGERS]
+    arrays += [np.random.default_rng(9).random(n).astype(t) for t in (np.float32, np.float64)]
+    scalars = [np.iinfo(t).min if t(0) - 1 < 0 else np.iinfo(t).max - 2 for t in INTEGERS]
+    floats = [np.float32(0.1), np.float64(0.1)]
+    given = [backend.upload(a) for a in arrays]
+    backend.launch(kernels.elements, TEAMS, team_size, *given, *map(int, scalars), *floats, n)
+    with np.errstate(over="ignore"):
+        a, b, c, d, e, f, g, h, x, y = arrays
+        s = [t(v) for t, v in zip(INTEGERS, scalars, strict=True)]
+        expected = [a + s[0], b + s[1], c ^ s[2], d ^ s[3], e + s[4], f + s[5], g * s[6], h * s[7]]
+    expected += [np.sqrt(v * by + v) / by for v, by in zip((x, y), floats, strict=True)]
+    return downloads(backend, *given), expected
+
+
+CASES = {
+    "reductions of i32": reductions(np.int32),
+    "reductions of u32": reductions(np.uint32),
+    "reductions of u64": reductions(np.uint64),
+    "smallest": smallest,
+    "random numbers": random_numbers,
+    "atomics": atomics,
+    "barriers in loops": ring,
+    "control": control,
+    "elements of all types": elements,
+}
+
+
+@functools.cache
+def plain(name, team_size, reverse):
+    """What plain Python computes, with lanes from first to last or from last to first."""
+    return CASES[name](PythonBackend(PythonBackend.devices()[0], reverse), team_size)[0]
+
+
+def same(found, expected):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype
+        assert one.tobytes() == np.asarray(other).tobytes(), (one, other)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernels_compute_what_plain_python_and_numpy_compute(backend, name):
+    for team_size in (s for s in TEAM_SIZES if s <= backend.capabilities.max_team_size):
+        found, expected = CASES[name](backend, team_size)
+        same(found, expected)
+        same(found, plain(name, team_size, False))
+        same(found, plain(name, team_size, True))
+
+
+def test_bounded_draws_are_spread_evenly(backend):
+    (_, draws), _ = random_numbers(backend, 1)
+    counts = np.bincount(draws[BOUNDS == 6], minlength=6)
+    assert counts.size == 6
+    assert ((counts - 42) ** 2 / 42).sum() < 20.5  # chi-square, 5 degrees of freedom, p = 0.001
+
+
+def three_launches(backend, values, sums):
+    backend.launch(kernels.grow, 2, 1, values, values.size, 5)
+    backend.launch(kernels.collect, 3, 1, values, values.size, sums)
+    backend.launch(kernels.grow, 1, 1, values, values.size, 7)
+
+
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_a_recorded_sequence_is_its_launches_one_by_one(backend, times):
+    given = np.arange(20, dtype=np.uint32)
+    values, sums = backend.upload(given), backend.upload(np.zeros(20, np.uint64))
+    with backend.record() as sequence:
+        three_launches(backend, values, sums)
+    same(downloads(backend, values, sums), [given, np.zeros(20, np.uint64)])  # recording runs nothing
+    if times > 1:
+        sequence.replay(times - 1)
+    if times:
+        sequence.replay()
+    expected, total = given.copy(), np.zeros(20, np.uint64)
+    for _ in range(times):
+        expected = expected * np.uint32(5) + np.uint32(1)
+        total = total * np.uint64(3) + expected
+        expected = expected * np.uint32(7) + np.uint32(1)
+    same(downloads(backend, values, sums), [expected, total])
+    three_launches(backend, values, sums)  # launches run again after a recording
+    same(downloads(backend, values), [(expected * np.uint32(5) + np.uint32(1)) * np.uint32(7) + np.uint32(1)])
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, np.float32, np.float64])
+def test_what_is_uploaded_comes_back(backend, dtype):
+    host = (np.arange(6, dtype=np.float64) * 1.5).astype(dtype).reshape(2, 3)
+    buffer = backend.upload(host)
+    back = backend.download(buffer)
+    assert back.shape == (2, 3) and back.dtype == host.dtype
+    np.testing.assert_array_equal(back, host)
+    backend.write(buffer, host[::-1])  # not contiguous
+    np.testing.assert_array_equal(backend.download(buffer), host[::-1])
+    np.testing.assert_array_equal(back, host)  # a download is the caller's own
+
+
+def test_launches_that_do_not_fit_are_refused(backend):
+    values = backend.upload(np.zeros(4, np.uint32))
+    most, room = backend.capabilities.max_team_size, backend.capabilities.shared_bytes
+    with pytest.raises(LaunchRefused, match=f"team of {most + 1} lanes.* 1 to {most}"):
+        backend.launch(kernels.grow, 1, most + 1, values, 4, 3)
+    with pytest.raises(LaunchRefused, match="0 teams"):
+        backend.launch(kernels.grow, 0, 1, values, 4, 3)
+    with pytest.raises(LaunchRefused, match="bytes of shared memory"):
+        backend.launch(kernels.fill_shared, 1, 1, room // 4 + 1, backend.upload(np.zeros(1, np.int32)))
+    with pytest.raises(LaunchRefused, match=r"argument values is Array\[u32\], not int64"):
+        backend.launch(kernels.grow, 1, 1, backend.upload(np.zeros(4, np.int64)), 4, 3)
+    with pytest.raises(LaunchRefused, match="must be a Buffer"):
+        backend.launch(kernels.grow, 1, 1, np.zeros(4, np.uint32), 4, 3)
+    with pytest.raises(LaunchRefused, match="grow takes 3 arguments, not 2"):
+        backend.launch(kernels.grow, 1, 1, values, 4)
+    for wrong in (-1, 2**32, 1.5):
+        with pytest.raises(LaunchRefused, match="argument factor is u32"):
+            backend.launch(kernels.grow, 1, 1, values, 4, wrong)
+    assert backend.download(values).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("count", [2**46, (2**40, 2**6), 2**62])
+def test_memory_that_no_device_has_is_refused_alike(backend, count):
+    with pytest.raises(OutOfMemory):
+        backend.allocate(count, np.uint64)
+    assert backend.download(backend.upload(np.arange(3))).tolist() == [0, 1, 2]
+
+
+def test_time_is_told_apart(backend):
+    backend.timings.reset()
+    n = 2000
+    values = backend.upload(np.zeros(n, np.uint32))
+    backend.launch(kernels.grow, 2, 1, values, n, 3)
+    backend.synchronize()
+    assert backend.timings.kernel_s > 0
+    assert backend.timings.transfer_s >= 0 and backend.timings.compile_s >= 0
+    before = backend.timings.kernel_s
+    with backend.record() as sequence:
+        backend.launch(kernels.grow, 2, 1, values, n, 3)
+    backend.synchronize()
+    assert backend.timings.kernel_s == before
+    sequence.replay(3)
+    backend.synchronize()
+    assert backend.timings.kernel_s > before
+    backend.timings.reset()
+    assert backend.timings.kernel_s == backend.timings.transfer_s == backend.timings.compile_s == 0
