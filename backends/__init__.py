@@ -99,7 +99,8 @@ def survey() -> list[Usability]:
             continue
         for device in found:
             backend, reason = _tested(kind, device)
-            rows.append(Usability(name, *device, backend is not None, reason))
+            facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
+            rows.append(Usability(name, *facts, backend is not None, reason))
             if backend is not None:
                 backend.close()
     return rows

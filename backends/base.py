@@ -37,7 +37,7 @@ class OutOfMemory(MemoryError):
 class DeviceInfo(NamedTuple):
     """One device as `Backend.devices` lists it; ``index`` is what ``--device`` takes."""
 
-    index: str
+    index: str  # type: ignore[assignment]
     name: str
     driver: str
     memory_bytes: int
@@ -177,7 +177,9 @@ class Backend:
             needed = tree.shared_bytes(program)
             if needed > self.capabilities.shared_bytes:
                 room = self.capabilities.shared_bytes
-                raise LaunchRefused(f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}")
+                raise LaunchRefused(
+                    f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
+                )
             self._executables[key] = self.compile(program)
             if isinstance(self._executables[key], str):
                 self.known[name] = self._executables[key]

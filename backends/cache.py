@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 
@@ -28,3 +29,18 @@ def write_once(path: str, content: bytes) -> None:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+
+
+def write_sealed(path: str, content: bytes) -> None:
+    """Like `write_once`, with a digest in front by which `read_sealed` knows the content again."""
+    write_once(path, hashlib.sha256(content).digest() + content)
+
+
+def read_sealed(path: str) -> bytes | None:
+    """What `write_sealed` wrote, or None if the file is missing or damaged."""
+    try:
+        with open(path, "rb") as file:
+            digest, content = file.read(32), file.read()
+    except FileNotFoundError:
+        return None
+    return content if hashlib.sha256(content).digest() == digest else None

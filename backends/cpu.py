@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
@@ -48,15 +47,16 @@ class CpuBackend(Backend):
 
         source = CpuPython(program).source()
         path = native.object_path(source, program.kernel.name)
-        if not os.path.exists(path):
-            native.compile_object(source, path)
-        native.load(path)
+        native.load_or_compile(source, path)
         return path
 
     def reload(self, saved: str) -> str | None:
-        if native.cpu_tag() not in saved or not os.path.exists(saved):
+        if native.cpu_tag() not in saved:
             return None
-        native.load(saved)
+        try:
+            native.load(saved)
+        except FileNotFoundError:
+            return None
         return saved
 
     def execute(self, launch: Launch) -> None:

@@ -180,7 +180,7 @@ class CudaBackend(Backend):
 
 
 def signature(program: tree.Program) -> Any:
-    """numba's types of the kernel's arguments."""
+    """Numba's types of the kernel's arguments."""
     from numba.cuda import types
 
     def numba_type(scalar: Any) -> Any:
@@ -188,10 +188,7 @@ def signature(program: tree.Program) -> Any:
 
     kinds = program.kernel.parameters.values()
     return types.void(
-        *(
-            types.Array(numba_type(k.element), 1, "C") if isinstance(k, tree.ArrayType) else numba_type(k)
-            for k in kinds
-        )
+        *(types.Array(numba_type(k.element), 1, "C") if isinstance(k, tree.ArrayType) else numba_type(k) for k in kinds)
     )
 
 

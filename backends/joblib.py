@@ -70,7 +70,8 @@ class JoblibBackend(CpuBackend):
         meeting, launches = prepared
         meeting.handle[:] = 0
         self.parallel(
-            self.delayed(work_recorded)(launches, describe(meeting), times, k, self.workers) for k in range(self.workers)
+            self.delayed(work_recorded)(launches, describe(meeting), times, k, self.workers)
+            for k in range(self.workers)
         )
         self.timings.kernel_s += time.perf_counter() - began
 
@@ -87,6 +88,7 @@ def describe(value: Any) -> Any:
     return (type(value).__name__, value.item() if hasattr(value, "item") else int(value))
 
 
+FLOATS = {"float32": "f32", "float64": "f64"}
 _attached: dict[str, shared_memory.SharedMemory] = {}
 
 
@@ -96,7 +98,7 @@ def attached(description: Any) -> Any:
 
     if len(description) == 2:
         kind, value = description
-        return BY_NAME.get(kind, BY_NAME.get({"float32": "f32", "float64": "f64"}.get(kind, "")))(value)
+        return BY_NAME[FLOATS.get(kind, kind)](value)
     name, count, dtype = description
     if name not in _attached:
         _attached[name] = _attach(name)
@@ -108,7 +110,7 @@ def _attach(name: str) -> shared_memory.SharedMemory:
     from multiprocessing import resource_tracker
 
     register = resource_tracker.register
-    resource_tracker.register = lambda *_: None  # type: ignore[assignment]
+    resource_tracker.register = lambda *_: None
     try:
         return shared_memory.SharedMemory(name)
     finally:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.cache import cache_folder, write_once
+from backends.cache import cache_folder, read_sealed, write_sealed
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
 
@@ -82,19 +82,36 @@ def compile_object(source: str, path: str) -> None:
     compiled = numba.cfunc(signature)(scope["entry"])
     code: bytes = compiled._library._get_compiled_object()
     name: str = compiled._wrapper_name
-    write_once(path, len(name).to_bytes(4, "little") + name.encode() + code)
+    write_sealed(path, len(name).to_bytes(4, "little") + name.encode() + code)
 
 
 def load(path: str) -> Any:
-    """The function in an object file, callable through ctypes; the interpreter lock is free while it runs."""
+    """The function in an object file, callable through ctypes; the interpreter lock is free while it runs.
+
+    Raises
+    ------
+    FileNotFoundError
+        The file is missing or damaged.
+
+    """
     if path not in _loaded:
-        with open(path, "rb") as file:
-            content = file.read()
+        content = read_sealed(path)
+        if content is None:
+            raise FileNotFoundError(f"{path}: no object file, or a damaged one")
         length = int.from_bytes(content[:4], "little")
         name, code = content[4 : 4 + length].decode(), content[4 + length :]
         address = _link(name, code)
         _loaded[path] = (ENTRY(address), address)
     return _loaded[path][0]
+
+
+def load_or_compile(source: str, path: str) -> None:
+    """Load an object file; compile it first if no run before has left it whole."""
+    try:
+        load(path)
+    except FileNotFoundError:
+        compile_object(source, path)
+        load(path)
 
 
 def address(path: str) -> int:
@@ -169,8 +186,7 @@ class Recorded:
         parts = [self.entries, self.teams, self.addresses, self.meeting]
         self.slots = np.array([len(paths), *(p.ctypes.data for p in parts)], np.uint64)
         path = object_path(REPLAY, "replay")
-        if not os.path.exists(path):
-            compile_object(REPLAY, path)
+        load_or_compile(REPLAY, path)
         self.entry = load(path)
 
     def run(self, times: int, worker: int, workers: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
-from backends.cache import cache_folder, write_once
+from backends.cache import cache_folder, read_sealed, write_sealed
 from core.lang import tree
 
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
@@ -121,11 +121,11 @@ class OpenClBackend(Backend):
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", self.cl.CompilerWarning)
-            if os.path.exists(path):
-                with open(path, "rb") as file:
-                    return self.cl.Program(self.context, [self.handle], [file.read()]).build(OPTIONS)
+            binary = read_sealed(path)
+            if binary is not None:
+                return self.cl.Program(self.context, [self.handle], [binary]).build(OPTIONS)
             built = self.cl.Program(self.context, source).build(OPTIONS, cache_dir=False)
-        write_once(path, built.get_info(self.cl.program_info.BINARIES)[0])
+        write_sealed(path, built.get_info(self.cl.program_info.BINARIES)[0])
         return built
 
     def execute(self, launch: Launch) -> None:

@@ -80,21 +80,19 @@ def run(backend: Backend) -> str:
     values = (np.arange(1000, dtype=np.int64) * 7919 % 2003 - 1001).astype(np.int32)
     expected = [int(values.min()), int(values.max()), int((values // 7 + values % 7).sum())]
     draws = [358, 298, 329, 396]
-    for team_size in (1, 32):
-        if team_size > backend.capabilities.max_team_size:
+    for lanes in (1, 32):
+        if lanes > backend.capabilities.max_team_size:
             continue
         sums = backend.upload(np.zeros(1, np.uint64))
         extremes = backend.upload(np.array([2**31 - 1, -(2**31), 0], np.int32))
         found = backend.upload(np.zeros(4, np.uint32))
         given = backend.upload(values)
-        backend.launch(known_answer, 3, team_size, given, values.size, sums, extremes, found)
+        backend.launch(known_answer, 3, lanes, given, values.size, sums, extremes, found)
         total = int(backend.download(sums)[0])
         if total != int(values.astype(np.int64).sum()) % 2**64:
-            return f"atomic sum {total} with teams of {team_size}"
+            return f"atomic sum {total} with teams of {lanes}"
         if backend.download(extremes).tolist() != expected:
-            return f"reductions {backend.download(extremes).tolist()}, not {expected}, with teams of {team_size}"
+            return f"reductions {backend.download(extremes).tolist()}, not {expected}, with teams of {lanes}"
         if backend.download(found).tolist() != draws:
             return f"random draws {backend.download(found).tolist()}, not {draws}"
     return ""
-
-

@@ -55,9 +55,7 @@ def wait_for_first_rank() -> None:
         time.sleep(FIRST_WORD_S + NEXT_WORD_S * min(rank, 50))
 
 
-def _end_by_exception(
-    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-) -> None:
+def _end_by_exception(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     code = FAILED
     if getattr(error, "exit_code", None) == USER_MISTAKE:
         code = USER_MISTAKE

@@ -99,12 +99,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         scan=options.scan,
     )
     _prepare(options.out, work, instance, options.keep)
-    print(
-        f"{instance.name}, {instance.n} cities ({why}); {work.climbers} climbers, {work.repeats} repetitions"
-    )
-    failures = [
-        failure for failure in (_run(c, house.command(c, work), work) for c in configurations) if failure
-    ]
+    print(f"{instance.name}, {instance.n} cities ({why}); {work.climbers} climbers, {work.repeats} repetitions")
+    failures = [failure for failure in (_run(c, house.command(c, work), work) for c in configurations) if failure]
     return _conclude(work, [*not_run, *failures], bool(failures), options.out, why)
 
 
@@ -134,9 +130,7 @@ def plan(
         if backends is not None and device.backend not in backends:
             continue
         if backends is None and device.backend == "python":
-            not_run.append(
-                NotRun("python", device.device, 1, "the oracle, far too slow to race: --backends python")
-            )
+            not_run.append(NotRun("python", device.device, 1, "the oracle, far too slow to race: --backends python"))
         elif device.usable:
             chosen.append(Configuration(device.backend, device.device, device.name))
         else:
@@ -220,9 +214,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="numbers of MPI ranks to run the cpu backend over (default: 2 4; nothing after it: none)",
     )
-    parser.add_argument(
-        "--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)"
-    )
+    parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     parser.add_argument(
         "--keep",
         action="store_true",
@@ -287,9 +279,7 @@ def _run(configuration: Configuration, command: list[str], work: Work) -> NotRun
     if configuration.ranks > 1 and os.geteuid() == 0:
         # Containers are often root-only; without these two Open MPI refuses to start there.
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    result = subprocess.run(
-        command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL
-    )
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
     record = _record_of(configuration, work)
     if result.returncode == 0 and record is not None:
         print(f"best {record.best_cost}, hash {record.trajectory_hash[:12]}")

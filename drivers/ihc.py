@@ -27,7 +27,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add_common_options(parser)
     group = parser.add_argument_group("hill climbing")
-    group.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs over all ranks (%(default)s)")
+    group.add_argument(
+        "--climbers", type=positive, default=2000, metavar="C", help="climbs over all ranks (%(default)s)"
+    )
     group.add_argument(
         "--start",
         choices=("oneil2011", "philox"),
@@ -143,7 +145,7 @@ class Run:
             fold(self.options.record, identity)
 
     def measure(self) -> tuple[Any, tuple[float, ...]]:
-        """One repetition: its outcome, and on rank 0 the slowest rank's seconds to compile, transfer, compute, in all."""
+        """One repetition: its outcome, and on rank 0 the slowest rank's seconds: compile, transfer, kernel, total."""
         from drivers.progress import progress
 
         timings = self.climbing.backend.timings

@@ -54,14 +54,11 @@ def add_common_options(parser: argparse.ArgumentParser, *, backend: str = "cpu",
         help="where kernels run: cpu, threads, joblib, cuda, opencl or python (%(default)s); "
         "`python -m backends` lists what is usable here",
     )
-    parser.add_argument(
-        "--device", default="0", metavar="D", help="which device of the backend (%(default)s)"
-    )
+    parser.add_argument("--device", default="0", metavar="D", help="which device of the backend (%(default)s)")
     parser.add_argument(
         "--record",
         metavar="FILE",
-        help="append a record of the run to FILE (JSON Lines); a run that was cut short "
-        "continues where it stopped",
+        help="append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
     )
     parser.add_argument(
         "--progress",
@@ -71,9 +68,7 @@ def add_common_options(parser: argparse.ArgumentParser, *, backend: str = "cpu",
     )
 
 
-def run_driver(
-    function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None
-) -> int:
+def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
     """Call a driver and turn how it ends into an exit code.
 
     Parameters

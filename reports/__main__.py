@@ -15,15 +15,11 @@ from reports.records import load
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (0 done, 2 user mistake)."""
-    parser = argparse.ArgumentParser(
-        prog="python -m reports", description="Make reports from files of run records."
-    )
+    parser = argparse.ArgumentParser(prog="python -m reports", description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("compare", help="speed-up report over records of equal work")
     command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
-    command.add_argument(
-        "--out", type=Path, default=Path("reports/out"), help="folder to write to (%(default)s)"
-    )
+    command.add_argument("--out", type=Path, default=Path("reports/out"), help="folder to write to (%(default)s)")
     options = parser.parse_args(argv)
     try:
         comparison = compare([record for path in options.records for record in load(path)])

@@ -119,9 +119,7 @@ def compare(records: Iterable[Record], not_run: Sequence[NotRun] = ()) -> Compar
     runs = merge(records)
     confirmed = [run for run in runs if run.scored and run.samples]
     if not confirmed:
-        raise RecordError(
-            "no records to compare" + (": the NumPy scorer confirmed none of them" if runs else "")
-        )
+        raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
     require_equal_work(confirmed)
     machines = _letter_machines(confirmed)
     rows = tuple(_with_speedups([_row(run, machines) for run in confirmed]))

@@ -71,9 +71,7 @@ def write(comparison: Comparison, folder: Path, why_instance: str = "") -> list[
         folder.mkdir(parents=True, exist_ok=True)
         drawn = plots.speedups(comparison, folder) if comparison.baseline else []
         report = folder / REPORT
-        report.write_text(
-            render(comparison, drawn[0].name if drawn else None, why_instance), encoding="utf-8"
-        )
+        report.write_text(render(comparison, drawn[0].name if drawn else None, why_instance), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [report, *drawn]
@@ -130,9 +128,7 @@ def _fastest(comparison: Comparison) -> Row | None:
     raced = [
         row
         for row in comparison.rows
-        if row.speedup is not None
-        and row is not comparison.baseline
-        and not row.record.details.get("simulated")
+        if row.speedup is not None and row is not comparison.baseline and not row.record.details.get("simulated")
     ]
     return max(raced, key=lambda row: row.speedup.value if row.speedup else 0.0, default=None)
 

@@ -90,9 +90,7 @@ def merge(records: Iterable[Record]) -> list[Record]:
             runs[record.identity] = record
             continue
         require_equal_work([first, record])
-        runs[record.identity] = first.with_samples(
-            first.samples + record.samples, first.scored and record.scored
-        )
+        runs[record.identity] = first.with_samples(first.samples + record.samples, first.scored and record.scored)
     return list(runs.values())
 
 
@@ -206,9 +204,7 @@ def _mend_tail(descriptor: int, path: str | os.PathLike[str]) -> None:
     elif _may_be_torn(tail):
         os.ftruncate(descriptor, end)
     else:
-        raise RecordError(
-            f"{os.fspath(path)}: not a file of records: it ends in {tail[:40]!r}; nothing was written"
-        )
+        raise RecordError(f"{os.fspath(path)}: not a file of records: it ends in {tail[:40]!r}; nothing was written")
 
 
 def _content(descriptor: int) -> bytes:

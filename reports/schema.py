@@ -186,9 +186,7 @@ def _json_object(line: str, origin: str) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict) or "schema" not in content:
-        raise RecordError(
-            f"{origin}: expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}"
-        )
+        raise RecordError(f"{origin}: expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}")
     if content["schema"] != SCHEMA:
         raise RecordError(f"{origin}: found schema version {content['schema']!r}, expected version {SCHEMA}")
     return content
@@ -212,12 +210,7 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-        and value >= 0
-    )
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
 def _is_number(value: Any) -> bool:
@@ -271,9 +264,7 @@ def _check(record: Record) -> None:
         for name in Sample.__dataclass_fields__:
             value = getattr(sample, name)
             if not _is_time(value):
-                raise RecordError(
-                    f"samples[{position}].{name}: expected seconds of at least 0, found {value!r}"
-                )
+                raise RecordError(f"samples[{position}].{name}: expected seconds of at least 0, found {value!r}")
         if sample.compile_s > sample.total_s:
             raise RecordError(
                 f"samples[{position}]: expected total_s to include compile_s, found {sample.total_s!r} "

@@ -86,9 +86,7 @@ def _as_array(values: Sequence[float]) -> np.ndarray:
     return data
 
 
-def _interval(
-    data: tuple[np.ndarray, ...], statistic: Callable[..., Any]
-) -> tuple[float | None, float | None]:
+def _interval(data: tuple[np.ndarray, ...], statistic: Callable[..., Any]) -> tuple[float | None, float | None]:
     if min(values.size for values in data) < LEAST_FOR_INTERVAL:
         return None, None
     from scipy.stats import bootstrap

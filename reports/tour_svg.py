@@ -45,9 +45,7 @@ def draw_tour(coordinates: np.ndarray, tour: np.ndarray, title: str = "", size: 
     route = "L".join(f"{x:.1f} {y + top:.1f}" for x, y in placed[order])
     radius = max(0.8, min(3.0, size / 8 / np.sqrt(len(points))))
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y + top:.1f}" r="{radius:.1f}"/>' for x, y in placed)
-    heading = (
-        f'<text x="{_MARGIN:.0f}" y="16" font-family="sans-serif" font-size="13">{escape(title)}</text>\n'
-    )
+    heading = f'<text x="{_MARGIN:.0f}" y="16" font-family="sans-serif" font-size="13">{escape(title)}</text>\n'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.1f} {height + top:.1f}" '
         f'width="{width:.0f}" height="{height + top:.0f}">\n'

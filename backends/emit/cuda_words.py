@@ -77,7 +77,7 @@ class CudaWords(Words):
         return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
 
     def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
-        """libdevice's functions."""
+        """Libdevice's functions."""
         return self.call(builder, f"__nv_{operation}{'f' if kind == 'f32' else ''}", values)
 
 

@@ -6,6 +6,7 @@ subclass overrides: float arithmetic that must not be contracted, atomics' order
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -62,7 +63,7 @@ class Words:
             if hasattr(group, operation):
                 method = getattr(group, operation)
                 result = "i32" if operation in ("popcount", "clz") else kind
-                return self.plain(lambda b, *x: method(self, b, kind, *x), result, [kind] * (count or 2))
+                return self.plain(partial(apply, method, self, kind), result, [kind] * (count or 2))
         if operation in ORDER:
             return self.plain(lambda b, x, y: compare(b, kind, ORDER[operation], x, y), BOOLEAN, [kind] * 2)
         if operation in ("sin", "cos", "exp", "log", "pow"):
@@ -108,7 +109,7 @@ class Words:
 
         def load(typing: Any, array: Any, index: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-                return builder.load(self.element_pointer(builder, *values, sig.args[1]))
+                return builder.load(self.element_pointer(builder, values[0], values[1], sig.args[1]))
 
             return array.dtype(array, index), codegen
 
@@ -119,7 +120,7 @@ class Words:
 
         def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-                builder.store(values[2], self.element_pointer(builder, *values[:2], sig.args[1]))
+                builder.store(values[2], self.element_pointer(builder, values[0], values[1], sig.args[1]))
                 return context.get_dummy_value()
 
             return self.types.void(array, index, array.dtype), codegen
@@ -165,14 +166,14 @@ class Words:
 
         def update(typing: Any, array: Any, index: Any, value: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-                place = self.element_pointer(builder, *values[:2], sig.args[1])
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.atomic_rmw(name, place, values[2], self.atomic_ordering)
 
             return scalar(array, index, scalar), codegen
 
         def exchange(typing: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-                place = self.element_pointer(builder, *values[:2], sig.args[1])
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 ordering = self.atomic_ordering
                 pair = builder.cmpxchg(place, values[2], values[3], ordering, ordering)
                 return builder.extract_value(pair, 0)
@@ -185,7 +186,11 @@ class Words:
 
     def convert(self, builder: Any, x: Any, source: str, target: str) -> Any:
         """A cast between any two scalar types."""
-        to = ir.IntType(int(target[1:])) if target[0] in "iu" else {"f32": ir.FloatType(), "f64": ir.DoubleType()}[target]
+        to = (
+            ir.IntType(int(target[1:]))
+            if target[0] in "iu"
+            else {"f32": ir.FloatType(), "f64": ir.DoubleType()}[target]
+        )
         if source[0] == "f" and target[0] == "f":
             if source == target:
                 return x
@@ -218,6 +223,11 @@ class Words:
         if function is None:
             function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * len(values)), name)
         return builder.call(function, values)
+
+
+def apply(method: Any, words: Words, kind: str, builder: Any, *values: Any) -> Any:
+    """Call a method of `Arithmetic` or `Unary` for one type."""
+    return method(words, builder, kind, *values)
 
 
 def compare(builder: Any, kind: str, symbol: str, x: Any, y: Any) -> Any:

@@ -43,7 +43,9 @@ class OpenClC(Walker):
             self.definition(function)
         body = "\n".join(self.lines)
         enabled = [f"#pragma OPENCL EXTENSION {e} : enable" for e, sign in EXTENSIONS.items() if sign in body]
-        floored = [FLOORED.format(t=TYPES[n], n=n) for n in ("i32", "i64") if f"div_{n}(" in body or f"mod_{n}(" in body]
+        floored = [
+            FLOORED.format(t=TYPES[n], n=n) for n in ("i32", "i64") if f"div_{n}(" in body or f"mod_{n}(" in body
+        ]
         return "\n".join(["#pragma OPENCL FP_CONTRACT OFF", *enabled, *floored, body, ""])
 
     def definition(self, function: tree.Function) -> None:
@@ -105,7 +107,8 @@ class OpenClC(Walker):
     def print_For(self, node: tree.For) -> None:  # noqa: N802
         kind = TYPES[node.type.__name__]
         count, stop, step = (self.fresh(stem) for stem in ("count", "stop", "step"))
-        start = f"{kind} {count} = {self.text(node.start)}, {stop} = {self.text(node.stop)}, {step} = {self.text(node.step)}"
+        bounds = ((count, node.start), (stop, node.stop), (step, node.step))
+        start = f"{kind} " + ", ".join(f"{name} = {self.text(value)}" for name, value in bounds)
         self.line(f"for ({start}; {count} {'>' if node.down else '<'} {stop}; {count} += {step}) {{")
         self.line(f"    {self.name(node.name)} = {count};")
         self.block(node.body)

@@ -12,11 +12,13 @@ from numba.cuda.simulator.kernel import _get_kernel_context as gpu
 from core.lang import intrinsics
 from core.lang.types import BY_NAME, Integer
 
+SAME_NAME = ("add", "sub", "mul", "floordiv", "mod", "xor", "lt", "le", "gt", "ge", "eq", "ne")
+INTRINSICS = ("min", "max", "sqrt", "sin", "cos", "exp", "log", "pow", "popcount", "clz", "mulhi")
 OPERATORS = {
-    **{op: getattr(operator, op) for op in ("add", "sub", "mul", "floordiv", "mod", "xor", "lt", "le", "gt", "ge", "eq", "ne")},
+    **{op: getattr(operator, op) for op in SAME_NAME},
     "and": operator.and_, "or": operator.or_, "shl": operator.lshift, "shr": operator.rshift,
     "div": operator.truediv, "neg": operator.neg, "invert": operator.invert, "abs": abs,
-    **{op: getattr(intrinsics, op) for op in ("min", "max", "sqrt", "sin", "cos", "exp", "log", "pow", "popcount", "clz", "mulhi")},
+    **{op: getattr(intrinsics, op) for op in INTRINSICS},
 }  # fmt: skip
 PLACES: dict[str, Any] = {
     "lane": lambda: BY_NAME["i32"](gpu().threadIdx.x),
@@ -96,4 +98,3 @@ def shared(offset: int, count: int, dtype: Any) -> Any:
     """A part of the simulated block's dynamic shared memory."""
     memory = gpu().shared.array(0, np.dtype(np.uint8))
     return memory[offset : offset + count * dtype.itemsize].view(dtype)
-

@@ -29,7 +29,9 @@ def finish_climb(climber: u64, first: u64, length: u32, steps: u32, best: Array[
     """
     atomic_min(best, 0, (u64(length) << 32) | (climber - first))
     atomic_add(totals, STEPS, u64(steps))
-    atomic_add(totals, DIGEST, scrambled(scrambled(climber + u64(0x9E3779B97F4A7C15)) ^ (u64(length) << 32) ^ u64(steps)))
+    atomic_add(
+        totals, DIGEST, scrambled(scrambled(climber + u64(0x9E3779B97F4A7C15)) ^ (u64(length) << 32) ^ u64(steps))
+    )
 
 
 @function

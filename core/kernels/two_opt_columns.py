@@ -17,7 +17,6 @@ from core.lang import (
     i32,
     kernel,
     lane,
-    local_array,
     max,
     shared_array,
     team_rank,
@@ -61,7 +60,6 @@ def climb_columns(
     turn = shared_array(1, u32)
     winner = shared_array(1, u64)
     length = shared_array(1, u32)
-    mirrored = local_array(n, D)
     copy = team_rank() * n * (n + 1)
     while True:
         if lane() == 0:
@@ -111,10 +109,9 @@ def climb_columns(
             barrier()
             for c in range(lane(), n, team_size()):
                 row = copy + c * (n + 1)
-                for p in range(i + 1, j + 1):
-                    mirrored[p - i - 1] = ordered[row + i + 1 + j - p]
-                for p in range(i + 1, j + 1):
-                    ordered[row + p] = mirrored[p - i - 1]
+                for s in range((j - i) >> 1):
+                    low, high = row + i + 1 + s, row + j - s
+                    ordered[low], ordered[high] = ordered[high], ordered[low]
             for s in range(lane(), (j - i) >> 1, team_size()):
                 tour[i + 1 + s], tour[j - s] = tour[j - s], tour[i + 1 + s]
             for s in range(lane(), (j - i - 1) >> 1, team_size()):

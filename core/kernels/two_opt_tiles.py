@@ -42,7 +42,13 @@ def spot(p: i32, spread: Const[i32]) -> i32:
 
 @function
 def fetch_rows(
-    pairs: Array[u32], words: Array[u32], fetched: Array[u32], tile: i32, n: Const[i32], rows: Const[i32], spread: Const[i32]
+    pairs: Array[u32],
+    words: Array[u32],
+    fetched: Array[u32],
+    tile: i32,
+    n: Const[i32],
+    rows: Const[i32],
+    spread: Const[i32],
 ):
     """Read this lane's part of a tile's rows from global memory into registers."""
     for r in unroll(rows):
@@ -106,7 +112,9 @@ def climb_tiles(
     staged = shared_array(rows * 2 * ((n + 1) // 2), u32)
     words = shared_array(
         ((n + rows) // rows * rows + team_size() * diagonals + 2)
-        + ((n + rows) // rows * rows + team_size() * diagonals + 2) // 32 + 1, u32,
+        + ((n + rows) // rows * rows + team_size() * diagonals + 2) // 32
+        + 1,
+        u32,
     )
     turn = shared_array(1, u32)
     largest = shared_array(1, i32)

@@ -55,7 +55,15 @@ def wrapped(p: i32, n: Const[i32]) -> i32:
 
 @function
 def offer(
-    words: Array[u32], table: Array[u16], base: i32, n: Const[i32], i: i32, j: i32, gain: i32, winner: Array[u32], g: i32
+    words: Array[u32],
+    table: Array[u16],
+    base: i32,
+    n: Const[i32],
+    i: i32,
+    j: i32,
+    gain: i32,
+    winner: Array[u32],
+    g: i32,
 ):
     """Enter the move between positions i and j for climber ``g`` if its gain is ``gain`` and its order the smallest."""
     ahead = i32(table[city(words[base + i]) * n + city(words[base + j])])

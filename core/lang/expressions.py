@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from core.lang import tree
 from core.lang.intrinsics import ATOMICS, PURE
@@ -20,6 +20,7 @@ from core.lang.types import (
     i32,
     joined,
     promoted,
+    type_of,
     widens,
 )
 
@@ -90,7 +91,7 @@ class Expressions:
         self.constants: dict[str, Any] = dict(out.constants)
         self.defined: set[str] | None = set()
 
-    def refuse(self, node: Any, what: str) -> Any:
+    def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a located `KernelError`."""
         self.source.refuse(node, what)
 
@@ -182,8 +183,7 @@ class Expressions:
         name = node.id
         if name in self.constants:
             value = self.constants[name]
-            scalar = boolean if isinstance(value, bool) else type(value) if isinstance(value, Integer) else f32
-            return tree.Literal(scalar, value)
+            return tree.Literal(type_of(value), value)
         scalar = self.out.parameters.get(name) or self.out.locals.get(name)
         if isinstance(scalar, tree.ArrayType) or name in self.out.arrays:
             return self.refuse(node, f"the array {name} as a value; subscript it, or pass it to a function")
@@ -264,7 +264,9 @@ class Expressions:
             return Untyped(None, self.folded(node, python, value.value), node)
         scalar = promoted(value.type)
         if scalar.kind == "b" or (scalar.kind == "f" and name == "invert"):
-            self.refuse(node, f"{name} of {scalar.__name__}; it is for numbers" + (" without a point" * (name != "neg")))
+            self.refuse(
+                node, f"{name} of {scalar.__name__}; it is for numbers" + (" without a point" * (name != "neg"))
+            )
         value = self.cast(value, scalar)
         if isinstance(value, tree.Literal):
             return tree.Literal(scalar, self.folded(node, python, value.value))
@@ -317,9 +319,9 @@ class Expressions:
 
     def array(self, node: Any) -> tuple[str, tree.ArrayType]:
         """The array that a bare name stands for."""
-        name = node.id if isinstance(node, ast.Name) else None
-        if name is None:
+        if not isinstance(node, ast.Name):
             self.refuse(node, f"{ast.unparse(node)} is not the name of an array; name the array itself")
+        name = node.id
         found = self.out.parameters.get(name)
         if name in self.out.arrays:
             found = self.out.arrays[name].array
@@ -407,8 +409,10 @@ class Expressions:
         known = [v for v in values if not isinstance(v, Untyped)]
         if known:
             first = promoted(known[0].type)
-            values = [self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
-                      for v, a in zip(values, node.args, strict=True)]
+            values = [
+                self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
+                for v, a in zip(values, node.args, strict=True)
+            ]
         values = [self.settled(v, a) for v, a in zip(values, node.args, strict=True)]
         scalar = rule(values)
         if scalar is None:
@@ -422,8 +426,11 @@ class Expressions:
         array_name, array = self.array(node.args[0])
         scalar = array.element
         if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
-            self.refuse(node, f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
-                              "in an argument or a shared array")
+            self.refuse(
+                node,
+                f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
+                "in an argument or a shared array",
+            )
         index = self.index(node.args[1])
         values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
         self.out.pure = False

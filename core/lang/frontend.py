@@ -59,7 +59,9 @@ class Body(Expressions):
             method = getattr(self, "stmt_" + type(statement).__name__, None)
             if method is None:
                 kind = type(statement)
-                self.refuse(statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language"))
+                self.refuse(
+                    statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language")
+                )
             found.extend(method(statement))
         self.depth -= 1
         return found
@@ -159,8 +161,9 @@ class Body(Expressions):
         if not isinstance(target, ast.Name) or target.id in self.out.arrays or target.id in self.out.parameters:
             self.refuse(node, "a new array needs a new name of its own")
         if space == "shared" and (self.depth > 1 or not self.source.is_kernel):
-            self.refuse(node, "shared_array inside a branch, loop or function; make it in the kernel's own body, "
-                              "and pass it on")
+            self.refuse(
+                node, "shared_array inside a branch, loop or function; make it in the kernel's own body, and pass it on"
+            )
         if self.depth > 1:
             self.refuse(node, "local_array inside a branch or loop; make it at the top of the function")
         element = self.element_type(call.args[1])
@@ -245,9 +248,7 @@ class Body(Expressions):
             if kind.kind != scalar.kind:
                 self.refuse(node, "range of signed and unsigned numbers; cast one of them")
             scalar = max(scalar, promoted(kind), key=lambda s: s.bits)
-        start, stop, step = (
-            self.fitted(v, scalar, n, "a bound of range") for v, n in zip(values, nodes, strict=True)
-        )
+        start, stop, step = (self.fitted(v, scalar, n, "a bound of range") for v, n in zip(values, nodes, strict=True))
         down = isinstance(step, tree.Literal) and int(step.value) < 0
         if isinstance(step, tree.Literal) and int(step.value) == 0:
             self.refuse(node, "range with step 0")
@@ -282,7 +283,7 @@ class Body(Expressions):
         loop = self.loops[-1]
         if loop is None:
             self.refuse(node, f"{word} inside unroll; write a condition, or use range")
-        return loop  # type: ignore[return-value]
+        return loop
 
     def stmt_Break(self, node: ast.Break) -> list[Any]:  # noqa: N802
         self.leave(node, "break").append(self.defined)

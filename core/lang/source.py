@@ -31,6 +31,7 @@ class Source:
         self._node: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run the function as the plain Python that it is."""
         return self.python(*arguments)
 
     def __repr__(self) -> str:

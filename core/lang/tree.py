@@ -127,7 +127,7 @@ class NewArray(NamedTuple):
 
     name: str
     array: ArrayType
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 class Evaluate(NamedTuple):
@@ -156,7 +156,7 @@ class While(NamedTuple):
 
 
 class For(NamedTuple):
-    """``for name in range(start, stop, step)``; the three have the loop variable's type. ``down``: the step is negative."""
+    """``for name in range(start, stop, step)``, all three of the loop variable's type; ``down``: a negative step."""
 
     name: str
     type: Any
@@ -192,7 +192,8 @@ class Function:
     """A function or kernel specialised for its argument types, constants and team size.
 
     ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
-    their types; ``constants``, ``types`` (of generics) and ``literals`` are what the plain-Python run needs to give every literal its type.
+    their types; ``constants``, ``types`` (of generics) and ``literals`` are what the plain-Python run needs to give
+    every literal its type.
     """
 
     def __init__(self, name: str, source: Any) -> None:

@@ -105,9 +105,7 @@ def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
     try:
         path = find(DEFAULT_ARCHIVED, data) or fetch.archived(DEFAULT_ARCHIVED)
     except FetchError as error:
-        reason = (
-            f"A generated instance, not a real one, since {advice} and {DEFAULT_ARCHIVED} neither: {error}."
-        )
+        reason = f"A generated instance, not a real one, since {advice} and {DEFAULT_ARCHIVED} neither: {error}."
         return DEFAULT_GENERATED, reason
     return DEFAULT_ARCHIVED, f"{DEFAULT_ARCHIVED} of TSPLIB, found in {path.parent}, since {advice}."
 

@@ -71,9 +71,7 @@ def read(path: str | os.PathLike, n: int | None = None) -> np.ndarray:
 
 def _cities(layout: Layout, section: Section, n: int | None) -> np.ndarray:
     """Return the cities of a section, from 1, after making sure that they are a permutation."""
-    tokens = [
-        (token, line) for row, line in zip(section.rows, section.lines, strict=True) for token in row.split()
-    ]
+    tokens = [(token, line) for row, line in zip(section.rows, section.lines, strict=True) for token in row.split()]
     size = next((k for k, (token, _) in enumerate(tokens) if token == "-1"), None)
     if size is None:
         raise layout.error(section.last_line, "the end of TOUR_SECTION", "-1")

@@ -226,9 +226,7 @@ def _checked_size(name: str, n: int) -> None:
 
 def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) -> np.ndarray:
     if edge_weight_type not in metric.FORMULAS:
-        raise InstanceError(
-            name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}"
-        )
+        raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
     coordinates = np.ascontiguousarray(given, dtype=np.float64)
     axes = metric.FORMULAS[edge_weight_type][0]
     if coordinates.ndim != 2 or coordinates.shape[1] != axes:

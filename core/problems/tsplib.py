@@ -160,9 +160,7 @@ def _check_nodes(layout: Layout, section: Section, n: int, values: int) -> None:
             raise layout.error(line, f"{len(tokens)} numbers", f"a node and {values} numbers")
         node = _node(layout, tokens[0], line, n)
         if node in first_line:
-            raise layout.error(
-                line, f"node {node} again, as on line {first_line[node]}", f"each of 1 to {n} once"
-            )
+            raise layout.error(line, f"node {node} again, as on line {first_line[node]}", f"each of 1 to {n} once")
         first_line[node] = line
     if len(first_line) < n:
         raise layout.error(
@@ -227,9 +225,7 @@ def _read_by_tsplib95(layout: Layout, n: int, explicit: bool) -> Any:
         return tsplib95.parse("\n".join([*lines, "EOF\n"]))
     except Exception as error:
         # whatever it raises, the user's file is at fault
-        raise layout.error(
-            sections[0].line, f"data that tsplib95 cannot read ({error})", "TSPLIB 95 data"
-        ) from error
+        raise layout.error(sections[0].line, f"data that tsplib95 cannot read ({error})", "TSPLIB 95 data") from error
 
 
 def _points(layout: Layout, name: str, points: dict, n: int) -> np.ndarray | None:

@@ -82,6 +82,10 @@ class ColumnsScan(Scan):
         self.distances = backend.upload(distances)
         self.ordered: Any = None
 
+    def team_sizes(self) -> list[int]:
+        """Several lanes only where lanes are real (PoCL 3.0 goes wrong on this kernel from 32 lanes on)."""
+        return super().team_sizes() if is_wide(self.backend) else [1]
+
     def teams(self) -> int:
         """One copy of the distances per compute unit."""
         return int(self.backend.capabilities.compute_units)
@@ -131,10 +135,6 @@ class WindowScan(Scan):
     def arguments(self, teams: int, tours: Any) -> list[Any]:
         """See `Scan.arguments`."""
         return [self.distances, tours, self.n, self.lanes, self.diagonals, self.rows, self.stride]
-
-    def teams(self) -> int:
-        """Enough for every compute unit; a team keeps taking climbers until there are none."""
-        return super().teams()
 
 
 class TilesScan(Scan):
@@ -195,7 +195,7 @@ def neighbour_lists(distances: np.ndarray) -> np.ndarray:
     """
     n = len(distances)
     wide = np.uint32 if distances.dtype == np.uint16 else np.uint64
-    lists = distances.astype(wide) << wide(16)
+    lists = np.left_shift(distances.astype(wide), 16, dtype=wide)
     lists |= np.arange(n, dtype=wide)
     sentinel = 0xFFFF if wide is np.uint32 else 0x7FFFFFFF
     np.fill_diagonal(lists, sentinel << 16)

@@ -219,7 +219,9 @@ def detour(a: i32, b: i32) -> i32:
 
 
 @kernel
-def control(given: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], found: Array[i32]):
+def control(
+    given: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], found: Array[i32]
+):
     """Sort each window of `WINDOW` values in a local array, and compute eight numbers from its ends."""
     window = local_array(WINDOW, i32)
     for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
@@ -230,8 +232,8 @@ def control(given: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32
                 if window[m - 1] <= window[m]:
                     break
                 window[m - 1], window[m] = window[m], window[m - 1]
-        for k in unroll(WINDOW):
-            sorted_[WINDOW * w + k] = window[k]
+        for position in unroll(WINDOW):
+            sorted_[WINDOW * w + position] = window[position]
         low, high = window[0], window[WINDOW - 1]
         low, high = high, low
         found[8 * w] = low // 7 + low % 7

@@ -182,7 +182,7 @@ def test_kept_records_of_other_work_are_refused(compare, tmp_path):
 def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.compare.mpirun", lambda: "mpirun")
     work = SimpleNamespace(
-        instance="kroA100", data="D", climbers=9, repeats=3, seed=1, records=tmp_path / "r.jsonl"
+        instance="kroA100", data="D", climbers=9, repeats=3, seed=1, records=tmp_path / "r.jsonl", scan="pruned"
     )
     one = SimpleNamespace(backend="opencl", device="1", ranks=1)
     command = driver_command(one, work)
@@ -192,6 +192,7 @@ def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
         "--instance": "kroA100",
         "--data": "D",
         "--climbers": "9",
+        "--scan": "pruned",
         "--backend": "opencl",
         "--device": "1",
         "--repeats": "3",

@@ -1,0 +1,152 @@
+"""The CUDA backend on machines without a GPU: its kernels run in numba's simulator, and compile to PTX."""
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.self_test import known_answer
+from cluster import Solo
+from core.kernels.tours import start_tours
+from core.kernels.two_opt_columns import climb_columns
+from core.kernels.two_opt_pruned import climb_pruned
+from core.kernels.two_opt_tiles import climb_tiles
+from core.kernels.two_opt_window import climb_window
+from core.lang import u16, u32
+from core.problems import tsp
+from core.search.ihc import HillClimbing
+from tests.backends import kernels
+from tests.backends.test_conformance import CASES
+
+ROOT = Path(__file__).parents[2]
+INSTANCE = "uniform:12:seed=1"
+BEGIN = """
+from backends.cuda import SIMULATED, CudaBackend
+assert SIMULATED
+backend = CudaBackend(CudaBackend.devices()[0])
+"""
+CONFORM = """
+from tests.backends.test_conformance import CASES, same
+for team_size in (1, 7):
+    same(*CASES[{name!r}](backend, team_size))
+print("agrees")
+"""
+SELF_TEST = """
+from backends import self_test
+print(repr(self_test.run(backend)))
+"""
+SEQUENCE = """
+import numpy as np
+from tests.backends.test_conformance import three_launches
+values, sums = backend.upload(np.arange(9, dtype=np.uint32)), backend.upload(np.zeros(9, np.uint64))
+with backend.record() as sequence:
+    three_launches(backend, values, sums)
+sequence.replay(2)
+print(backend.download(values).tolist(), backend.download(sums).tolist(), backend.timings.kernel_s > 0)
+"""
+CLIMB = f"""
+from cluster import Solo
+from core.problems import tsp
+from core.search.ihc import HillClimbing
+search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, scan="pruned")
+search.scan.team_size = 4
+print(tuple(search.run(2)._replace(evaluations=0)), search.tour_of(1).tolist())
+"""
+
+
+def simulated(program):
+    """What a program prints that runs on numba's simulator of CUDA."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        pytest.skip("numba-cuda is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + program],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_simulator_computes_what_numpy_computes(name):
+    assert simulated(CONFORM.format(name=name)) == "agrees"
+
+
+def test_the_simulator_passes_the_self_test():
+    assert simulated(SELF_TEST) == "''"
+
+
+def test_the_simulator_replays_a_recorded_sequence():
+    values, sums = list(range(9)), [0] * 9
+    for _ in range(2):
+        values = [(5 * v + 1) % 2**32 for v in values]
+        sums = [3 * s + v for s, v in zip(sums, values, strict=True)]
+        values = [(7 * v + 1) % 2**32 for v in values]
+    assert simulated(SEQUENCE) == f"{values} {sums} True"
+
+
+def test_a_climb_in_the_simulator_is_the_climb_on_a_core():
+    search = HillClimbing(CpuBackend(CpuBackend.devices()[0]), Solo(), tsp.load(INSTANCE).distances, scan="pruned")
+    outcome = tuple(search.run(2)._replace(evaluations=0))  # how much is pruned depends on the number of lanes
+    assert simulated(CLIMB) == f"{outcome} {search.tour_of(1).tolist()}"
+
+
+WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
+TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
+PROGRAMS = {
+    "known_answer": lambda: known_answer.specialise({}, 32),
+    "start_tours": lambda: start_tours.specialise({"counter_based": 1}, 64),
+    "climb_pruned": lambda: climb_pruned.specialise({"n": 20}, 32, {"D": u16, "P": u32}),
+    "climb_window": lambda: climb_window.specialise(WINDOW, 24),
+    "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
+    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
+    "atomics": lambda: kernels.atomics.specialise({}, 32),
+}
+WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
+
+
+@pytest.fixture(scope="module")
+def ptx():
+    """`backends.cuda.ptx`, if the toolkit is installed from wheels; those of CUDA 12 have a suffix."""
+    installed = {str(d.metadata["Name"]).lower().removesuffix("-cu12") for d in importlib.metadata.distributions()}
+    aliases = {"nvidia-nvvm": "nvidia-cuda-nvcc"}  # where CUDA 12 keeps the compiler's library
+    missing = [w for w in WHEELS if not {w, aliases.get(w, w)} & installed]
+    if missing:
+        pytest.skip(f"no PTX without {', '.join(missing)}; pip install 'onekernel[cuda]'")
+    from backends import cuda
+
+    return cuda.ptx
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
+def test_kernels_compile_to_ptx(ptx, name, capability):
+    text = ptx(PROGRAMS[name](), capability)
+    assert f".target sm_{capability[0]}{capability[1]}" in text
+    assert len(re.findall(r"^\s*\.visible \.entry", text, re.MULTILINE)) == 1
+    barriers = PROGRAMS[name]().kernel.has_barrier
+    assert bool(re.search(r"\bbar\.sync|\bbarrier\.sync", text)) == barriers
+
+
+def test_floats_are_not_contracted(ptx):
+    text = ptx(kernels.elements.specialise({}, 32), (9, 0))
+    body = text[text.index(".entry") :]
+    assert not re.search(r"\bfma\b|\bmad\.\w*\.?f(32|64)", body)
+    for correct in (
+        r"mul\.rn\.f32",
+        r"add\.rn\.f32",
+        r"div\.rn\.f32",
+        r"sqrt\.rn\.f32",
+        r"div\.rn\.f64",
+        r"sqrt\.rn\.f64",
+    ):
+        assert re.search(rf"\b{correct}\b", body), correct
