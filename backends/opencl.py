@@ -73,7 +73,9 @@ class OpenClBackend(Backend):
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        size = max(1, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
+        if size > self.device.memory_bytes:  # some drivers take memory only when it is used
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {self.device.memory_bytes}")
         try:
             return Buffer(self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size), shape, dtype)
         except (self.cl.MemoryError, self.cl.LogicError, self.cl.RuntimeError) as error:

@@ -90,10 +90,15 @@ class Expressions:
         self.team_size = team_size
         self.constants: dict[str, Any] = dict(out.constants)
         self.defined: set[str] | None = set()
+        self.steps: tuple[int, ...] = ()
 
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a located `KernelError`."""
         self.source.refuse(node, what)
+
+    def key(self, node: Any) -> tuple[int, ...]:
+        """What names an expression in one step of every `unroll` around it."""
+        return position(node) + self.steps
 
     # --- types of numbers ---
 
@@ -106,8 +111,10 @@ class Expressions:
             self.refuse(node, f"the float {number} beside {scalar.__name__}; cast one of them")
         if scalar.kind != "f" and not scalar.low <= number <= scalar.high:
             self.refuse(node, f"{number} does not fit {scalar.__name__}; cast it to a type that holds it")
-        typed = scalar(number)
-        self.out.literals[position(value.node)] = typed
+        typed = self.folded(node, scalar, number)
+        known = self.out.literals.setdefault(self.key(value.node), typed)
+        if type(known) is not type(typed):
+            self.refuse(node, f"the number {number} stands beside two types; cast one of them")
         return tree.Literal(scalar, typed)
 
     def settled(self, value: Any, node: Any) -> Any:
@@ -131,6 +138,13 @@ class Expressions:
         if isinstance(value, tree.Literal):
             return tree.Literal(scalar, scalar(value.value))
         return value if value.type is scalar else tree.Cast(scalar, value)
+
+    def stored(self, value: Any, scalar: Any, node: Any, what: str, place: Any) -> Any:
+        """`fitted`, for a value that is kept: the plain-Python run must widen the value at ``place`` too."""
+        found = self.fitted(value, scalar, node, what)
+        if not isinstance(value, Untyped) and value.type is not scalar:
+            self.out.widened[self.key(place)] = scalar
+        return found
 
     def meet(self, left: Any, right: Any, node: Any) -> tuple[Any, Any, Any]:
         """Both operands in their common type."""
@@ -211,7 +225,7 @@ class Expressions:
             self.refuse(node, f"operator {type(node.op).__name__}; {advice}")
         name, python = BINARY[type(node.op)]
         if isinstance(left, Untyped) and isinstance(right, Untyped):
-            if isinstance(node.op, ast.Div) and not isinstance(left.value, float):
+            if isinstance(node.op, ast.Div) and not isinstance(left.value + right.value, float):
                 self.refuse(node, "/ divides floats; write // for integers")
             return Untyped(None, self.folded(node, python, left.value, right.value), node)
         if name in ("shl", "shr"):
@@ -247,7 +261,7 @@ class Expressions:
         """Compute a constant expression."""
         try:
             return python(*values)
-        except (ArithmeticError, ValueError) as error:
+        except (ArithmeticError, TypeError, ValueError) as error:
             return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
 
     def expr_UnaryOp(self, node: ast.UnaryOp) -> Any:  # noqa: N802
@@ -315,6 +329,7 @@ class Expressions:
         if isinstance(yes, Untyped) and isinstance(no, Untyped):
             yes, no = self.settled(yes, node.body), self.settled(no, node.orelse)
         scalar, yes, no = self.meet(yes, no, node)
+        self.out.widened[self.key(node)] = scalar
         return tree.Select(scalar, test, yes, no)
 
     def array(self, node: Any) -> tuple[str, tree.ArrayType]:
@@ -462,9 +477,9 @@ class Expressions:
                     value = self.settled(value, given)
                 wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
                 types.append(wanted)
-                arguments.append(self.fitted(value, wanted, given, what))
+                arguments.append(self.stored(value, wanted, given, what, given))
         found = self.translator.function(callee, tuple(types), bound, node, self)
-        self.out.calls[position(node)] = found
+        self.out.calls[self.key(node)] = found
         own = all(name in self.out.arrays and array.space == "local" for name, array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier

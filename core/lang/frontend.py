@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from core.lang import tree
@@ -28,6 +29,9 @@ STATEMENT_ADVICE = {
     ast.AsyncFor: "async; kernels are not asynchronous",
     ast.AsyncWith: "async; kernels are not asynchronous",
 }
+
+
+MOST_UNROLLED = 4096
 
 
 class Body(Expressions):
@@ -83,7 +87,7 @@ class Body(Expressions):
         if known is None:
             value = self.settled(value, node)
             known = self.out.locals[name] = promoted(value.type)
-        return self.fitted(value, known, node, name)
+        return self.stored(value, known, node, name, node)
 
     def assign(self, target: Any, value: Any) -> list[Any]:
         """Store a typed value in a local or an array element."""
@@ -180,9 +184,8 @@ class Body(Expressions):
         return found or self.refuse(node, "the element type of an array must be a type such as u32")
 
     def stmt_AugAssign(self, node: ast.AugAssign) -> list[Any]:  # noqa: N802
-        load = ast.parse(ast.unparse(node.target), mode="eval").body
-        for inner in ast.walk(load):
-            ast.copy_location(inner, node.target)
+        load = copy.copy(node.target)
+        load.ctx = ast.Load()
         both = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
         return self.assign(node.target, self.expression(both))
 
@@ -253,7 +256,12 @@ class Body(Expressions):
         if isinstance(step, tree.Literal) and int(step.value) == 0:
             self.refuse(node, "range with step 0")
         name = node.target.id  # type: ignore[attr-defined]
+        known = self.out.parameters.get(name) or self.out.locals.get(name)
+        if known not in (None, scalar) and not isinstance(known, tree.ArrayType):
+            self.refuse(node, f"{name} is {known.__name__}, not {scalar.__name__}; give the loop its own variable")
         self.declare(node, name, tree.Local(scalar, name))
+        if not isinstance(step, tree.Literal):
+            self.out.rising.add(self.key(node.iter))
         before = self.defined
         self.loops.append([])
         body, _ = self.branch(node.body, None if before is None else before | {name})
@@ -267,12 +275,20 @@ class Body(Expressions):
         bounds = [self.constant(n, "a bound of unroll") for n in self.bounds(node)]
         if name in self.out.locals or name in self.out.parameters or name in self.constants:
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
+        if bounds[2] == 0:
+            self.refuse(node, "unroll with step 0")
+        steps = self.out.unrolled[self.key(node)] = range(*bounds)
+        if len(steps) > MOST_UNROLLED:
+            self.refuse(node, f"unroll of {len(steps)} steps; at most {MOST_UNROLLED}, use range")
         found: list[Any] = []
         self.loops.append(None)
         self.depth -= 1
-        for value in range(*bounds):
-            self.constants[name] = i32(value)
+        outer = self.steps
+        for value in steps:
+            self.steps = (*outer, value)
+            self.constants[name] = self.folded(node, i32.exact, value)
             found.extend(self.block(node.body))
+        self.steps = outer
         self.depth += 1
         self.loops.pop()
         self.constants.pop(name, None)
@@ -304,7 +320,7 @@ class Body(Expressions):
                 self.refuse(node, f"return without a value; return {wanted.__name__}")
             self.defined = None
             return [tree.Return(None)]
-        value = self.fitted(self.right_side(node.value), wanted, node, "the result")
+        value = self.stored(self.right_side(node.value), wanted, node, "the result", node.value)
         self.defined = None
         return [tree.Return(value)]
 
@@ -346,6 +362,7 @@ class Translator:
         self.team_size = team_size
         self.done: dict[Any, tree.Function] = {}
         self.order: list[tree.Function] = []
+        self.named = 0
         self.open: list[Source] = []
 
     def function(self, source: Function, types: tuple[Any, ...], bound: Any, node: Any, caller: Any) -> tree.Function:
@@ -357,7 +374,8 @@ class Translator:
             names = [n for n in source.signature if n != "return"]
             parameters = dict(zip(names, types, strict=True))
             kinds = source.signature
-            out = tree.Function(f"{source.name}_{len(self.order)}", source)
+            self.named += 1
+            out = tree.Function(f"{source.name}_{self.named}", source)
             out.constants = {n: v for n, v in parameters.items() if isinstance(kinds[n], Const)}
             out.parameters = {n: t for n, t in parameters.items() if n not in out.constants}
             result = kinds["return"]

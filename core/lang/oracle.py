@@ -1,8 +1,9 @@
 """The plain-Python run of a kernel: the meaning that every device is held to.
 
-The kernel's own code runs, with three changes: every literal carries the type that the language gives it, a
-``barrier()`` hands over to the next lane, and a called function is the one specialised for its argument types. Lanes
-run one after the other from barrier to barrier, in a chosen order, so two orders with different results show a race.
+The kernel's own code runs, with these changes: literals and widened values carry the type that the language gives
+them, ``unroll`` is written out, a ``barrier()`` hands over to the next lane, and a called function is the one
+specialised for its argument types. Lanes run one after the other from barrier to barrier, in a chosen order, so two
+orders with different results show a race.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from core.lang import intrinsics, tree
 from core.lang.expressions import position
 from core.lang.intrinsics import Memory, place, poisoned
-from core.lang.types import Generic, promoted, type_of
+from core.lang.types import Generic, i32, promoted, type_of
 
 
 class _Typed(ast.NodeTransformer):
@@ -25,6 +26,10 @@ class _Typed(ast.NodeTransformer):
     def __init__(self, function: tree.Function) -> None:
         self.function = function
         self.names: dict[str, Any] = {}
+        self.steps: tuple[int, ...] = ()
+
+    def key(self, node: Any) -> tuple[int, ...]:
+        return position(node) + self.steps
 
     def named(self, value: Any, node: ast.AST) -> ast.Name:
         name = f"__{len(self.names)}"
@@ -32,18 +37,55 @@ class _Typed(ast.NodeTransformer):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def visit(self, node: Any) -> Any:
-        if isinstance(node, ast.expr) and position(node) in self.function.literals:
-            literal = self.function.literals[position(node)]
-            if not isinstance(node, (ast.Subscript, ast.Call, ast.Compare)):
-                return self.named(literal, node)
-        return super().visit(node)
+        if not isinstance(node, ast.expr):
+            return super().visit(node)
+        key = self.key(node)
+        if key in self.function.literals and not isinstance(node, (ast.Subscript, ast.Call, ast.Compare)):
+            return self.named(self.function.literals[key], node)
+        found = super().visit(node)
+        is_value = isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
+        return self.widened(key, found) if is_value else found
+
+    def widened(self, key: tuple[int, ...], value: Any) -> Any:
+        """The value in the type that the language gives it where it is kept."""
+        scalar = self.function.widened.get(key)
+        if scalar is None or scalar.kind not in "iu":
+            return value
+        return ast.copy_location(ast.Call(self.named(scalar, value), [value], []), value)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+        (target,) = node.targets
+        self.generic_visit(node)
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = zip(target.elts, node.value.elts, strict=True)
+            node.value.elts = [self.widened(self.key(t), v) for t, v in pairs]
+        else:
+            node.value = self.widened(self.key(target), node.value)
+        return node
+
+    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
+        steps = self.function.unrolled.get(self.key(node))
+        if steps is None or not isinstance(node.target, ast.Name):
+            return self.generic_visit(node)
+        found: list[ast.stmt] = []
+        outer = self.steps
+        for value in steps:
+            self.steps = (*outer, value)
+            constant = ast.Assign([copy.deepcopy(node.target)], self.named(i32(value), node.target))
+            found.append(ast.copy_location(constant, node))
+            found.extend(self.visit(copy.deepcopy(statement)) for statement in node.body)
+        self.steps = outer
+        return found or ast.copy_location(ast.Pass(), node)
 
     def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
-        callee = self.function.calls.get(position(node))
-        is_barrier = isinstance(node.func, ast.Name) and node.func.id == "barrier"
+        callee = self.function.calls.get(self.key(node))
+        word = node.func.id if isinstance(node.func, ast.Name) else ""
         self.generic_visit(node)
-        if is_barrier:
-            return ast.copy_location(ast.Yield(None), node)
+        if word == "barrier":
+            meeting = ast.Yield(None) if self.function.has_barrier else ast.Constant(None)
+            return ast.copy_location(meeting, node)
+        if word == "range" and self.key(node) in self.function.rising:
+            node.func = self.named(rising_range, node.func)
         if callee is None:
             return node
         node.func = self.named(python(callee), node.func)
@@ -75,11 +117,18 @@ def python(function: tree.Function) -> Any:
 
 def typed_range(*bounds: Any) -> Any:
     """``range`` whose steps have the type of its bounds."""
-    scalar = promoted(type_of(bounds[-1] if len(bounds) == 1 else bounds[1]))
+    scalar = max((promoted(type_of(b)) for b in bounds), key=lambda s: s.bits)
     steps = range(*(int(b) for b in bounds))
     if not scalar.low <= steps.stop + steps.step <= scalar.high:
         raise OverflowError(f"range: stop {steps.stop} plus step {steps.step} does not fit {scalar.__name__}")
     return map(scalar, steps)
+
+
+def rising_range(start: Any, stop: Any, step: Any) -> Any:
+    """`typed_range` with a step that is not a constant: it must be positive, so that devices know the direction."""
+    if step <= 0:
+        raise ValueError(f"range: a step that is not a constant must be positive, not {int(step)}")
+    return typed_range(start, stop, step)
 
 
 class BarrierError(RuntimeError):
@@ -119,7 +168,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     ------
     BarrierError
         A barrier was not reached by every lane of a team.
-    OverflowError, ZeroDivisionError, IndexError, TypeError
+    OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError
         The kernel did what the language calls an error.
 
     """
@@ -134,11 +183,14 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
             bound.append(Memory(value) if isinstance(scalar, tree.ArrayType) else scalar(value))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     place.team_count, place.team_size = teams, program.team_size
-    with np.errstate(all="ignore"):
-        for team in range(teams):
-            place.team_rank = team
-            place.shared = _Team(program.team_size).take
-            _run_team(kernel, bound, lanes)
+    try:
+        with np.errstate(all="ignore"):
+            for team in range(teams):
+                place.team_rank = team
+                place.shared = _Team(program.team_size).take
+                _run_team(kernel, bound, lanes)
+    finally:
+        vars(place).clear()  # outside a launch, one lane stands alone
 
 
 def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None:

@@ -192,8 +192,9 @@ class Function:
     """A function or kernel specialised for its argument types, constants and team size.
 
     ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
-    their types; ``constants``, ``types`` (of generics) and ``literals`` are what the plain-Python run needs to give
-    every literal its type.
+    their types. The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give
+    every value its type, ``calls`` for the functions called, ``unrolled`` for the constants of ``unroll``, and ``rising``,
+    the ranges whose step must turn out positive.
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -210,7 +211,10 @@ class Function:
         self.has_barrier = False
         self.callees: dict[Any, Function] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
+        self.widened: dict[tuple[int, ...], Any] = {}
         self.calls: dict[tuple[int, ...], Function] = {}
+        self.unrolled: dict[tuple[int, ...], range] = {}
+        self.rising: set[tuple[int, ...]] = set()
 
 
 class Program(NamedTuple):
