@@ -6,7 +6,7 @@ import ast
 import operator
 from typing import Any, NamedTuple, NoReturn
 
-from core.lang import tree
+from core.lang import intrinsics, tree
 from core.lang.intrinsics import ATOMICS, PURE
 from core.lang.source import Function, Source
 from core.lang.types import (
@@ -73,6 +73,12 @@ class Untyped(NamedTuple):
     type: None
     value: Any
     node: Any
+
+
+# Words that Python has too: they need no import.
+PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
+OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "range")
+WORDS = {**BY_NAME, **{name: getattr(intrinsics, name, None) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
 
 
 def position(node: Any) -> tuple[int, ...]:
@@ -162,9 +168,16 @@ class Expressions:
     def constant(self, node: Any, what: str) -> int:
         """The value of an expression that must be an integer known at compile time."""
         value = self.expression(node)
-        if not isinstance(value, (tree.Literal, Untyped)) or isinstance(value.value, (float, bool)):
+        if not isinstance(value, (tree.Literal, Untyped)) or type(value.value) is bool or not isinstance(value.value, int):
             self.refuse(node, f"{what} must be a constant integer; use literals, module constants or Const parameters")
         return int(value.value)
+
+    def known(self, node: Any, scalar: Any, what: str) -> Any:
+        """The value of a ``Const`` argument."""
+        value = self.expression(node)
+        if not isinstance(value, (tree.Literal, Untyped)):
+            self.refuse(node, f"{what} must be a constant; use literals, module constants or Const parameters")
+        return self.fitted(value, scalar, node, what).value
 
     # --- expressions ---
 
@@ -383,6 +396,7 @@ class Expressions:
         meant = self.source.lookup(name)
         if isinstance(meant, Function):
             return self.call_function(node, meant)
+        self.check_word(node.func, meant)
         if name in BY_NAME or self.bound_type(name):
             return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
         if name == "team_size":
@@ -393,6 +407,14 @@ class Expressions:
         if name in PURE:
             return self.call_word(node, name)
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
+
+    def check_word(self, node: ast.Name, meant: Any) -> None:
+        """Refuse a word of the language that means something else, or nothing, where the kernel stands."""
+        name = node.id
+        if name in self.assigned or name in self.out.parameters or name in self.out.constants:
+            self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
+        if name in WORDS and meant is not WORDS[name] and not (meant is None and name in PYTHON_NAMES):
+            self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
 
     def bound_type(self, name: str) -> Any:
         """The scalar type that a `Generic` stands for in this function, or None."""
@@ -462,9 +484,11 @@ class Expressions:
         for (name, kind), given in zip(kinds.items(), node.args, strict=True):
             what = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
-                types.append(kind.scalar(self.constant(given, what)))
+                types.append(self.known(given, kind.scalar, what))
             elif isinstance(kind, Array):
                 array_name, array = self.array(given)
+                if array_name in arguments:
+                    self.refuse(given, f"the array {array_name} is passed twice; arrays of one call must not overlap")
                 wanted = self.bind(bound, kind.element, array.element)
                 if array.element is not wanted:
                     self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{array.element.__name__}]")

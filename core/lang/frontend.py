@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from core.lang import tree
-from core.lang.expressions import Expressions, Untyped
+from core.lang.expressions import WORDS, Expressions, Untyped
 from core.lang.source import Function, Kernel, Source
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
@@ -81,8 +81,8 @@ class Body(Expressions):
         """The value as it is stored in a local, whose type is that of its first assignment."""
         if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
             self.refuse(node, f"assignment to the array {name}; assign to its elements")
-        if name in self.out.arrays or name in self.constants or name in BY_NAME:
-            self.refuse(node, f"assignment to {name}, which is an array, a constant or a type; choose another name")
+        if name in self.out.arrays or name in self.constants or name in WORDS:
+            self.refuse(node, f"assignment to {name}, which is an array, a constant or a word; choose another name")
         known = self.out.parameters.get(name) or self.out.locals.get(name)
         if known is None:
             value = self.settled(value, node)
@@ -131,6 +131,7 @@ class Body(Expressions):
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
             space = {"shared_array": "shared", "local_array": "local"}.get(node.value.func.id)
             if space:
+                self.check_word(node.value.func, self.source.lookup(node.value.func.id))
                 return self.new_array(node, target, node.value, space)
         value = self.right_side(node.value)
         if isinstance(target, ast.Subscript) and isinstance(value, (tree.Atomic, tree.Call)):
@@ -181,6 +182,8 @@ class Body(Expressions):
     def element_type(self, node: Any) -> Any:
         """The scalar type that a name stands for."""
         found = BY_NAME.get(node.id) or self.bound_type(node.id) if isinstance(node, ast.Name) else None
+        if found is not None:
+            self.check_word(node, self.source.lookup(node.id))
         return found or self.refuse(node, "the element type of an array must be a type such as u32")
 
     def stmt_AugAssign(self, node: ast.AugAssign) -> list[Any]:  # noqa: N802
@@ -233,6 +236,7 @@ class Body(Expressions):
         word = node.iter.func.id if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else ""
         if word not in ("range", "unroll"):
             self.refuse(node, f"for over {ast.unparse(node.iter)}; loop over range(...) or unroll(...)")
+        self.check_word(node.iter.func, self.source.lookup(word))  # type: ignore[attr-defined]
         if node.iter.keywords:  # type: ignore[attr-defined]
             self.refuse(node, "keyword arguments; pass arguments by position")
         if not isinstance(node.target, ast.Name):
@@ -336,6 +340,7 @@ class Body(Expressions):
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
         if isinstance(node.value.func, ast.Name) and node.value.func.id == "barrier":
             self.count(node.value, 0)
+            self.check_word(node.value.func, self.source.lookup("barrier"))
             self.out.has_barrier = True
             self.out.pure = False
             return [tree.Barrier()]

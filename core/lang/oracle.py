@@ -53,11 +53,16 @@ class _Typed(ast.NodeTransformer):
             return value
         return ast.copy_location(ast.Call(self.named(scalar, value), [value], []), value)
 
+    def body(self, statements: list[Any]) -> list[Any]:
+        """Rewrite statements; an ``unroll`` becomes several."""
+        rewritten = (self.visit(copy.deepcopy(s)) for s in statements)
+        return [s for one in rewritten for s in (one if isinstance(one, list) else [one])]
+
     def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
-        (target,) = node.targets
+        target = node.targets[0]
         self.generic_visit(node)
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = zip(target.elts, node.value.elts, strict=True)
+            pairs = zip(target.elts, node.value.elts, strict=False)
             node.value.elts = [self.widened(self.key(t), v) for t, v in pairs]
         else:
             node.value = self.widened(self.key(target), node.value)
@@ -73,7 +78,7 @@ class _Typed(ast.NodeTransformer):
             self.steps = (*outer, value)
             constant = ast.Assign([copy.deepcopy(node.target)], self.named(i32(value), node.target))
             found.append(ast.copy_location(constant, node))
-            found.extend(self.visit(copy.deepcopy(statement)) for statement in node.body)
+            found.extend(self.body(node.body))
         self.steps = outer
         return found or ast.copy_location(ast.Pass(), node)
 
@@ -97,7 +102,7 @@ def python(function: tree.Function) -> Any:
     if getattr(function, "python", None) is None:
         definition = copy.deepcopy(function.source.node)
         rewrite = _Typed(function)
-        definition.body = [rewrite.visit(s) for s in definition.body]
+        definition.body = rewrite.body(definition.body)
         for name, value in reversed(function.constants.items()):
             bound = ast.Assign([ast.Name(name, ast.Store())], rewrite.named(value, definition.body[0]))
             definition.body.insert(0, ast.copy_location(bound, definition.body[0]))

@@ -238,7 +238,10 @@ def _common(left: Any, right: Any) -> Any:
 
 
 def _binary(operation: Any, symbol: str, left: Any, right: Any) -> Any:
-    return _common(left, right).exact(operation(int(left), int(right)), symbol)
+    scalar = _common(left, right)
+    if symbol == "%" and scalar.kind == "i" and (int(left), int(right)) == (scalar.low, -1):
+        raise OverflowError(f"signed overflow in %: the quotient of {int(left)} and -1 does not fit {scalar.__name__}")
+    return scalar.exact(operation(int(left), int(right)), symbol)
 
 
 def _compare(operation: Any, left: Any, right: Any) -> bool:

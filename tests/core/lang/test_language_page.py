@@ -1,0 +1,201 @@
+"""A test for every keyed line of LANGUAGE.md, on the oracle and as machine code; expectations are computed by hand."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import core.lang
+from backends.base import LaunchRefused
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from core.lang import KernelError
+from core.lang.oracle import BarrierError
+
+PAGE = Path(core.lang.__file__).with_name("LANGUAGE.md")
+HEADER = """\
+from core.lang import *
+from core.lang.library import *
+T = Generic('T')
+SEVEN = 7
+
+@function
+def twice(v: T) -> T:
+    return v * 2
+
+@function
+def narrow(v: T, a: Array[T]) -> T:
+    a[0] = T(5)
+    return T(300) + v
+
+@function
+def powered(v: i32, times: Const[i32]) -> i32:
+    found = 1
+    for k in unroll(times):
+        found = found * v
+    return found
+
+"""
+BIG = 2**31 - 1
+
+# key -> (statements over out: Array[i64] from `at` on, a: Array[i32] = [5, -3, 9, 0], h: Array[u16] = [65535, 2],
+#         x: f32 = 0.5, n: i32 = 4), what they store
+RESULTS = {
+    "L1": ("out[at] = i64(a[1])\nout[at + 1] = i64(h[0])", [-3, 65535]),
+    "L2": ("v = u64(1) << 40\nw = 3\nout[at] = i64(v + 1)\nout[at + 1] = i64(w * -1)\nout[at + 2] = i64(0.5 * 4.0)",
+           [2**40 + 1, -3, 2]),
+    "L3": ("v = h[0]\nv = v + 1\nout[at] = i64(v)", [65536]),
+    "L4": ("out[at] = i64(h[0] * h[0])\nout[at + 1] = i64(u8(200) + u8(100))", [65535 * 65535, 300]),
+    "L5": ("out[at] = i64(a[0]) + n\nout[at + 1] = i64(f32(n) * x)", [9, 2]),
+    "L6": ("out[at] = i64(u32(n) - 5)\nout[at + 1] = i64((u64(n) - 5) >> 32)", [2**32 - 1, 2**32 - 1]),
+    "L8": ("out[at] = i64(a[1] // 2)\nout[at + 1] = i64(a[1] % 2)\nout[at + 2] = i64(n % a[1])\nout[at + 3] = i64(n // a[1])",
+           [-2, 1, -2, -2]),
+    "L10": ("out[at] = i64(x / f32(0.25))\nout[at + 1] = i64(f32(n) / f32(0.0) > 1e30)", [2, 1]),
+    "L11": ("out[at] = i64(1 << (n + 29))\nout[at + 1] = i64(a[1] >> 1)\nout[at + 2] = i64(a[1] << 31)\n"
+            "out[at + 3] = i64(u32(3) << 31)", [2, -2, -(2**31), 2**31]),
+    "L12": ("out[at] = i64(~n & 255 | 256 ^ 1)\nout[at + 1] = i64(-u32(n))", [(~4 & 255) | (256 ^ 1), 2**32 - 4]),
+    "L13": ("out[at] = i64(i8(n + 196))\nout[at + 1] = i64(u16(a[1]))\nout[at + 2] = i64(i32(f32(-2.75)))\n"
+            "out[at + 3] = i64(u64(a[1]) >> 60)", [-56, 65533, -2, 15]),
+    "L14": ("out[at] = i64(f32(16777217))\nout[at + 1] = i64(i32(n == 4) + i32(n > 4))\n"
+            "out[at + 2] = i64(f32(i64(n) * 4503599895805952 + 1))", [16777216, 1, 2**54 + 2**31]),
+    "L15": ("v = f32(n) + f32(0.000244140625)\nw = v * v - f32(16.001953125)\nout[at] = i64(w * f32(1e10))\n"
+            "out[at + 1] = i64(sqrt(f32(2.0)) * f32(1e9))", [0, 1414213504]),
+    "L16": ("v = local_array(SEVEN * 2 - team_size(), i32)\nv[12] = SEVEN\nout[at] = i64(v[12])", [7]),
+    "L17": ("out[at] = i64(1 < n < 5)\nout[at + 1] = i64(1 < n > 4)\nout[at + 2] = i64(n != 4)", [1, 0, 0]),
+    "L18": ("out[at] = i64(n > 9 and a[n + 90] > 0)\nout[at + 1] = i64(n > 3 or a[n + 90] > 0)\nout[at + 2] = i64(not n > 3)",
+            [0, 1, 0]),
+    "L19": ("out[at] = i64(n if n < 100 else a[n + 90])", [4]),
+    "L20": ("out[at] = i64(a[u32(2)])\nout[at + 1] = i64(a[i64(n) - 4])", [9, 5]),
+    "L21": ("out[at] = i64(min(n, 3))\nout[at + 1] = i64(max(a[1], -9))\nnan = x * f32(0.0) / f32(0.0)\n"
+            "out[at + 2] = i64(min(x, nan) == x)", [3, -3, 1]),
+    "L22": ("out[at] = i64(abs(a[1]))\nout[at + 1] = i64(abs(f32(a[1])))", [3, 3]),
+    "L23": ("out[at] = i64(popcount(a[1]))\nout[at + 1] = i64(clz(n))\nout[at + 2] = i64(clz(u64(0)))\n"
+            "out[at + 3] = i64(mulhi(u32(2147483648), u32(n)))\nout[at + 4] = mulhi(i64(a[1]) << 40, i64(1) << 40)",
+            [31, 29, 64, 2, -(3 * 2**16)]),
+    "L24": ("out[at] = i64(sqrt(f32(n)))\nout[at + 1] = i64(abs(exp(log(f32(7.0))) - 7.0) < 0.001)\n"
+            "out[at + 2] = i64(abs(sin(x) * sin(x) + cos(x) * cos(x) - 1.0) < 0.001)\nout[at + 3] = i64(pow(f32(n), f32(0.5)) + 0.5)",
+            [2, 1, 1, 2]),
+    "L25": ("out[at] = 7\nold = atomic_add(out, at, i64(5))\nout[at + 1] = old", [12, 7]),
+    "L26": ("v = 1\nv += n * 2\nout[at] = i64(v)\nout[at] += 1\nout[at + 1] = 300", [10, 300]),
+    "L27": ("m = local_array(2, u16)\nm[0] = 1\nm[1] = 2\nm[0], m[1] = m[1], m[0]\nv, w = n, 9\nv, w = w, v\n"
+            "out[at] = i64(m[0])\nout[at + 1] = i64(m[1])\nout[at + 2] = i64(v * 10 + w)", [2, 1, 94]),
+    "L28": ("v = 0\nif n > 5:\n    v = 1\nelif n > 3:\n    v = 2\nelse:\n    v = 3\nif SEVEN > 9:\n    v = nowhere\nout[at] = i64(v)", [2]),
+    "L29": ("v = 0\nk = 0\nwhile True:\n    k += 1\n    if k == 3:\n        continue\n    if k > 5:\n        break\n    v = v * 10 + k\n"
+            "out[at] = i64(v)", [1245]),
+    "L30": ("v = 0\nfor i in range(3):\n    v = v * 10 + i\n    i = 7\nfor i in range(9, 2, -3):\n    v = v * 10 + i\nout[at] = i64(v)",
+            [12963]),
+    "L31": ("m = local_array(3, i32)\nfor k in unroll(3):\n    m[k] = k * k\nout[at] = i64(m[0] + 10 * m[1] + 100 * m[2])", [410]),
+    "L32": ("if n > 3:\n    v = 1\nelse:\n    v = 2\nout[at] = i64(v)", [1]),
+    "L33": ("out[at] = i64(twice(n))", [8]),
+    "L34": ("out[at] = i64(powered(n, 3) + powered(n, SEVEN - 5))", [80]),
+    "L35": ("m = local_array(1, u64)\nv = narrow(u64(1), m)\nout[at] = i64(v + m[0])\nout[at + 1] = i64(twice(x))", [306, 1]),
+    "L37": ("m = local_array(4, i32)\nfor i in range(4):\n    m[i] = i\nout[at] = i64(m[3])", [3]),
+    "L40": ("out[at] = 7\nv = atomic_min(out, at, i64(-2))\nw = atomic_max(out, at, i64(9))\nold = atomic_cas(out, at, i64(9), i64(1))\n"
+            "out[at + 1] = v\nout[at + 2] = w\nout[at + 3] = old", [1, 7, -2, 9]),
+    "L41": ("out[at] = i64(lane() + team_rank() * 10)\nout[at + 1] = i64(team_count() * team_size())", [0, 1]),
+    "L42": ("m = local_array(4, u32)\nfor k in range(4):\n    m[k] = u32(0)\nphilox(m, u32(0), u32(0))\nout[at] = i64(m[0])\n"
+            "out[at + 1] = i64(packed_cost(pack(-5, u32(9)))) * 10 + i64(packed_index(pack(-5, u32(9))))", [0x6627E8D5, -41]),
+}  # fmt: skip
+
+# key -> (statements, what the oracle raises)
+ERRORS = {
+    "L7": (f"v = n + {BIG - 3}\nout[at] = i64(v)", OverflowError),
+    "L9": ("out[at] = i64(n // (n - 4))", ZeroDivisionError),
+    "L13 beyond": ("out[at] = i64(i32(f32(n) * f32(1e10)))", OverflowError),
+    "L20 outside": ("out[at] = i64(a[n])", IndexError),
+    "L30 bounds": (f"v = 0\nfor i in range({BIG - 1}, {BIG}, n):\n    v = i\nout[at] = i64(v)", OverflowError),
+}
+PARAMETERS = "out: Array[i64], a: Array[i32], h: Array[u16], x: f32, n: i32, at: i32"
+PASSED = "out, a, h, x, n, "
+
+
+def loaded(folder, text):
+    path = folder / f"program_{abs(hash(text))}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def as_function(key, body):
+    rows = "".join(f"    {row}\n" for row in body.splitlines())
+    return f"@function\ndef {key.replace(' ', '_')}({PARAMETERS}):\n{rows}\n"
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """What all statements of RESULTS store, on the oracle and as machine code: one kernel calls them all."""
+    text = HEADER + "".join(as_function(key, body) for key, (body, _) in RESULTS.items())
+    calls = "".join(f"    {key}({PASSED}{8 * k})\n" for k, key in enumerate(RESULTS))
+    text += f"@kernel\ndef everything({PARAMETERS}):\n{calls}"
+    module = loaded(tmp_path_factory.mktemp("page"), text)
+    return {kind.name: run(kind, module.everything) for kind in (PythonBackend, CpuBackend)}
+
+
+def run(kind, kernel, team_size=1, teams=1):
+    backend = kind(kind.devices()[0])
+    out = backend.upload(np.zeros(8 * len(RESULTS), np.int64))
+    a, h = backend.upload(np.array([5, -3, 9, 0], np.int32)), backend.upload(np.array([65535, 2], np.uint16))
+    backend.launch(kernel, teams, team_size, out, a, h, 0.5, 4, 0)
+    return backend.download(out)
+
+
+@pytest.mark.parametrize("key", RESULTS)
+@pytest.mark.parametrize("backend_name", ["python", "cpu"])
+def test_line(stored, backend_name, key):
+    begin = 8 * list(RESULTS).index(key)
+    expected = RESULTS[key][1]
+    assert stored[backend_name][begin : begin + len(expected)].tolist() == expected
+
+
+@pytest.mark.parametrize("key", ERRORS)
+def test_line_that_is_an_error(tmp_path, key):
+    body, error = ERRORS[key]
+    text = HEADER + as_function("f", body) + f"@kernel\ndef k({PARAMETERS}):\n    f({PASSED}at)\n"
+    with pytest.raises(error):
+        run(PythonBackend, loaded(tmp_path, text).k)
+
+
+def kernel_of(folder, body):
+    rows = "".join(f"    {row}\n" for row in body.splitlines())
+    return loaded(folder, f"{HEADER}@kernel\ndef k({PARAMETERS}):\n{rows}").k
+
+
+def test_l36_a_shared_array_is_one_per_team(tmp_path):
+    body = "s = shared_array(4, i32)\ns[lane()] = lane() + 10 * team_rank()\nbarrier()\nout[team_rank() * 4 + lane()] = i64(s[3 - lane()])"
+    assert run(PythonBackend, kernel_of(tmp_path, body), 4, 2)[:8].tolist() == [3, 2, 1, 0, 13, 12, 11, 10]
+
+
+def test_l36_memory_that_nobody_wrote_shows(tmp_path):
+    body = "s = shared_array(4, i32)\nout[0] = i64(s[0])"
+    assert run(PythonBackend, kernel_of(tmp_path, body))[0] == np.array([0xA5] * 4, np.uint8).view(np.int32)[0]
+
+
+def test_l38_a_launch_takes_arrays_only_with_their_type(tmp_path):
+    kernel = kernel_of(tmp_path, "out[0] = 1")
+    backend = CpuBackend(CpuBackend.devices()[0])
+    buffer = backend.upload(np.zeros(4, np.int64))
+    with pytest.raises(LaunchRefused, match=r"argument a is Array\[i32\], not int64"):
+        backend.launch(kernel, 1, 1, buffer, buffer, buffer, 0.5, 4, 0)
+
+
+def test_l39_a_barrier_is_for_all_lanes(tmp_path):
+    with pytest.raises(BarrierError, match="lanes"):
+        run(PythonBackend, kernel_of(tmp_path, "if lane() > 1:\n    barrier()\nout[0] = 1"), 4)
+
+
+def test_l32_and_l25_what_they_forbid(tmp_path):
+    for body in ("if n > 1:\n    v = 1\nout[0] = i64(v)", "out[0] = atomic_add(out, 0, i64(1)) + 1"):
+        with pytest.raises(KernelError):
+            kernel_of(tmp_path, body).specialise({}, 1)
+
+
+def test_every_line_of_the_page_has_a_test_and_every_test_a_line():
+    lines = set(re.findall(r"^\| (L\d+) \|", PAGE.read_text(), re.MULTILINE))
+    named = {found.upper() for found in re.findall(r"def test_(l\d+)_", Path(__file__).read_text())}
+    tested = set(RESULTS) | {key.split()[0] for key in ERRORS} | named
+    assert lines == tested
+    assert len(lines) >= 40

@@ -1,0 +1,142 @@
+"""What the kernel language does not have is refused, with file, line, function and what to write instead."""
+
+import importlib.util
+
+import pytest
+
+from core.lang import KernelError
+
+HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\n\n"
+EFFECT = "@function\ndef bump(a: Array[u32]) -> u32:\n    a[0] = a[0] + 1\n    return a[0]\n\n"
+
+# name -> (body of a kernel over (a: Array[u32], n: i32, x: f32), line in the body, words of the message)
+BODIES = {
+    "list": ("v = [1, 2]", 1, "a list; use local_array"),
+    "tuple": ("v = (1, 2)", 1, "a tuple; use separate variables"),
+    "dict": ("v = {1: 2}", 1, "a dict; use arrays"),
+    "set": ("v = {1, 2}", 1, "a set; use arrays"),
+    "list comprehension": ("v = [i for i in range(3)]", 1, "a comprehension; write a for loop"),
+    "generator expression": ("v = sum(i for i in range(3))", 1, "neither a @function nor a word"),
+    "lambda": ("f = lambda q: q", 1, "a lambda; write a @function"),
+    "f-string": ("v = f'{n}'", 1, "an f-string; kernels have no text"),
+    "text": ("v = 'hello'", 1, "the constant 'hello'"),
+    "walrus": ("v = (w := 3)", 1, "an assignment inside an expression"),
+    "attribute": ("v = a.size", 1, "an attribute; import the name itself"),
+    "method": ("a.sort()", 1, "call functions by their bare name"),
+    "slice": ("v = a[1:2]", 1, "a slice; loop over the elements"),
+    "two dimensions": ("v = a[1, 2]", 1, "arrays are flat, write row * width + column"),
+    "negative subscript": ("v = a[-1]", 1, "a negative subscript; count from the front"),
+    "float subscript": ("v = a[x]", 1, "a subscript of type f32; cast it to an integer"),
+    "keyword argument": ("v = min(a=1, b=2)", 1, "pass arguments by position"),
+    "starred argument": ("v = min(*a)", 1, "a starred expression"),
+    "unknown function": ("v = len(a)", 1, "a call of len, which is neither a @function nor a word"),
+    "wrong number of arguments": ("v = min(n)", 1, "min takes 2 arguments, not 1"),
+    "nested function": ("def g():\n    pass", 1, "a nested function; define a @function at module level"),
+    "class": ("class C:\n    pass", 1, "a class; use arrays"),
+    "try": ("try:\n    n = 1\nexcept ValueError:\n    n = 2", 1, "try; kernels have no exceptions"),
+    "raise": ("raise ValueError", 1, "raise; write a code into an array"),
+    "assert": ("assert n > 0", 1, "assert; test on the host"),
+    "with": ("with a:\n    pass", 1, "with; kernels have no context managers"),
+    "import": ("import math", 1, "import; import at module level"),
+    "global": ("global LIMIT", 1, "global; pass an array"),
+    "del": ("del n", 1, "del; leave the variable alone"),
+    "match": ("match n:\n    case 1:\n        pass", 1, "match; write if and elif"),
+    "annotated assignment": ("v: i32 = 3", 1, "an annotated assignment; write x = i32(...)"),
+    "several targets": ("v = w = 3", 1, "several targets in one assignment"),
+    "unpacking": ("v, w = a", 1, "as many values on the right as targets on the left"),
+    "for over an array": ("for v in a:\n    pass", 1, "loop over range(...) or unroll(...)"),
+    "else of a loop": ("for i in range(3):\n    pass\nelse:\n    n = 1", 1, "else of a loop; set a flag before break"),
+    "range step 0": ("for i in range(0, 9, 0):\n    pass", 1, "range with step 0"),
+    "range of mixed signs": ("for i in range(u32(1), n):\n    pass", 1, "range of signed and unsigned numbers"),
+    "break in unroll": ("for k in unroll(3):\n    break", 2, "break inside unroll"),
+    "unroll of a variable": ("for k in unroll(n):\n    pass", 1, "a bound of unroll must be a constant integer"),
+    "integer division": ("v = n / 2", 1, "/ divides floats; write // for integers"),
+    "power": ("v = n ** 2", 1, "operator Pow; write a product or pow"),
+    "floor division of floats": ("v = x // f32(2.0)", 1, "floordiv of floats; cast to an integer first"),
+    "mixed signs": ("v = n + u32(1)", 1, "i32 and u32 do not mix; cast one of them"),
+    "integer and float": ("v = n * x", 1, "i32 and f32 do not mix; cast one of them"),
+    "float literal beside an integer": ("v = n + 0.5", 1, "the float 0.5 beside i32; cast one of them"),
+    "literal too large": ("v = 4294967296", 1, "4294967296 does not fit i32; cast it"),
+    "literal beside unsigned": ("v = u32(n) + -1", 1, "-1 does not fit u32"),
+    "integer as a truth value": ("if n:\n    n = 1", 1, "i32 where a truth value is needed; write a comparison"),
+    "and of integers": ("v = n and 3", 1, "where a truth value is needed"),
+    "is": ("v = n is n", 1, "comparison Is; compare numbers with"),
+    "in": ("v = n in n", 1, "comparison In; compare numbers with"),
+    "arithmetic of truth values": ("v = (n > 1) + (n > 2)", 1, "add of truth values; write and, or, not"),
+    "narrowing store": ("m = local_array(2, u16)\nm[0] = n", 2, "an element of m is u16, not i32; write u16(...)"),
+    "change of type": ("v = u32(1)\nv = n", 2, "v is u32, not i32; write u32(...)"),
+    "unassigned": ("if n > 1:\n    v = 1\nn = v", 3, "v may be unassigned here; give it a value on every path"),
+    "used too early": ("n = v\nv = 1", 1, "v is used before its assignment"),
+    "unknown name": ("n = nowhere", 1, "nowhere is neither a local, a parameter nor a module constant"),
+    "array as a value": ("v = a", 1, "the array a as a value; subscript it"),
+    "assignment to an array": ("a = 3", 1, "assignment to the array a; assign to its elements"),
+    "assignment to a type": ("u32 = 3", 1, "choose another name"),
+    "size not constant": ("s = shared_array(n, u32)", 1, "the size of an array must be a constant integer"),
+    "empty array": ("s = local_array(0, u32)", 1, "an array of 0 elements; it needs at least one"),
+    "shared array in a branch": ("if n > 1:\n    s = shared_array(3, u32)", 2, "make it in the kernel's own body"),
+    "local array in a loop": ("while n > 1:\n    s = local_array(3, u32)", 2, "make it at the top of the function"),
+    "element type": ("s = local_array(3, n)", 1, "the element type of an array must be a type such as u32"),
+    "atomic on local memory": ("s = local_array(3, u32)\natomic_add(s, 0, 1)", 2, "atomic_add on u32 in local memory"),
+    "atomic on 16 bits": ("s = shared_array(3, u16)\natomic_add(s, 0, u16(1))", 2, "use 32 or 64-bit integers"),
+    "effect in an expression": ("v = atomic_add(a, 0, 1) + 1", 1, "has an effect and stands inside an expression"),
+    "effect of a function": ("v = 2 * bump(a)", 1, "has an effect and stands inside an expression"),
+    "nothing happens": ("n + 1", 1, "n + 1 has no effect; assign it or remove it"),
+    "value from a kernel": ("return n", 1, "a value returned, but the function declares none"),
+    "constant overflow": ("v = i32(2000000000) + i32(2000000000)", 1, "signed overflow"),
+    "division by a constant zero": ("v = 1 // 0", 1, "constant expression 1 // 0"),
+}
+
+
+def refusal(tmp_path, text, name="k"):
+    """The message with which a module's kernel is refused."""
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location("program", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(KernelError) as found:
+        getattr(module, name).specialise({}, 4)
+    return str(found.value), path
+
+
+@pytest.mark.parametrize("case", BODIES)
+def test_a_kernel_is_refused_with_its_line_and_advice(tmp_path, case):
+    body, line, words = BODIES[case]
+    start = HEADER + EFFECT + "@kernel\ndef k(a: Array[u32], n: i32, x: f32):\n"
+    message, path = refusal(tmp_path, start + "".join(f"    {row}\n" for row in body.splitlines()))
+    assert message.startswith(f"{path}:{start.count(chr(10)) + line}: k: ")
+    assert words in message
+
+
+SIGNATURES = {
+    "no annotation": ("@kernel\ndef k(a, n: i32):\n    n = 1\n", 2, "has no annotation"),
+    "not a type": ("@kernel\ndef k(a: list):\n    pass\n", 2, "annotation list is not a type"),
+    "a quoted type": ("@kernel\ndef k(a: 'i32'):\n    pass\n", 2, "write the type without quotes"),
+    "default value": ("@kernel\ndef k(n: i32 = 3):\n    pass\n", 2, "has default values; pass every argument"),
+    "starred parameter": ("@kernel\ndef k(*n: i32):\n    pass\n", 2, "starred or keyword-only parameters"),
+    "result of a kernel": ("@kernel\ndef k(n: i32) -> i32:\n    return n\n", 2, "a kernel returns nothing"),
+    "unbound generic": ("@kernel\ndef k(n: T):\n    pass\n", 2, "is not bound by an array"),
+    "recursion": (
+        "@function\ndef f(n: i32) -> i32:\n    return f(n)\n\n@kernel\ndef k(n: i32):\n    n = f(n)\n",
+        3,
+        "f calls itself; write a loop",
+    ),
+    "missing return": (
+        "@function\ndef f(n: i32) -> i32:\n    if n > 1:\n        return 1\n\n@kernel\ndef k(n: i32):\n    n = f(n)\n",
+        3,
+        "return a value on every path",
+    ),
+    "wrong element type": (
+        "@function\ndef f(a: Array[u16]) -> i32:\n    return 1\n\n@kernel\ndef k(a: Array[u32]):\n    n = f(a)\n",
+        7,
+        "argument a of f is Array[u16], not Array[u32]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SIGNATURES)
+def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, case):
+    text, line, words = SIGNATURES[case]
+    message, path = refusal(tmp_path, HEADER + text)
+    assert message.startswith(f"{path}:{HEADER.count(chr(10)) + line}: ")
+    assert words in message
