@@ -6,6 +6,8 @@ import ast
 import operator
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from core.lang import intrinsics, tree
 from core.lang.intrinsics import ATOMICS, PURE
 from core.lang.source import Function, Source
@@ -168,7 +170,11 @@ class Expressions:
     def constant(self, node: Any, what: str) -> int:
         """The value of an expression that must be an integer known at compile time."""
         value = self.expression(node)
-        if not isinstance(value, (tree.Literal, Untyped)) or type(value.value) is bool or not isinstance(value.value, int):
+        if (
+            not isinstance(value, (tree.Literal, Untyped))
+            or type(value.value) is bool
+            or not isinstance(value.value, int)
+        ):
             self.refuse(node, f"{what} must be a constant integer; use literals, module constants or Const parameters")
         return int(value.value)
 
@@ -273,7 +279,8 @@ class Expressions:
     def folded(self, node: Any, python: Any, *values: Any) -> Any:
         """Compute a constant expression."""
         try:
-            return python(*values)
+            with np.errstate(all="ignore"):
+                return python(*values)
         except (ArithmeticError, TypeError, ValueError) as error:
             return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
 

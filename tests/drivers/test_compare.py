@@ -74,9 +74,7 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
         assert "2.00x" in text  # threads, and two ranks
         assert "4.00x" in text  # four ranks
         assert "oversubscribed: 4 ranks on 2 cores" in text
-    assert {"compare.md", "speedup.svg", "speedup.png", "compare.jsonl"} <= {
-        file.name for file in tmp_path.iterdir()
-    }
+    assert {"compare.md", "speedup.svg", "speedup.png", "compare.jsonl"} <= {file.name for file in tmp_path.iterdir()}
     records = [json.loads(line) for line in (tmp_path / "compare.jsonl").open()]
     assert [(record["backend"], record["ranks"]) for record in records] == [
         ("cpu", 1),

@@ -91,9 +91,7 @@ def test_a_driver_gets_its_arguments():
     assert run_driver(lambda argv: len(argv), ["a", "b", "c"]) == 3
 
 
-@pytest.mark.parametrize(
-    "error", [UserError("a.tsp:3: found x, expected y"), OwnError("a.tsp:3: found x, expected y")]
-)
+@pytest.mark.parametrize("error", [UserError("a.tsp:3: found x, expected y"), OwnError("a.tsp:3: found x, expected y")])
 def test_a_users_mistake_is_one_line_and_exit_code_2(error, capsys):
     assert run_driver(ending_with(error), []) == 2
     assert capsys.readouterr() == ("", "error: a.tsp:3: found x, expected y\n")
@@ -147,9 +145,7 @@ def test_one_failing_rank_ends_the_others_with_exit_code_2():
         "-c",
         textwrap.dedent(script),
     ]
-    result = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=60
-    )
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=60)
     assert result.returncode == 2
     assert "error (rank 1): the device of this rank is missing" in result.stderr
     assert "Traceback" not in result.stderr

@@ -62,9 +62,7 @@ def test_nothing_confirmed_is_nothing_to_compare(make_record):
         compare([make_record(scored=False)])
 
 
-@pytest.mark.parametrize(
-    ("ranks", "hosts", "labelled"), [(2, 1, False), (3, 1, True), (4, 2, False), (5, 2, True)]
-)
+@pytest.mark.parametrize(("ranks", "hosts", "labelled"), [(2, 1, False), (3, 1, True), (4, 2, False), (5, 2, True)])
 def test_more_ranks_than_cores_are_labelled_oversubscribed(make_record, ranks, hosts, labelled):
     environment = {"cpu": "x", "cores": 2, "hosts": hosts}
     row = compare([make_record(ranks=ranks, environment=environment)]).rows[0]

@@ -25,9 +25,7 @@ def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
 
 def test_the_processor_is_the_one_that_the_system_reports():
     lscpu = subprocess.run(["sh", "-c", "LC_ALL=C lscpu"], capture_output=True, text=True)
-    names = [
-        line.partition(":")[2].strip() for line in lscpu.stdout.splitlines() if line.startswith("Model name")
-    ]
+    names = [line.partition(":")[2].strip() for line in lscpu.stdout.splitlines() if line.startswith("Model name")]
     if not names:
         pytest.skip("lscpu is not here to compare with")
     assert " ".join(names[0].split()) == environment()["cpu"]

@@ -94,9 +94,7 @@ def test_another_workload_has_no_published_table(make_record):
 
 
 def test_the_report_and_its_plot_are_written(tmp_path, make_record):
-    files = markdown.write(
-        compare([make_record(), make_record(backend="threads")]), tmp_path / "new" / "folder"
-    )
+    files = markdown.write(compare([make_record(), make_record(backend="threads")]), tmp_path / "new" / "folder")
     assert [file.name for file in files] == ["compare.md", "speedup.svg", "speedup.png"]
     assert "](speedup.svg)" in files[0].read_text()
 

@@ -291,8 +291,6 @@ def test_a_run_counts_as_scored_only_when_every_repetition_was(make_record):
 
 def test_recording_imports_nothing_that_64_ranks_would_wait_for():
     script = "import reports.records, reports.environment, sys; print(*sys.modules)"
-    modules = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    modules = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"scipy", "matplotlib", "jinja2", "rich", "numba", "pyopencl", "mpi4py", "cpuinfo", "numpy"}
     assert not heavy & set(modules.stdout.split())

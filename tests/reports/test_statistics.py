@@ -19,9 +19,7 @@ def test_median_and_extremes_are_those_of_the_sorted_values():
     assert (summary.repetitions, summary.minimum, summary.maximum, summary.median.value) == (4, 1.0, 9.0, 3.5)
 
 
-@pytest.mark.parametrize(
-    "values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 4.0, 15.0, 9.0, 2.0, 6.0]]
-)
+@pytest.mark.parametrize("values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 4.0, 15.0, 9.0, 2.0, 6.0]])
 def test_the_interval_is_the_exact_bootstrap_interval(values):
     exact = np.quantile(all_medians(values), [0.025, 0.975])
     median = summarise(values).median

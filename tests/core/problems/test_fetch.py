@@ -76,9 +76,7 @@ def test_real_instances_arrive_in_the_cache(site, shared_data):
 
 def test_digest_survives_another_mirrors_white_space(site, five, tmp_path):
     site.hold("five", samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   "))
-    assert list(fetch.fetch_tsplib(["five"], tmp_path, site.url)) == [
-        ("five", f"fetched {tmp_path / 'five.tsp'}")
-    ]
+    assert list(fetch.fetch_tsplib(["five"], tmp_path, site.url)) == [("five", f"fetched {tmp_path / 'five.tsp'}")]
 
 
 def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path, monkeypatch):

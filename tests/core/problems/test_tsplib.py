@@ -59,9 +59,7 @@ def test_nodes_may_come_in_any_order():
 
 
 def test_vehicle_routing_keeps_the_nodes_and_the_depot():
-    np.testing.assert_array_equal(
-        tsplib.parse(samples.VEHICLES).distances, [[0, 5, 10], [5, 0, 5], [10, 5, 0]]
-    )
+    np.testing.assert_array_equal(tsplib.parse(samples.VEHICLES).distances, [[0, 5, 10], [5, 0, 5], [10, 5, 0]])
 
 
 def test_explicit_instance_is_drawn_by_its_display_data():
