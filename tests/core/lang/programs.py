@@ -1,0 +1,386 @@
+"""Random programs of the kernel language, as source text, for the test that runs them on every kind of emitter.
+
+A program is a function of one value of each type. It is drawn statement by statement and always well typed; on some
+inputs it does what the language calls an error, and there the plain-Python run says so.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from itertools import count
+
+import numpy as np
+from hypothesis import strategies as st
+
+from core import lang
+from core.lang import oracle
+from core.lang.types import BY_NAME
+
+INPUTS = {"a": "i8", "b": "i16", "c": "i32", "d": "i64", "e": "u8", "f": "u16", "g": "u32", "h": "u64"}
+INPUTS |= {"x": "f32", "y": "f64", "v": "f32", "w": "f64"}
+PARAMETERS = ", ".join(f"{name}: {kind}" for name, kind in INPUTS.items())
+WIDE = ("i32", "i64", "u32", "u64")
+INTEGERS = ("i8", "i16", *WIDE, "u8", "u16")
+FLOATS = ("f32", "f64")
+
+HEADER = """
+from core.lang import *
+T = Generic("T")
+S = Generic("S")
+SEVEN = 7
+HALF = 0.5
+EVERY_BIT = u32(0xFFFFFFFF)
+
+@function
+def smaller_twice(p: T, q: T, times: Const[i32]) -> T:
+    found = p
+    for k in unroll(times):
+        found = min(found, q)
+        if k == 1:
+            found = max(found, p)
+    return found
+
+@function
+def widened(p: i64, q: u64) -> u64:
+    return (u64(p) << 3) ^ q
+
+@function
+def rotated(p: u32, by: i32) -> u32:
+    return (p << by) | (p >> (32 - (by & 31)))
+
+@function
+def folded(p: S, rounds: i32) -> S:
+    cells = local_array(3, S)
+    cells[0], cells[1], cells[2] = p, p, p
+    for k in range(rounds & 3):
+        cells[k % 3] = cells[(k + 1) % 3]
+        if cells[0] == cells[2]:
+            continue
+        return cells[k % 3]
+    return cells[1]
+
+"""
+
+
+class Draft:
+    """One program as it is being drawn: its locals so far, and a source of fresh names."""
+
+    def __init__(self, draw):
+        self.draw = draw
+        self.locals = dict(INPUTS)
+        self.fixed = set()
+        self.names = count()
+
+    def pick(self, *options):
+        return self.draw(st.sampled_from(options))
+
+    def fresh(self):
+        return f"t{next(self.names)}"
+
+    def variables(self, *kinds):
+        return [name for name, kind in self.locals.items() if kind in kinds]
+
+
+def narrower(kind):
+    """The types that widen to ``kind`` by themselves."""
+    if kind in FLOATS:
+        return (kind,)
+    return tuple(k for k in INTEGERS if k[0] == kind[0] and int(k[1:]) <= int(kind[1:]))
+
+
+def literal(d, kind):
+    """A number that fits a type, edges included."""
+    if kind in FLOATS:
+        return repr(d.pick(0.0, 1.0, -1.5, 0.1, 3e-39, 1e-300 if kind == "f64" else 1e-45, 16777217.0, 2.0**31))
+    scalar = BY_NAME[kind]
+    edges = [scalar.low, scalar.high, scalar.high - 1, scalar.high // 2 + 1, 0, 1, 2, 3, 7, 10, 31, 100]
+    return str(d.pick(*(e for e in edges if scalar.low <= e <= scalar.high)))
+
+
+def exact(d, kind, depth):
+    """An expression whose type is ``kind`` of 32 or 64 bits."""
+    options = ["leaf", "leaf"] if depth <= 0 else ["leaf", "cast", "choice", "call", *["operation"] * 5]
+    what = d.pick(*options)
+    if what == "leaf":
+        same = d.variables(*(k for k in narrower(kind) if k == kind or (kind in ("i32", "u32"))))
+        if same and d.pick(True, True, False):
+            return d.pick(*same)
+        return f"{kind}({literal(d, kind)})"
+    if what == "cast":
+        source = d.pick(*INTEGERS, *FLOATS, "boolean")
+        return f"{kind}({truth(d, depth - 1) if source == 'boolean' else any_of(d, source, depth - 1)})"
+    if what == "choice":
+        yes, no = exact(d, kind, depth - 1), any_of(d, d.pick(*narrower(kind)), depth - 1)
+        yes, no = d.pick((yes, no), (no, yes))
+        return f"({yes} if {truth(d, depth - 1)} else {no})"
+    if what == "call":
+        return call(d, kind, depth - 1)
+    return real(d, kind, depth - 1) if kind in FLOATS else whole(d, kind, depth - 1)
+
+
+def any_of(d, kind, depth):
+    """An expression of ``kind``, which may have 8 or 16 bits."""
+    if kind in WIDE or kind in FLOATS:
+        return exact(d, kind, depth)
+    return d.pick(*d.variables(kind), f"{kind}({any_of(d, d.pick(*WIDE), depth - 1)})")
+
+
+def real(d, kind, depth):
+    """An operation on floats."""
+    left, right = exact(d, kind, depth), exact(d, kind, depth)
+    form = d.pick("({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} / {1})", "({0} * {1} + {2})", "sqrt({0})", "(-{0})",
+                  "abs({0})", "min({0}, {1})", "max({0}, {1})", "({0} * {3})", "({3} - {0})", "({0} + HALF)")  # fmt: skip
+    return form.format(left, right, exact(d, kind, depth - 1) if "{2}" in form else "", literal(d, kind))
+
+
+def whole(d, kind, depth):
+    """An operation on integers: the operands' common type is ``kind``."""
+    left, right = exact(d, kind, depth), any_of(d, d.pick(*narrower(kind)), depth)
+    if d.pick(False, False, True):
+        right = literal(d, kind)
+    if d.pick(False, True):
+        left, right = right, left
+    any_integer = d.pick(*WIDE)
+    forms = ["({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} // {1})", "({0} % {1})", "({0} & {1})", "({0} | {1})",
+             "({0} ^ {1})", "min({0}, {1})", "max({0}, {1})"]  # fmt: skip
+    form = d.pick(*forms, "shift", "shift", "(~{2})", "(-{2})", "mulhi({2}, {3})", "count", "abs")
+    if form == "shift":
+        by = (
+            any_of(d, d.pick(*INTEGERS), depth - 1)
+            if d.pick(True, False)
+            else d.pick("0", "1", "SEVEN", "31", "33", "100")
+        )
+        return f"({exact(d, kind, depth)} {d.pick('<<', '>>')} {by})"
+    if form == "count":
+        return f"{kind}({d.pick('popcount', 'clz')}({exact(d, any_integer, depth)}))"
+    if form == "abs":
+        return f"{kind}(abs({exact(d, 'i' + kind[1:], depth)}))"
+    if "{2}" in form:
+        return form.format("", "", exact(d, kind, depth), exact(d, kind, depth - 1) if "{3}" in form else "")
+    return form.format(left, right)
+
+
+def call(d, kind, depth):
+    """A call of one of the functions in `HEADER`."""
+    options = [f"smaller_twice({exact(d, kind, depth)}, {exact(d, kind, depth)}, {d.pick('0', '2', 'SEVEN - 4')})"]
+    options.append(f"folded({exact(d, kind, depth)}, {exact(d, 'i32', depth)})")
+    if kind == "u64":
+        given = any_of(d, d.pick("i8", "i32", "i64"), depth), any_of(d, d.pick("u16", "u32", "u64"), depth)
+        options.append(f"widened({', '.join(given)})")
+    if kind == "u32":
+        options.append(f"rotated({exact(d, 'u32', depth)}, {exact(d, 'i32', depth)})")
+        options.append("(EVERY_BIT - 1)")
+    return d.pick(*options)
+
+
+def truth(d, depth):
+    """A truth value."""
+    what = d.pick("compare", "compare", "logic", "not", "chain") if depth > 0 else "compare"
+    kind = d.pick(*WIDE, *FLOATS)
+    sides = [exact(d, kind, depth - 1), any_of(d, d.pick(*narrower(kind)), depth - 1)]
+    relation = d.pick("<", "<=", ">", ">=", "==", "!=")
+    flags = d.variables("boolean")
+    if what == "compare" and flags and d.pick(True, False):
+        return d.pick(*flags)
+    if what == "logic":
+        return f"({truth(d, depth - 1)} {d.pick('and', 'or')} {truth(d, depth - 1)})"
+    if what == "not":
+        return f"(not {truth(d, depth - 1)})"
+    if what == "chain":
+        return f"({sides[0]} {relation} {sides[1]} {d.pick('<', '!=')} {exact(d, kind, depth - 1)})"
+    return f"({sides[0]} {relation} {d.pick(sides[1], literal(d, kind))})"
+
+
+def statement(d, depth, loop):
+    """One statement, as lines."""
+    kinds = ["local", "local", "update", "update", "swap", "flag", "if", "for", "while", "unroll", "cell"]
+    what = d.pick(*(kinds if depth > 0 else kinds[:6] + ["cell"]), *(["leave"] if loop else []))
+    kind = d.pick(*WIDE, *FLOATS)
+    changeable = [n for n in d.variables(*WIDE, *FLOATS) if n not in d.fixed]
+    if what == "local":
+        name, value = d.fresh(), any_of(d, d.pick(*INTEGERS, *FLOATS), 2)
+        kind = d.pick(*WIDE, *FLOATS)
+        lines = [f"{name} = {exact(d, kind, 2)}"]
+        d.locals[name] = kind
+        return lines + ([f"{name} = {value_for(d, kind)}"] if d.pick(True, False) else []) + [f"cast = f64({value})"]
+    if what == "update" and changeable:
+        name = d.pick(*changeable)
+        return [update(d, name, d.locals[name])]
+    if what == "swap" and len(same := [n for n in changeable if d.locals[n] == kind]) > 1:
+        one, other = same[0], same[-1]
+        return [f"{one}, {other} = {other}, {value_for(d, kind)}"]
+    if what == "cell":
+        place = d.pick("cells[SEVEN - 5]", f"cells[({exact(d, 'i32', 1)}) & 3]", f"cells[{exact(d, 'u32', 1)} % 4]")
+        return [d.pick(f"{place} = {value_for(d, 'i64')}", f"{place} ^= {value_for(d, 'i64')}", f"d = {place}")]
+    if what == "leave":
+        return [f"if {truth(d, 1)}:", f"    {loop}"]
+    if what == "if":
+        return [f"if {truth(d, 2)}:", *block(d, depth - 1, loop), "else:", *block(d, depth - 1, loop)]
+    if what == "for":
+        return loop_over(d, depth)
+    if what == "while":
+        name, leave = d.fresh(), d.pick("break", "continue")
+        d.fixed.add(name)
+        lines = [f"{name} = {d.pick('0', 'u32(3)', 'i64(1)')}", f"while {name} < 5:", f"    {name} += 1"]
+        return lines + block(d, depth - 1, leave)
+    if what == "unroll":
+        name = d.fresh()
+        body = block(d, depth - 1, None)
+        shift = [f"    c ^= (e if {name} == 1 else g_) + {name}" if False else f"    c ^= c << {name}"]
+        return [f"for {name} in unroll({d.pick('3', '1, 4', '5, 0, -2')}):", *shift, *body]
+    name = d.fresh()
+    lines = [f"{name} = {truth(d, 2)}"]
+    d.locals[name] = "boolean"
+    return lines
+
+
+def value_for(d, kind):
+    """An expression that may be stored as ``kind``: the same type or a narrower one."""
+    return any_of(d, d.pick(kind, *narrower(kind)), 2)
+
+
+def update(d, name, kind):
+    """An assignment to a local that exists."""
+    if kind in FLOATS:
+        return f"{name} {d.pick('=', '+=', '-=', '*=', '/=')} {exact(d, kind, 2)}"
+    sign = d.pick("=", "+=", "-=", "*=", "//=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+    return f"{name} {sign} {d.pick(value_for(d, kind), literal(d, kind) if sign not in ('<<=', '>>=') else '5')}"
+
+
+def loop_over(d, depth):
+    """A ``for`` whose body may leave it or change the loop variable."""
+    name = d.fresh()
+    bounds = d.pick("4", "-2, 3", "6, 0, -2", "u32(1), 6, 2", "i64(-1), c & 3", "g & 3, g & 7", "c & 1, 9, (c & 3) + 1")
+    kind = {"u": "u32", "i": "i64", "g": "u32"}.get(bounds[0], "i32")
+    lines = [f"for {name} in range({bounds}):"]
+    outside = dict(d.locals)
+    d.locals[name] = kind
+    d.fixed.add(name)
+    body = block(d, depth - 1, d.pick("break", "continue"))
+    if d.pick(True, False):
+        body.append(f"    {name} = {exact(d, kind, 1)}")
+    d.locals = outside
+    return lines + body
+
+
+def block(d, depth, loop):
+    """Some statements one level deeper; the locals that they make are not seen outside."""
+    outside = dict(d.locals)
+    lines = [f"    {line}" for _ in range(d.pick(1, 2)) for line in statement(d, depth, loop)]
+    d.locals = outside
+    return lines
+
+
+@st.composite
+def programs(draw):
+    """The text of a function of `INPUTS`, without its first line, and its result type."""
+    d = Draft(draw)
+    result = d.pick(*WIDE, *FLOATS)
+    lines = ["cells = local_array(4, i64)", "for z in range(4):", "    cells[z] = i64(z) - d"]
+    for _ in range(d.pick(0, 1, 2, 3)):
+        lines += statement(d, 2, None)
+    if d.pick(True, False, False):
+        lines += [f"if {truth(d, 1)}:", f"    return {value_for(d, result)}"]
+    lines.append(f"return {value_for(d, result)}")
+    return result, "\n".join(f"    {line}" for line in lines)
+
+
+# --- packing and running ---
+
+
+def rows(number):
+    """Inputs: a third small, a third at the edges of their types, a third anywhere."""
+    source = np.random.default_rng(number)
+    found = {}
+    for name, kind in INPUTS.items():
+        dtype = BY_NAME[kind].dtype
+        if kind in FLOATS:
+            tiny = np.finfo(dtype).tiny
+            edges = [
+                0.0,
+                -0.0,
+                1.0,
+                -1.0,
+                0.5,
+                np.inf,
+                -np.inf,
+                np.nan,
+                tiny,
+                tiny / 8,
+                np.finfo(dtype).max,
+                16777217.0,
+            ]
+            values = np.concatenate([source.normal(size=number) * 3, np.exp(source.normal(size=number) * 20)])
+        else:
+            info = np.iinfo(dtype)
+            edges = [info.min, info.max, info.min + 1, info.max - 1, 0, 1, 2, info.max // 2]
+            small = source.integers(max(info.min, -9), 10, number)
+            values = np.concatenate([small, source.integers(info.min, info.max, number, dtype, endpoint=True)])
+        third = number // 3
+        chosen = np.array(edges, dtype)[source.integers(0, len(edges), number - 2 * third)]
+        column = np.concatenate([values[:third].astype(dtype), values[-third:].astype(dtype), chosen])
+        found[name] = column if name == "c" else column[np.argsort(source.random(number) + np.arange(number) // third)]
+    return found
+
+
+def is_refused(kind, text):
+    """Whether a program is refused, which may only be for a constant expression that is an error."""
+    kernel, _ = packed([(kind, text)])
+    try:
+        kernel.specialise({}, 1)
+    except lang.KernelError as error:
+        assert ": constant expression " in str(error), f"{error}\n{text}"
+        return True
+    return False
+
+
+def packed(texts):
+    """One kernel that runs every program on every row where it is no error."""
+    functions = [f"@function\ndef p{k}({PARAMETERS}) -> {kind}:\n{text}\n" for k, (kind, text) in enumerate(texts)]
+    arrays = "".join(f", {name}_: Array[{kind}]" for name, kind in INPUTS.items())
+    given = ", ".join(f"{name}_[i]" for name in INPUTS)
+    lines = ["@kernel", f"def run(n: i32, valid: Array[u8]{arrays}, whole: Array[u64], real: Array[f64]):"]
+    lines.append("    for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):")
+    for k, (kind, _) in enumerate(texts):
+        target, cast = ("real", "f64") if kind in FLOATS else ("whole", "u64")
+        lines.append(f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({given}))")
+    source = HEADER + "\n".join([*functions, *lines, ""])
+    path = f"<random programs {hash(source)}>"
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    scope = {"__name__": "random_programs"}
+    exec(compile(source, path, "exec"), scope)
+    return scope["run"], source
+
+
+def expected(kernel, texts, columns):
+    """What plain Python computes: which results are no error, the integers (as u64) and the floats."""
+    functions = {f.source.name: oracle.python(f) for f in kernel.specialise({}, 1).functions}
+    n = len(columns["a"])
+    valid = np.zeros(len(texts) * n, np.uint8)
+    whole, real = np.zeros(valid.size, np.uint64), np.zeros(valid.size, np.float64)
+    for k, (kind, _) in enumerate(texts):
+        for i in range(n):
+            given = [BY_NAME[INPUTS[c]](v[i] if INPUTS[c] in FLOATS else int(v[i])) for c, v in columns.items()]
+            try:
+                with np.errstate(all="ignore"):
+                    value = functions[f"p{k}"](*given)
+            except (OverflowError, ZeroDivisionError, ValueError):
+                continue
+            valid[k * n + i] = 1
+            assert lang.types.type_of(value).__name__ == kind
+            if kind in FLOATS:
+                real[k * n + i] = math.nan if math.isnan(value) else value
+            else:
+                whole[k * n + i] = int(value) % 2**64
+    return valid, whole, real
+
+
+def launched(backend, team_size, kernel, columns, valid):
+    """What a backend computes, in the form of `expected`; any not-a-number is the same."""
+    n = len(columns["a"])
+    whole, real = backend.upload(np.zeros(valid.size, np.uint64)), backend.upload(np.zeros(valid.size, np.float64))
+    given = [backend.upload(v) for v in columns.values()]
+    backend.launch(kernel, 2, team_size, n, backend.upload(valid), *given, whole, real)
+    found = backend.download(real)
+    return backend.download(whole), np.where(np.isnan(found), math.nan, found)

@@ -1,0 +1,84 @@
+"""Random programs mean the same as plain Python, as machine code and in OpenCL C, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+import backends
+from tests.core.lang import programs
+
+PER_KERNEL, ROWS = 28, 48
+TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 4}
+
+
+@pytest.fixture(scope="module")
+def devices():
+    found = []
+    for name in TEAM_SIZES:
+        try:
+            found.append(backends.create(name))
+        except backends.Unavailable as error:
+            print(f"{name} is left out: {error}")
+    assert {"python", "cpu"} <= {backend.name for backend in found}
+    yield found
+    for backend in found:
+        backend.close()
+
+
+def disagreement(backend, kernel, texts, columns, expected):
+    """The first program and row where a backend differs from plain Python, or an empty text."""
+    valid, whole, real = expected
+    found = programs.launched(backend, TEAM_SIZES[backend.name], kernel, columns, valid)
+    wrong = (found[0] != whole) | (found[1].view(np.uint64) != real.view(np.uint64))
+    if not wrong.any():
+        return ""
+    place = int(np.flatnonzero(wrong)[0])
+    k, row = divmod(place, ROWS)
+    given_values = {name: column[row] for name, column in columns.items()}
+    (kind, text), integers = texts[k], texts[k][0] not in programs.FLOATS
+    pair = (found[0][place], whole[place]) if integers else (found[1][place], real[place])
+    return f"{backend.name} gives {pair[0]}, plain Python {pair[1]} for {given_values}:\n-> {kind}\n{text}"
+
+
+def check(devices, kernels, number):
+    """Draw ``kernels`` times `PER_KERNEL` programs and compare; how many programs and results were compared."""
+    columns = programs.rows(ROWS)
+    tally = np.zeros(3, np.int64)
+
+    @seed(number)
+    @settings(
+        max_examples=kernels,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(st.lists(programs.programs(), min_size=PER_KERNEL, max_size=PER_KERNEL))
+    def compare(drawn):
+        texts = [one for one in drawn if not programs.is_refused(*one)]
+        kernel, _ = programs.packed(texts)
+        expected = programs.expected(kernel, texts, columns)
+        tally[:] += len(set(texts)), int(expected[0].sum()), expected[0].size
+        for backend in devices:
+            wrong = disagreement(backend, kernel, texts, columns, expected)
+            assert not wrong, wrong
+
+    compare()
+    return tally
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("quarter", range(4))
+def test_a_thousand_programs_agree(devices, quarter):
+    different, valid, total = check(devices, 10, quarter)
+    assert different >= 250
+    assert valid > 0.6 * total  # the others are errors, such as an overflow
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_ten_thousand_programs_agree(devices):
+    different, valid, total = check(devices, 400, 4)
+    assert different >= 10_000
+    assert valid > 0.6 * total
