@@ -1,0 +1,149 @@
+"""The plain-Python run gives every value the type that devices give it; expectations are computed by hand."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import backends
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from core.lang.intrinsics import place
+
+HEADER = """\
+from core.lang import *
+T = Generic("T")
+
+@function
+def high(v: u64) -> u64:
+    return v << 30
+
+@function
+def as_wide(v: u32) -> u64:
+    return v
+
+@function
+def times(v: u32, factor: Const[i32]) -> u32:
+    if factor == 0:
+        return u32(7)
+    return v * u32(factor)
+
+@function
+def either(first: T, second: T, flag: Const[boolean]) -> T:
+    return first if flag else second
+
+"""
+BODY = "@kernel\ndef k(n: u32, g: i32, out: Array[u64]):\n"
+
+# name -> (statements, what they store): n = 2**32 - 1, g = -2**31
+WIDENED = {
+    "an assignment to a wider local": ("v = u64(0)\nv = n\nout[0] = v + n", 2**33 - 2),
+    "an assignment of several": ("v, w = u64(0), u64(1)\nv, w = n, u64(2)\nout[0] = v * w", 2**33 - 2),
+    "one side of a choice": ("out[0] = (n if g < 0 else u64(0)) << 4", (2**32 - 1) << 4),
+    "the other side of a choice": ("v = n if g < 0 else out[0]\nout[0] = v + v", 2**33 - 2),
+    "an argument": ("out[0] = high(n)", (2**32 - 1) << 30),
+    "a result": ("out[0] = as_wide(n) + n", 2**33 - 2),
+    "the bounds of a range": ("for i in range(n, u64(1) << 32):\n    out[0] = i * i", (2**32 - 1) ** 2),
+    "the start of a range": ("for i in range(u64(5), n & 6):\n    out[0] = i << 40", 5 << 40),
+    "a step of unroll": ("v = n\nfor k in unroll(3):\n    v = v ^ times(n, k)\nout[0] = u64(v)", 2**32 - 1 ^ 7 ^ 1),
+    "a literal in steps of unroll": (
+        "v = u64(0)\nfor k in unroll(2):\n    v = v + ((n if k == 0 else out[0]) + 1)\nout[0] = v",
+        1,
+    ),
+    "unroll inside unroll": (
+        "v = u32(0)\nfor k in unroll(2):\n    for m in unroll(k, 3):\n        v = v * 10 + times(u32(2), m)\nout[0] = u64(v)",
+        7_2_4_2_4,
+    ),
+    "an index that is updated": ("v = local_array(3, u64)\nv[1] = 5\nv[g + 2147483647 + 2] += n\nout[0] = v[1]", 2**32 + 4),
+    "truth values as arguments": ("out[0] = u64(either(n > 1, n < 1, True)) + u64(either(n, u32(8), False))", 9),
+    "a branch without its barrier": ("if team_size() > 1:\n    barrier()\nout[0] = 3", 3),
+    "an unsigned literal": ("out[0] = u64(n * 4294967295)", 1),
+}  # fmt: skip
+
+
+def loaded(folder, text):
+    path = folder / f"program_{abs(hash(text))}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kernel_of(folder, body):
+    return loaded(folder, HEADER + BODY + "".join(f"    {row}\n" for row in body.splitlines())).k
+
+
+def stored(backend, kernel):
+    out = backend.upload(np.zeros(1, np.uint64))
+    backend.launch(kernel, 1, 1, 2**32 - 1, -(2**31), out)
+    return int(backend.download(out)[0])
+
+
+@pytest.fixture(scope="module")
+def devices():
+    found = [CpuBackend(CpuBackend.devices()[0])]
+    try:
+        found.append(backends.create("opencl"))
+    except backends.Unavailable as error:
+        print(f"opencl is left out: {error}")
+    return found
+
+
+@pytest.mark.parametrize("case", WIDENED)
+def test_values_have_the_same_type_as_on_devices(tmp_path, devices, case):
+    body, expected = WIDENED[case]
+    kernel = kernel_of(tmp_path, body)
+    for backend in (PythonBackend(PythonBackend.devices()[0]), *devices):
+        assert stored(backend, kernel) == expected, backend.name
+
+
+def test_functions_of_one_name_from_two_modules_are_two_functions(tmp_path, devices):
+    inner = loaded(tmp_path, "from core.lang import *\n@function\ndef f(v: u64) -> u64:\n    return v + 1\n")
+    text = "from core.lang import *\ninner = None\n@function\ndef f(v: u64) -> u64:\n    return inner(v) * 10\n"
+    outer = loaded(tmp_path, text)
+    outer.inner = inner.f
+    kernel = kernel_of(tmp_path, "out[0] = f(u64(4))")
+    kernel.python.__globals__["f"] = outer.f
+    for backend in (PythonBackend(PythonBackend.devices()[0]), *devices):
+        assert stored(backend, kernel) == 50, backend.name
+
+
+def test_kernels_of_one_name_and_module_are_two_kernels(tmp_path):
+    backend = CpuBackend(CpuBackend.devices()[0])
+    kernels = [kernel_of(tmp_path, f"out[0] = {number}") for number in (5, 6)]
+    for kernel in kernels:
+        kernel.__module__ = "same"
+    assert [stored(backend, kernel) for kernel in kernels] == [5, 6]
+
+
+ERRORS = {
+    "a falling range whose step is no constant": ("for i in range(9, 0, g):\n    out[0] = 1", ValueError, "must be positive"),
+    "a range that stands still": ("for i in range(0, 9, g - g):\n    out[0] = 1", ValueError, "must be positive"),
+    "the lowest number modulo -1": ("v = g % (-1 - (g - g))\nout[0] = u64(v)", OverflowError, "signed overflow in %"),
+    "the lowest number divided by -1": ("v = g // (-1 - (g - g))\nout[0] = u64(v)", OverflowError, "overflow in //"),
+    "the size of the lowest number": ("out[0] = u64(abs(g))", OverflowError, "signed overflow in abs"),
+    "the negative of the lowest number": ("out[0] = u64(-g)", OverflowError, "signed overflow in -"),
+    "a negative index": ("out[g] = 1", IndexError, "index -2147483648 outside"),
+    "not a number as an integer": ("v = f32(0.0) / f32(g - g)\nout[0] = u64(v)", ValueError, "NaN"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors_are_told(tmp_path, case):
+    body, error, words = ERRORS[case]
+    with pytest.raises(error, match=words):
+        stored(PythonBackend(PythonBackend.devices()[0]), kernel_of(tmp_path, body))
+
+
+def test_outside_a_launch_a_lane_stands_alone(tmp_path):
+    kernel = kernel_of(tmp_path, "if lane() == 2 and g < 0:\n    out[1] = 1\nbarrier()\nout[0] = u64(lane())")
+    backend = PythonBackend(PythonBackend.devices()[0])
+    for size, raised in ((3, True), (1, False)):
+        out = backend.upload(np.zeros(1, np.uint64))
+        if raised:
+            with pytest.raises(IndexError):
+                backend.launch(kernel, 2, size, 1, -1, out)
+        else:
+            backend.launch(kernel, 2, size, 1, -1, out)
+        assert (place.lane, place.team_size, place.team_rank, place.team_count) == (0, 1, 0, 1)
