@@ -13,7 +13,7 @@ from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, Lau
 from backends.cache import cache_folder, read_sealed, write_sealed
 from core.lang import tree
 
-OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
+OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
 
 
 class OpenClBackend(Backend):

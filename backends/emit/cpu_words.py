@@ -71,7 +71,7 @@ class CpuWords(Words):
 
 def team_function() -> Any:
     """The decorator of emitted functions."""
-    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return njit(forceinline=True)
 
 
 _words = CpuWords(intrinsic, intrinsic(prefer_literal=True), types)

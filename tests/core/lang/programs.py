@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import linecache
 import math
-import re
 from itertools import count
 
 import numpy as np
@@ -20,6 +19,7 @@ from core.lang.types import BY_NAME
 
 INPUTS = {"a": "i8", "b": "i16", "c": "i32", "d": "i64", "e": "u8", "f": "u16", "g": "u32", "h": "u64"}
 INPUTS |= {"x": "f32", "y": "f64", "v": "f32", "w": "f64"}
+PARAMETERS = ", ".join(f"{name}: {kind}" for name, kind in INPUTS.items())
 WIDE = ("i32", "i64", "u32", "u64")
 INTEGERS = ("i8", "i16", *WIDE, "u8", "u16")
 FLOATS = ("f32", "f64")
@@ -227,11 +227,8 @@ def statement(d, depth, loop):
     if what == "unroll":
         name = d.fresh()
         body = block(d, depth - 1, None)
-        bounds = d.pick("3", "1, 4", "5, 0, -2")
-        use = d.pick(
-            f"c ^= c << {name}", f"g += g if {name} > 1 else u32({name})", f"h = smaller_twice(h, h >> 9, {name} & 3)"
-        )
-        return [f"for {name} in unroll({bounds}):", f"    {use}", *body]
+        shift = [f"    c ^= (e if {name} == 1 else g_) + {name}" if False else f"    c ^= c << {name}"]
+        return [f"for {name} in unroll({d.pick('3', '1, 4', '5, 0, -2')}):", *shift, *body]
     name = d.fresh()
     lines = [f"{name} = {truth(d, 2)}"]
     d.locals[name] = "boolean"
@@ -280,14 +277,12 @@ def programs(draw):
     """The text of a function of `INPUTS`, without its first line, and its result type."""
     d = Draft(draw)
     result = d.pick(*WIDE, *FLOATS)
-    lines = []
+    lines = ["cells = local_array(4, i64)", "for z in range(4):", "    cells[z] = i64(z) - d"]
     for _ in range(d.pick(0, 1, 2, 3)):
         lines += statement(d, 2, None)
     if d.pick(True, False, False):
         lines += [f"if {truth(d, 1)}:", f"    return {value_for(d, result)}"]
     lines.append(f"return {value_for(d, result)}")
-    if any("cells" in line for line in lines):
-        lines = ["cells = local_array(4, i64)", "for z in range(4):", "    cells[z] = i64(z) - d", *lines]
     return result, "\n".join(f"    {line}" for line in lines)
 
 
@@ -329,11 +324,6 @@ def rows(number):
     return found
 
 
-def used(text):
-    """The inputs that a program reads."""
-    return [name for name in INPUTS if re.search(rf"\b{name}\b", text)]
-
-
 def is_refused(kind, text):
     """Whether a program is refused, which may only be for a constant expression that is an error."""
     kernel, _ = packed([(kind, text)])
@@ -347,15 +337,12 @@ def is_refused(kind, text):
 
 def packed(texts):
     """One kernel that runs every program on every row where it is no error."""
-    functions = []
-    for k, (kind, text) in enumerate(texts):
-        parameters = ", ".join(f"{name}: {INPUTS[name]}" for name in used(text))
-        functions.append(f"@function\ndef p{k}({parameters}) -> {kind}:\n{text}\n")
+    functions = [f"@function\ndef p{k}({PARAMETERS}) -> {kind}:\n{text}\n" for k, (kind, text) in enumerate(texts)]
     arrays = "".join(f", {name}_: Array[{kind}]" for name, kind in INPUTS.items())
+    given = ", ".join(f"{name}_[i]" for name in INPUTS)
     lines = ["@kernel", f"def run(n: i32, valid: Array[u8]{arrays}, whole: Array[u64], real: Array[f64]):"]
     lines.append("    for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):")
-    for k, (kind, text) in enumerate(texts):
-        given = ", ".join(f"{name}_[i]" for name in used(text))
+    for k, (kind, _) in enumerate(texts):
         target, cast = ("real", "f64") if kind in FLOATS else ("whole", "u64")
         lines.append(f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({given}))")
     source = HEADER + "\n".join([*functions, *lines, ""])
@@ -372,10 +359,9 @@ def expected(kernel, texts, columns):
     n = len(columns["a"])
     valid = np.zeros(len(texts) * n, np.uint8)
     whole, real = np.zeros(valid.size, np.uint64), np.zeros(valid.size, np.float64)
-    for k, (kind, text) in enumerate(texts):
-        names = used(text)
+    for k, (kind, _) in enumerate(texts):
         for i in range(n):
-            given = [BY_NAME[INPUTS[c]](columns[c][i] if INPUTS[c] in FLOATS else int(columns[c][i])) for c in names]
+            given = [BY_NAME[INPUTS[c]](v[i] if INPUTS[c] in FLOATS else int(v[i])) for c, v in columns.items()]
             try:
                 with np.errstate(all="ignore"):
                     value = functions[f"p{k}"](*given)

@@ -61,14 +61,12 @@ RESULTS = {
     "L14": ("out[at] = i64(f32(16777217))\nout[at + 1] = i64(i32(n == 4) + i32(n > 4))\n"
             "out[at + 2] = i64(f32(i64(n) * 4503599895805952 + 1))", [16777216, 1, 2**54 + 2**31]),
     "L15": ("v = f32(n) + f32(0.000244140625)\nw = v * v - f32(16.001953125)\nout[at] = i64(w * f32(1e10))\n"
-            "out[at + 1] = i64(sqrt(f32(2.0)) * f32(1e9))\nv = f32(n) * f32(2.5e-39)\nout[at + 2] = i64(v * f32(1e38) * 10.0 + 0.5)",
-            [0, 1414213504, 10]),
-    "L16": ("v = local_array(SEVEN * 2 - team_size(), i32)\nv[12] = SEVEN\nout[at] = i64(v[12])\n"
-            "out[at + 1] = i64((1 << 40) // (1 << 38))", [7, 4]),
+            "out[at + 1] = i64(sqrt(f32(2.0)) * f32(1e9))", [0, 1414213504]),
+    "L16": ("v = local_array(SEVEN * 2 - team_size(), i32)\nv[12] = SEVEN\nout[at] = i64(v[12])", [7]),
     "L17": ("out[at] = i64(1 < n < 5)\nout[at + 1] = i64(1 < n > 4)\nout[at + 2] = i64(n != 4)", [1, 0, 0]),
     "L18": ("out[at] = i64(n > 9 and a[n + 90] > 0)\nout[at + 1] = i64(n > 3 or a[n + 90] > 0)\nout[at + 2] = i64(not n > 3)",
             [0, 1, 0]),
-    "L19": ("out[at] = i64(n if n < 100 else a[n + 90])\nout[at + 1] = (n if n < 100 else i64(0)) << 40", [4, 2**42]),
+    "L19": ("out[at] = i64(n if n < 100 else a[n + 90])", [4]),
     "L20": ("out[at] = i64(a[u32(2)])\nout[at + 1] = i64(a[i64(n) - 4])", [9, 5]),
     "L21": ("out[at] = i64(min(n, 3))\nout[at + 1] = i64(max(a[1], -9))\nnan = x * f32(0.0) / f32(0.0)\n"
             "out[at + 2] = i64(min(x, nan) == x)", [3, -3, 1]),
@@ -96,8 +94,6 @@ RESULTS = {
     "L37": ("m = local_array(4, i32)\nfor i in range(4):\n    m[i] = i\nout[at] = i64(m[3])", [3]),
     "L40": ("out[at] = 7\nv = atomic_min(out, at, i64(-2))\nw = atomic_max(out, at, i64(9))\nold = atomic_cas(out, at, i64(9), i64(1))\n"
             "out[at + 1] = v\nout[at + 2] = w\nout[at + 3] = old", [1, 7, -2, 9]),
-    "L44": ("i = u64(9)\nfor i in range(u64(n), u64(1) << 33, u64(1) << 32):\n    pass\nout[at] = i64(i)\n"
-            "for j in range(n, i64(1) << 31, i64(1) << 30):\n    out[at + 1] = j + j", [2**32 + 4, 2**31 + 8]),
     "L41": ("out[at] = i64(lane() + team_rank() * 10)\nout[at + 1] = i64(team_count() * team_size())", [0, 1]),
     "L42": ("m = local_array(4, u32)\nfor k in range(4):\n    m[k] = u32(0)\nphilox(m, u32(0), u32(0))\nout[at] = i64(m[0])\n"
             "out[at + 1] = i64(packed_cost(pack(-5, u32(9)))) * 10 + i64(packed_index(pack(-5, u32(9))))", [0x6627E8D5, -41]),
@@ -109,8 +105,6 @@ ERRORS = {
     "L9": ("out[at] = i64(n // (n - 4))", ZeroDivisionError),
     "L13 beyond": ("out[at] = i64(i32(f32(n) * f32(1e10)))", OverflowError),
     "L20 outside": ("out[at] = i64(a[n])", IndexError),
-    "L43": ("for i in range(9, 0, -n):\n    out[at] = 1", ValueError),
-    "L7 lowest": (f"v = a[1] + 3 - {BIG} - 1\nout[at] = i64(v % (a[1] + 2))", OverflowError),
     "L30 bounds": (f"v = 0\nfor i in range({BIG - 1}, {BIG}, n):\n    v = i\nout[at] = i64(v)", OverflowError),
 }
 PARAMETERS = "out: Array[i64], a: Array[i32], h: Array[u16], x: f32, n: i32, at: i32"
@@ -186,23 +180,6 @@ def test_l38_a_launch_takes_arrays_only_with_their_type(tmp_path):
     buffer = backend.upload(np.zeros(4, np.int64))
     with pytest.raises(LaunchRefused, match=r"argument a is Array\[i32\], not int64"):
         backend.launch(kernel, 1, 1, buffer, buffer, buffer, 0.5, 4, 0)
-
-
-def test_l38_a_launch_takes_an_array_once(tmp_path):
-    text = "from core.lang import *\n@kernel\ndef k(a: Array[u32], b: Array[u32]):\n    a[0] = b[1]\n"
-    backend = CpuBackend(CpuBackend.devices()[0])
-    buffer = backend.upload(np.zeros(4, np.uint32))
-    with pytest.raises(LaunchRefused, match="the array b is passed twice"):
-        backend.launch(loaded(tmp_path, text).k, 1, 1, buffer, buffer)
-
-
-def test_l45_words_come_from_the_language(tmp_path):
-    for missing in ("from math import *\nfrom math import exp", "del exp", "def exp(v):\n    return v"):
-        text = f"from core.lang import *\n{missing}\n@kernel\ndef k(x: f32):\n    x = exp(x)\n"
-        with pytest.raises(KernelError, match="import it from core.lang"):
-            loaded(tmp_path, text).k.specialise({}, 1)
-    with pytest.raises(KernelError, match="choose another name"):
-        kernel_of(tmp_path, "clz = 3").specialise({}, 1)
 
 
 def test_l39_a_barrier_is_for_all_lanes(tmp_path):

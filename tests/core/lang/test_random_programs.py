@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import backends
 from tests.core.lang import programs
 
-DRAWN, PER_KERNEL, ROWS = 34, 28, 48
+PER_KERNEL, ROWS = 28, 48
 TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 4}
 
 
@@ -42,7 +42,7 @@ def disagreement(backend, kernel, texts, columns, expected):
 
 
 def check(devices, kernels, number):
-    """Compare `PER_KERNEL` different programs for each of ``kernels``: how many programs, valid results, results."""
+    """Draw ``kernels`` times `PER_KERNEL` programs and compare; how many programs and results were compared."""
     columns = programs.rows(ROWS)
     tally = np.zeros(3, np.int64)
 
@@ -54,12 +54,12 @@ def check(devices, kernels, number):
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate],
     )
-    @given(st.lists(programs.programs(), min_size=DRAWN, max_size=DRAWN))
+    @given(st.lists(programs.programs(), min_size=PER_KERNEL, max_size=PER_KERNEL))
     def compare(drawn):
-        texts = [one for one in dict.fromkeys(drawn) if not programs.is_refused(*one)][:PER_KERNEL]
+        texts = [one for one in drawn if not programs.is_refused(*one)]
         kernel, _ = programs.packed(texts)
         expected = programs.expected(kernel, texts, columns)
-        tally[:] += len(texts), int(expected[0].sum()), expected[0].size
+        tally[:] += len(set(texts)), int(expected[0].sum()), expected[0].size
         for backend in devices:
             wrong = disagreement(backend, kernel, texts, columns, expected)
             assert not wrong, wrong
@@ -71,7 +71,7 @@ def check(devices, kernels, number):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("quarter", range(4))
 def test_a_thousand_programs_agree(devices, quarter):
-    different, valid, total = check(devices, 14, quarter)
+    different, valid, total = check(devices, 13, quarter)
     assert different >= 250
     assert valid > 0.6 * total  # the others are errors, such as an overflow
 
@@ -79,6 +79,6 @@ def test_a_thousand_programs_agree(devices, quarter):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_ten_thousand_programs_agree(devices):
-    different, valid, total = check(devices, 365, 4)
+    different, valid, total = check(devices, 400, 4)
     assert different >= 10_000
     assert valid > 0.6 * total
