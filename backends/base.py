@@ -167,8 +167,7 @@ class Backend:
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
         if key not in self._executables:
             began = time.perf_counter()
-            place = f"{kernel.path}:{kernel.first_line} {kernel.name}"
-            name = f"{place} {constants} {team_size} {sorted(map(repr, types.items()))}"
+            name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
             found = self.reload(self.known[name]) if name in self.known else None
             if found is not None:
                 self._executables[key] = found
@@ -182,7 +181,7 @@ class Backend:
                     f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
                 )
             self._executables[key] = self.compile(program)
-            if isinstance(self._executables[key], str) and kernel.python.__closure__ is None:
+            if isinstance(self._executables[key], str) and kernel.identity is not None:
                 self.known[name] = self._executables[key]
             self.timings.compile_s += time.perf_counter() - began
         return self._executables[key]

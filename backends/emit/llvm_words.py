@@ -115,6 +115,17 @@ class Words:
 
         return load
 
+    def word_view(self) -> Any:
+        """``view(array, offset)``: the address of an element, as an array."""
+
+        def view(typing: Any, array: Any, offset: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                return self.element_pointer(builder, values[0], values[1], sig.args[1])
+
+            return array(array, offset), codegen
+
+        return view
+
     def word_store(self) -> Any:
         """``store(array, index, value)``."""
 

@@ -152,6 +152,9 @@ class NumbaPython(Walker):
         values = [self.text(a) for a in node.arguments]
         return self.word(f"{node.name}_{node.type.__name__}", self.name(node.array), self.text(node.index), *values)
 
+    def text_View(self, node: tree.View) -> str:  # noqa: N802
+        return self.word("view", self.name(node.array), self.text(node.offset))
+
     def text_Call(self, node: tree.Call) -> str:  # noqa: N802
         extra = [self.extra_parameters] if self.extra_parameters else []
         return f"{self.name(node.function.name)}({', '.join(extra + self.arguments(node))})"

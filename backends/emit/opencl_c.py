@@ -180,6 +180,9 @@ class OpenClC(Walker):
         values = "".join(f", {self.text(a)}" for a in node.arguments)
         return f"{prefix}{ATOMICS[node.name]}(&{self.name(node.array)}[{self.text(node.index)}]{values})"
 
+    def text_View(self, node: tree.View) -> str:  # noqa: N802
+        return f"({self.name(node.array)} + {self.text(node.offset)})"
+
     def text_Call(self, node: tree.Call) -> str:  # noqa: N802
         return f"{self.name(node.function.name)}({', '.join(self.arguments(node))})"
 

@@ -53,6 +53,13 @@ def store(array: Any, index: Any, value: Any) -> None:
     array[int(index)] = value if array.dtype.kind == "f" else array.dtype.type(int(value))
 
 
+def view(array: Any, offset: Any) -> Any:
+    """The array from one of its elements on."""
+    if not 0 <= int(offset) <= array.size:
+        raise IndexError(f"a view from element {int(offset)} of an array of {array.size} elements")
+    return array[int(offset) :]
+
+
 def pointer(array: Any) -> Any:
     """A kernel's array argument as it is."""
     return array

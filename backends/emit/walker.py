@@ -62,5 +62,5 @@ class Walker:
         return self.name(node.name)
 
     def arguments(self, call: tree.Call) -> list[str]:
-        """The texts of a call's arguments: arrays by name, scalars as expressions."""
+        """The texts of a call's arguments: arrays by name, views and scalars as expressions."""
         return [self.name(a) if isinstance(a, str) else self.text(a) for a in call.arguments]

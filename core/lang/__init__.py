@@ -15,6 +15,7 @@ from core.lang.intrinsics import (
     max,
     min,
     mulhi,
+    part,
     popcount,
     pow,
     shared_array,
@@ -24,9 +25,10 @@ from core.lang.intrinsics import (
     team_rank,
     team_size,
     unroll,
+    view,
 )
 from core.lang.source import Function, Kernel, KernelError, function, kernel
-from core.lang.types import Array, Const, Generic, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from core.lang.types import Array, Const, Generic, Pack, Parts, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 
 __all__ = [
     "Array",
@@ -35,6 +37,8 @@ __all__ = [
     "Generic",
     "Kernel",
     "KernelError",
+    "Pack",
+    "Parts",
     "atomic_add",
     "atomic_cas",
     "atomic_max",
@@ -58,6 +62,7 @@ __all__ = [
     "max",
     "min",
     "mulhi",
+    "part",
     "popcount",
     "pow",
     "shared_array",
@@ -71,4 +76,5 @@ __all__ = [
     "u64",
     "u8",
     "unroll",
+    "view",
 ]

@@ -79,7 +79,7 @@ class Untyped(NamedTuple):
 
 # Words that Python has too: they need no import.
 PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
-OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "range")
+OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "view", "range")
 WORDS = {**BY_NAME, **{name: getattr(intrinsics, name, None) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
 
 
@@ -413,6 +413,8 @@ class Expressions:
             return self.call_atomic(node, name)
         if name in PURE:
             return self.call_word(node, name)
+        if name == "view":
+            self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
 
     def check_word(self, node: ast.Name, meant: Any) -> None:
@@ -493,14 +495,14 @@ class Expressions:
             if isinstance(kind, Const):
                 types.append(self.known(given, kind.scalar, what))
             elif isinstance(kind, Array):
-                array_name, array = self.array(given)
-                if array_name in arguments:
+                passed, array_name, array = self.passed_array(given)
+                if array_name in [one for one, _ in touched]:
                     self.refuse(given, f"the array {array_name} is passed twice; arrays of one call must not overlap")
                 wanted = self.bind(bound, kind.element, array.element)
                 if array.element is not wanted:
                     self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{array.element.__name__}]")
                 types.append(array)
-                arguments.append(array_name)
+                arguments.append(passed)
                 touched.append((array_name, array))
             else:
                 value = self.expression(given)
@@ -515,6 +517,19 @@ class Expressions:
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
         return tree.Call(found.result, found, tuple(arguments))
+
+    def passed_array(self, given: Any) -> tuple[Any, str, tree.ArrayType]:
+        """An array argument, whole or as a view: what is passed, the array's name and its type."""
+        is_view = isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "view"
+        if not is_view:
+            name, array = self.array(given)
+            return name, name, array
+        self.check_word(given.func, self.source.lookup("view"))
+        self.count(given, 2)
+        name, array = self.array(given.args[0])
+        if array.space == "local":
+            self.refuse(given, f"a view of the local array {name}; pass it whole, with an index")
+        return tree.View(name, self.index(given.args[1])), name, array
 
     @staticmethod
     def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:

@@ -60,6 +60,18 @@ def local_array(count: int, element: Any) -> Any:
     return Memory(poisoned(count, element))
 
 
+def part(data: Any, number: Any) -> Any:
+    """In ``*part(data, k)``: the k-th part of every array of the pack that has `Parts`; the front end writes it out."""
+    raise TypeError("part stands in a call's last argument: *part(data, k)")
+
+
+def view(array: Any, offset: Any) -> Any:
+    """An array from one of its elements on, as an argument of a function."""
+    if not 0 <= int(offset) <= array.data.size:
+        raise IndexError(f"a view from element {int(offset)} of an array of {array.data.size} elements")
+    return Memory(array.data[int(offset) :])
+
+
 def unroll(*bounds: int) -> list[Any]:
     """A ``range`` of constants whose steps are written out when the kernel is compiled."""
     return [i32(k) for k in range(*(int(b) for b in bounds))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import UserError
-from core.lang.types import SCALARS, Array, Const, Generic, boolean
+from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, boolean
 
 if TYPE_CHECKING:
     import ast
@@ -20,8 +20,9 @@ class Source:
 
     is_kernel = False
 
-    def __init__(self, python: Any) -> None:
+    def __init__(self, python: Any, pack: Pack | None = None) -> None:
         self.python = python
+        self.pack = pack
         self.name: str = python.__name__
         self.path: str = python.__code__.co_filename
         self.first_line: int = python.__code__.co_firstlineno
@@ -49,7 +50,25 @@ class Source:
             self._node = _functions(self.path).get((self.first_line, self.name))
             if self._node is None:
                 self.refuse(None, "its source text cannot be found; define it in a file")
+            if self.pack is not None:
+                self._node = _unpacked(self, self._node)
         return self._node
+
+    @property
+    def identity(self) -> str | None:
+        """A text that names the same code in every process, or None if something in its closure has no name."""
+        parts = [f"{self.path}:{self.first_line} {self.name} {self.pack or ''}"]
+        code, cells = self.python.__code__, self.python.__closure__ or ()
+        for free, cell in zip(code.co_freevars, cells, strict=True):
+            value = cell.cell_contents
+            if isinstance(value, Source):
+                known = value.identity
+            else:
+                known = repr(value) if isinstance(value, (bool, int, float, str, Integer)) else None
+            if known is None:
+                return None
+            parts.append(f"{free}={known}")
+        return "; ".join(parts)
 
     def lookup(self, name: str) -> Any:
         """What a free name of the function means, or None."""
@@ -90,7 +109,10 @@ class Source:
                 self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
             if arguments.defaults:
                 self.refuse(self.node, "has default values; pass every argument")
-            found = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
+            packed = self.pack.kinds if self.pack else {}
+            found = {
+                a.arg: packed[a.arg] if a.arg in packed else self.annotation(a.annotation, a) for a in arguments.args
+            }
             returns = self.node.returns
             nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
             found["return"] = None if nothing else self.annotation(returns, self.node)
@@ -107,8 +129,8 @@ class Kernel(Source):
 
     is_kernel = True
 
-    def __init__(self, python: Any) -> None:
-        super().__init__(python)
+    def __init__(self, python: Any, pack: Pack | None = None) -> None:
+        super().__init__(python, pack)
         self._programs: dict[Any, Any] = {}
 
     def specialise(self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None) -> Any:
@@ -127,14 +149,81 @@ class Kernel(Source):
         return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
 
 
-def kernel(python: Any) -> Kernel:
-    """Decorator: the function is a kernel."""
-    return Kernel(python)
+def kernel(python: Any = None, *, pack: Pack | None = None) -> Any:
+    """Decorator: the function is a kernel; ``@kernel(pack=...)`` says what its ``*data`` stands for."""
+    return Kernel(python, pack) if python is not None else lambda given: Kernel(given, pack)
 
 
-def function(python: Any) -> Function:
-    """Decorator: the function may be called by kernels."""
-    return Function(python)
+def function(python: Any = None, *, pack: Pack | None = None) -> Any:
+    """Decorator: the function may be called by kernels; ``pack`` as for `kernel`."""
+    return Function(python, pack) if python is not None else lambda given: Function(given, pack)
+
+
+def _which_part(given: Any, star: str) -> Any:
+    """Of ``*data`` the node itself, of ``*part(data, k)`` the node of k, of anything else None."""
+    import ast
+
+    if not isinstance(given, ast.Starred):
+        return None
+    value = given.value
+    if isinstance(value, ast.Name) and value.id == star:
+        return given
+    is_part = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "part"
+    if is_part and len(value.args) == 2 and isinstance(value.args[0], ast.Name) and value.args[0].id == star:
+        return value.args[1]
+    return None
+
+
+def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
+    """Write out a starred parameter: the pack's names, and in calls those that the called function declares."""
+    import ast
+    import copy
+
+    star = node.args.vararg
+    if star is None or source.pack is None:
+        source.refuse(node, "has a pack but no starred parameter; write *data as the last one")
+    names = list(source.pack.kinds)
+
+    class WriteOut(ast.NodeTransformer):
+        def visit_Call(self, call: ast.Call) -> ast.Call:  # noqa: N802
+            self.generic_visit(call)
+            given = call.args[-1] if call.args else None
+            which = _which_part(given, star.arg)
+            if which is None:
+                return call
+            callee = source.lookup(call.func.id) if isinstance(call.func, ast.Name) else None
+            if not isinstance(callee, Function):
+                source.refuse(call, f"*{star.arg} given to what is no @function")
+            wanted = [n for n in callee.signature if n != "return"][len(call.args) - 1 :]
+            for name in wanted:
+                if name not in names:
+                    source.refuse(call, f"{callee.name} wants {name}; *{star.arg} has {', '.join(names) or 'nothing'}")
+            call.args[-1:] = [handed(name, which, given, place) for place, name in enumerate(wanted)]
+            return call
+
+    def handed(name: str, which: Any, given: Any, place: int) -> ast.expr:
+        kind = source.pack.kinds[name]  # type: ignore[union-attr]
+        whole = ast.Name(name, ast.Load())
+        if which is given or not isinstance(kind, Parts):
+            return ast.copy_location(whole, given)
+        count = ast.Name(kind.count, ast.Load()) if isinstance(kind.count, str) else ast.Constant(kind.count)
+        first = ast.BinOp(copy.deepcopy(which), ast.Mult(), count)
+        viewed = ast.Call(ast.Name("view", ast.Load()), [whole, first], [])
+        for number, node in enumerate(ast.walk(viewed)):  # each its own place: the front end files them by place
+            if isinstance(node, ast.expr):
+                ast.copy_location(node, given)
+                node.col_offset += 1000 * (place + 1) + number
+                node.end_col_offset = node.col_offset
+        return viewed
+
+    written: ast.FunctionDef = WriteOut().visit(copy.deepcopy(node))
+    taken = {a.arg for a in written.args.args}
+    for name in names:
+        if name in taken:
+            source.refuse(node, f"the pack's {name} is also a parameter; choose another name")
+    written.args.args += [ast.copy_location(ast.arg(name), star) for name in names]
+    written.args.vararg = None
+    return written
 
 
 _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}

@@ -99,8 +99,15 @@ class Atomic(NamedTuple):
     arguments: tuple[Any, ...]
 
 
+class View(NamedTuple):
+    """``view(array, offset)``: an array from one of its elements on; only an argument of a `Call`."""
+
+    array: str
+    offset: Any
+
+
 class Call(NamedTuple):
-    """A call of another function of the program; arguments are expressions, or names of arrays as ``str``."""
+    """A call of another function of the program; arguments are expressions, names of arrays as ``str``, or views."""
 
     type: Any
     function: Function

@@ -269,6 +269,50 @@ class Array:
         return cls(element)
 
 
+class Parts(Array):
+    """An array of equal parts: ``*part(data, k)`` hands over a view of the k-th.
+
+    Parameters
+    ----------
+    element
+        A scalar type.
+    count
+        Elements of a part: a number, or the name of the pack's scalar that holds it.
+
+    """
+
+    def __init__(self, element: Any, count: int | str) -> None:
+        super().__init__(element)
+        self.count = count
+
+
+class Pack:
+    """Named parameters that a kernel carries to the functions it calls without reading them: its ``*data``.
+
+    Parameters
+    ----------
+    kinds
+        An annotation (``Array[i32]``, ``i32``, ``Const[i32]``, ``Parts(u32, 9)`` ...) for each name, in the order of
+        the launch.
+
+    """
+
+    def __init__(self, kinds: dict[str, Any]) -> None:
+        self.kinds = dict(kinds)
+
+    def __repr__(self) -> str:
+        """All that decides the code, so that equal packs read the same."""
+        return f"Pack({', '.join(f'{name}: {described(kind)}' for name, kind in self.kinds.items())})"
+
+
+def described(kind: Any) -> str:
+    """An annotation as its source text reads."""
+    inner = getattr(kind, "element", getattr(kind, "scalar", None))
+    name = getattr(inner or kind, "name", None) or getattr(inner or kind, "__name__", "")
+    count = f", {kind.count}" if isinstance(kind, Parts) else ""
+    return f"{type(kind).__name__}[{name}{count}]" if inner is not None else str(name)
+
+
 class Generic:
     """A placeholder in a function's signature, bound to a scalar type by each call: ``T = Generic("T")``."""
 

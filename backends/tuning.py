@@ -1,0 +1,144 @@
+"""Launch shapes found while a search runs: algorithm 3 of `luong2013` (section 4.1), and a cache of what it found.
+
+Its line 19 prints ``nb_threads_block := nb_threads + 32``; taken as ``nb_threads_block + 32``, since the text has teams
+of every multiple of the warp size, and the printed line would skip them or never end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from backends.cache import cache_folder, read_sealed, write_sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backends.base import Backend, Capabilities, LaunchRefused, OutOfMemory
+
+WARP = 32
+LARGEST_TEAM = 512
+
+
+class Shape(NamedTuple):
+    """The shape of a launch."""
+
+    teams: int
+    team_size: int
+
+
+class Tuner:
+    """Tries launch shapes during the first iterations of a search and keeps the fastest.
+
+    Every iteration runs with `next` and then calls `report`, or `failed` if its launch did.
+
+    Parameters
+    ----------
+    capabilities
+        The device's.
+    solution_size, neighbourhood_size
+        Elements of a solution, and neighbours of one.
+    trials
+        Iterations per shape. The median counts, so from 3 on the compiling in a shape's first launch does not.
+
+    Attributes
+    ----------
+    best : Shape or None
+        The fastest of the shapes that have had all their trials.
+    done : bool
+        Whether all shapes are tried, or one has failed.
+
+    """
+
+    def __init__(
+        self, capabilities: Capabilities, solution_size: int, neighbourhood_size: int, trials: int = 10
+    ) -> None:
+        if min(solution_size, neighbourhood_size, trials) < 1:
+            raise ValueError(f"sizes {solution_size}, {neighbourhood_size}, {trials} trials; expected at least 1 each")
+        self._waiting = waves(capabilities.max_team_size, solution_size, neighbourhood_size)
+        self._shape = next(self._waiting)
+        self._trials = trials
+        self._seconds: list[float] = []
+        self._best_seconds = float("inf")
+        self.best: Shape | None = None
+        self.done = False
+
+    def next(self) -> Shape:
+        """The shape to use for the next iteration; `best` when done."""
+        return self._shape
+
+    def report(self, seconds: float) -> None:
+        """Take the time of an iteration with the shape that `next` gave; once done, nothing changes any more."""
+        if self.done:
+            return
+        self._seconds.append(seconds)
+        if len(self._seconds) < self._trials:
+            return
+        median = sorted(self._seconds)[(self._trials - 1) // 2]
+        if self.best is None or median < self._best_seconds:
+            self.best, self._best_seconds = self._shape, median
+        self._seconds = []
+        following = next(self._waiting, None)
+        self._shape, self.done = following or self.best, following is None
+
+    def failed(self, error: LaunchRefused | OutOfMemory) -> None:
+        """End with the best shape so far, as lines 8 to 12 do; raises ``error`` if none worked or the best fails."""
+        if self.best is None or self.done:
+            raise error
+        self._shape, self.done = self.best, True
+
+
+def waves(max_team_size: int, solution_size: int, neighbourhood_size: int) -> Iterator[Shape]:
+    """The shapes in the paper's order, each once.
+
+    The total number of lanes doubles from the power of two nearest to the solution size up to the neighbourhood size,
+    and is rounded up to whole teams; where even the first is too many, it is the only one.
+    """
+    seen = set()
+    bits = solution_size.bit_length()
+    lanes = min(1 << bits - 1, 1 << bits, key=lambda power: abs(power - solution_size))
+    most = max(lanes, neighbourhood_size)
+    while lanes <= most:
+        for team_size in range(WARP, min(LARGEST_TEAM, max_team_size) + 1, WARP) or (max_team_size,):
+            shape = Shape(-(-lanes // team_size), team_size)
+            if shape not in seen:
+                seen.add(shape)
+                yield shape
+        lanes *= 2
+
+
+class Key(NamedTuple):
+    """What a best shape is good for: a kernel, by its name, on a device, for one size of problem."""
+
+    backend: str
+    device: str
+    driver: str
+    compute_units: int
+    kernel: str
+    solution_size: int
+    neighbourhood_size: int
+
+    @classmethod
+    def of(cls, backend: Backend, kernel: str, solution_size: int, neighbourhood_size: int) -> Key:
+        """The key on this backend's device."""
+        place = (backend.name, backend.device.name, backend.device.driver, backend.capabilities.compute_units)
+        return cls(*place, kernel, solution_size, neighbourhood_size)
+
+
+def remember(key: Key, shape: Shape) -> None:
+    """Keep the best shape for other processes and later runs."""
+    write_sealed(_path(key), f"{shape.teams} {shape.team_size}".encode())
+
+
+def remembered(key: Key) -> Shape | None:
+    """The shape that `remember` kept, or None if there is none or its file is damaged."""
+    content = read_sealed(_path(key))
+    if content is None:
+        return None
+    teams, team_size = content.split()
+    return Shape(int(teams), int(team_size))
+
+
+def _path(key: Key) -> str:
+    return os.path.join(cache_folder("shapes"), hashlib.sha256(repr(tuple(key)).encode()).hexdigest()[:24])

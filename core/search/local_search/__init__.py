@@ -1,0 +1,41 @@
+"""Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
+
+from core.kernels.moves import exchanged, flipped
+from core.search.local_search.algorithms import (
+    Algorithm,
+    HillClimbing,
+    IteratedLocalSearch,
+    SimulatedAnnealing,
+    TabuSearch,
+    VariableNeighbourhoodSearch,
+)
+from core.search.local_search.neighbourhoods import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
+from core.search.local_search.problem import Evaluation, Kept, Problem
+from core.search.local_search.search import LocalSearch, Outcome
+from core.search.local_search.stops import Iterations, NoImprovement, Seconds, Stop, Target
+
+__all__ = [
+    "NEIGHBOURHOODS",
+    "Algorithm",
+    "Bits",
+    "Evaluation",
+    "HillClimbing",
+    "IteratedLocalSearch",
+    "Iterations",
+    "Kept",
+    "LocalSearch",
+    "NoImprovement",
+    "Outcome",
+    "Permutation",
+    "Problem",
+    "Reals",
+    "Seconds",
+    "SimulatedAnnealing",
+    "Stop",
+    "TabuSearch",
+    "Target",
+    "Values",
+    "VariableNeighbourhoodSearch",
+    "exchanged",
+    "flipped",
+]

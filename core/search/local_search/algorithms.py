@@ -1,0 +1,119 @@
+"""The members of the family: which neighbour each takes, and what it does at a local optimum.
+
+Tabu search after Glover (1989) and Taillard (1991); iterated local search after Lourenco, Martin and Stutzle (2003);
+variable neighbourhood search after Hansen and Mladenovic (2001); simulated annealing after Kirkpatrick (1983).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.local_search import ANNEAL, BEST, COOLING, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+
+MOST_SHAKES = 255
+
+
+class Algorithm(NamedTuple):
+    """One algorithm with its parameters; the functions below make it.
+
+    Attributes
+    ----------
+    name : str
+    rule, at_optimum : int
+        See `core.kernels.local_search`.
+    strength : int
+        Random moves that shake a local optimum (at most, if they grow).
+    tenure, tenure_span : int or None
+        A move stays forbidden for ``tenure`` to ``tenure + tenure_span`` iterations; None: chosen from the problem.
+    remember : str
+        ``attributes`` (what a move takes away may not come back) or ``moves`` (the same move may not be made again),
+        or ``auto``: attributes where the neighbourhood has them.
+    temperature, cooling : float
+        Of the start, and the factor applied after each plateau; temperature 0: chosen from random moves.
+    plateau, batch : int
+        Draws at one temperature, and draws looked at side by side.
+
+    """
+
+    name: str
+    rule: int
+    at_optimum: int = HALT
+    strength: int = 1
+    tenure: int | None = None
+    tenure_span: int | None = None
+    remember: str = "auto"
+    temperature: float = 0.0
+    cooling: float = 0.98
+    plateau: int = 1
+    batch: int = 1
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What decides the trajectory, for the record."""
+        kept: dict[str, object] = {"algorithm": self.name}
+        if self.rule == TABU:
+            kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": self.remember}
+        if self.at_optimum != HALT:
+            kept["strength"] = self.strength
+        if self.rule == ANNEAL:
+            kept |= {"temperature": self.temperature, "cooling": self.cooling, "plateau": self.plateau}
+        return kept
+
+
+def HillClimbing(first: bool = False) -> Algorithm:  # noqa: N802
+    """Take the best neighbour, or the first better one by index, until there is none."""
+    return Algorithm("first" if first else "hill", FIRST if first else BEST)
+
+
+def TabuSearch(  # noqa: N802
+    tenure: int | None = None, tenure_span: int | None = None, remember: str = "auto"
+) -> Algorithm:
+    """Take the best neighbour that is not forbidden, or that is better than the best so far (aspiration)."""
+    for name, value in (("tenure", tenure), ("tenure span", tenure_span)):
+        if value is not None and value < 0:
+            raise UserError(f"tabu search with a {name} of {value}: expected 0 or more")
+    if remember not in ("auto", "attributes", "moves"):
+        raise UserError(f"tabu search that remembers {remember!r}: expected auto, attributes or moves")
+    return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, remember=remember)
+
+
+def IteratedLocalSearch(strength: int = 3, first: bool = False) -> Algorithm:  # noqa: N802
+    """Shake each local optimum by ``strength`` random moves; a worse one is given up for the last one kept."""
+    return Algorithm("ils", FIRST if first else BEST, SHAKE_EVENLY, strength=_shakes(strength))
+
+
+def VariableNeighbourhoodSearch(strength: int = 5) -> Algorithm:  # noqa: N802
+    """Descend through all neighbourhoods; shake by 1, 2 ... ``strength`` moves, from 1 again after a success."""
+    return Algorithm("vns", BEST, SHAKE_HARDER, strength=_shakes(strength))
+
+
+def SimulatedAnnealing(  # noqa: N802
+    temperature: float = 0.0, cooling: float = 0.98, plateau: int = 1000, batch: int = 256
+) -> Algorithm:
+    """Draw neighbours at random and take the first that Metropolis' rule accepts; an iteration is a draw.
+
+    Draws are looked at in batches, side by side; those behind an accepted one are drawn again from there, so the
+    trajectory is that of one draw after the other.
+    """
+    if not 0 < cooling <= 1:
+        raise UserError(f"simulated annealing with a cooling factor of {cooling}: expected more than 0, at most 1")
+    if temperature < 0:
+        raise UserError(f"simulated annealing at temperature {temperature}: expected 0 (chosen by itself) or more")
+    if plateau < 1 or batch < 1:
+        raise UserError(f"simulated annealing with plateau {plateau} and batch {batch}: expected 1 or more")
+    return Algorithm("annealing", ANNEAL, temperature=temperature, cooling=cooling, plateau=plateau, batch=batch)
+
+
+def _shakes(strength: int) -> int:
+    if not 1 <= strength <= MOST_SHAKES:
+        raise UserError(f"a shake of {strength} random moves: expected 1 to {MOST_SHAKES}")
+    return strength
+
+
+def cooling_table(factor: float) -> np.ndarray:
+    """The numbers of `core.kernels.local_search.COOLING`: the factor, and -ln(u) at the middle of 4096 intervals."""
+    u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
+    return np.concatenate([[factor], -np.log(u)]).astype(np.float32)

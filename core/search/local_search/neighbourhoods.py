@@ -1,0 +1,120 @@
+"""The four encodings of `luong2013` (section 4) and the neighbourhoods that each has, by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.errors import UserError
+from core.kernels import moves
+
+
+class Encoding(NamedTuple):
+    """How a solution is written: ``n`` elements, each one of ``choices`` values where that is said.
+
+    Make one with `Bits`, `Values`, `Permutation` or `Reals`.
+    """
+
+    name: str
+    code: int
+    n: int
+    choices: int
+    dtype: str
+
+
+def Bits(n: int) -> Encoding:  # noqa: N802
+    """A vector of ``n`` bits."""
+    return _checked(Encoding("bits", moves.BITS, n, 2, "int32"))
+
+
+def Values(n: int, choices: int) -> Encoding:  # noqa: N802
+    """A vector of ``n`` values from 0 to ``choices - 1``."""
+    if choices < 2:
+        raise UserError(f"a vector over {choices} values; expected at least 2")
+    return _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
+
+
+def Permutation(n: int) -> Encoding:  # noqa: N802
+    """An order of 0 to ``n - 1``."""
+    return _checked(Encoding("permutation", moves.PERMUTATION, n, n, "int32"))
+
+
+def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
+    """A vector of ``n`` real numbers in [-1, 1]."""
+    return _checked(Encoding("reals", moves.REALS, n, 1, dtype))
+
+
+def _checked(encoding: Encoding) -> Encoding:
+    if not 1 <= encoding.n <= 65_535:
+        raise UserError(f"a solution of {encoding.n} elements; expected 1 to 65535")
+    return encoding
+
+
+class Neighbourhood(NamedTuple):
+    """The neighbours of a solution.
+
+    Attributes
+    ----------
+    name : str
+        As `--neighbourhood` takes it.
+    encoding : str
+        Name of the encoding that has it.
+    shape, change : int
+        See `core.kernels.moves`.
+    attributes : bool
+        Whether a tabu search can forbid what a move takes away, and not only the move itself.
+
+    """
+
+    name: str
+    encoding: str
+    shape: int
+    change: int
+    attributes: bool = True
+
+    def size(self, encoding: Encoding, points: int = 0) -> int:
+        """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
+        n = encoding.n
+        if self.change == moves.OWN:
+            return points
+        return {
+            moves.SINGLES: n,
+            moves.PAIRS: n * (n - 1) // 2,
+            moves.TRIPLES: n * (n - 1) * (n - 2) // 6,
+            moves.CHOICES: n * (encoding.choices - 1),
+        }[self.shape]
+
+    def memory(self, encoding: Encoding, size: int, kind: int) -> int:
+        """Words that a tabu search needs to remember moves or attributes."""
+        if kind == moves.MOVES:
+            return size
+        return encoding.n * (1 if self.change == moves.FLIP else encoding.choices)
+
+
+NEIGHBOURHOODS = {
+    one.name: one
+    for one in (
+        Neighbourhood("flip1", "bits", moves.SINGLES, moves.FLIP),
+        Neighbourhood("flip2", "bits", moves.PAIRS, moves.FLIP),
+        Neighbourhood("flip3", "bits", moves.TRIPLES, moves.FLIP),
+        Neighbourhood("exchange2", "permutation", moves.PAIRS, moves.EXCHANGE),
+        Neighbourhood("exchange3", "permutation", moves.TRIPLES, moves.EXCHANGE),
+        Neighbourhood("2opt", "permutation", moves.PAIRS, moves.REVERSE, attributes=False),
+        Neighbourhood("assign", "values", moves.CHOICES, moves.ASSIGN),
+        Neighbourhood("crowns", "reals", moves.SINGLES, moves.OWN, attributes=False),
+    )
+}
+
+
+def neighbourhood(name: str, encoding: Encoding) -> Neighbourhood:
+    """The neighbourhood of that name.
+
+    Raises
+    ------
+    UserError
+        There is none, or it belongs to another encoding.
+
+    """
+    fitting = [one.name for one in NEIGHBOURHOODS.values() if one.encoding == encoding.name]
+    if name not in fitting:
+        raise UserError(f"neighbourhood {name!r} for a {encoding.name} encoding: expected {', '.join(fitting)}")
+    return NEIGHBOURHOODS[name]

@@ -1,0 +1,498 @@
+"""Local search on one device and any number of ranks: `LocalSearch` prepares, `run` walks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import local_search as template
+from core.kernels import moves
+from core.kernels.moves import start_solutions
+from core.search.local_search.algorithms import Algorithm, cooling_table
+from core.search.local_search.neighbourhoods import neighbourhood
+from core.search.local_search.problem import Evaluation, Problem
+from core.search.local_search.stops import Stop
+
+NO_KEY = np.uint64(template.NO_KEY)
+MOST_NEIGHBOURS = 2**32 - 1
+MOST_LEVELS = 3
+SMALL = 16_384
+"""Neighbourhoods up to this size are walked by one team even on wide devices."""
+LONGEST_BATCH_S = 0.25
+
+
+class Outcome(NamedTuple):
+    """What all walks of all ranks together found.
+
+    Attributes
+    ----------
+    cost : int
+        Of the best solution.
+    walk : int
+        The smallest number of a walk that found it.
+    found_at : int
+        The iteration in which that walk found it.
+    iterations : int
+        Of all walks together.
+    evaluations : int
+        Neighbours looked at, as a sequential run counts them.
+    digest : int
+        64 bits that stand for the trajectories of all walks.
+    solution : ndarray, shape (n,)
+        The best solution.
+
+    """
+
+    cost: int
+    walk: int
+    found_at: int
+    iterations: int
+    evaluations: int
+    digest: int
+    solution: np.ndarray
+
+
+class LocalSearch:
+    """One algorithm on one problem and one device, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same.
+    problem, algorithm
+        What is searched, and how.
+    neighbourhoods
+        Names, one, or up to three that a descent tries in this order.
+    evaluation
+        A name among ``problem.evaluations()``, or ``auto`` for the first.
+    level
+        Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
+        lanes, teams and ranks; ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
+    walks
+        How many, over all ranks; 1 at the iteration level.
+    exchange
+        At the algorithmic level: after so many iterations all walks go on from the best of them; 0: never.
+    seed
+        Of start solutions, tenures, shakes and draws.
+
+    Raises
+    ------
+    UserError
+        Something does not fit; one line says what was found and what was expected.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        problem: Problem,
+        algorithm: Algorithm,
+        neighbourhoods: str | Sequence[str],
+        *,
+        evaluation: str = "auto",
+        level: str = "iteration",
+        walks: int = 1,
+        exchange: int = 0,
+        seed: int = 0,
+    ) -> None:
+        self.backend = backend
+        self.communicator = communicator
+        self.problem = problem
+        self.algorithm = algorithm
+        self.walks = walks
+        self.exchange = exchange
+        self.seed = seed
+        self.level = level
+        self.check_level()
+        self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
+        self.choose_evaluation(evaluation)
+        self.choose_memory()
+        self.kernels = template.search_kernels(
+            problem.hooks(self.evaluation, self.neighbourhoods[0].name),
+            tuple(one.shape for one in self.neighbourhoods),
+            self.neighbourhoods[0].change,
+            self.memory_kind,
+            algorithm.rule,
+            algorithm.at_optimum,
+        )
+        self.choose_launch()
+        self.allocate()
+
+    # --- choices, and refusals ---
+
+    def check_level(self) -> None:
+        """Refuse a parallel model that does not fit the number of walks."""
+        if self.level not in ("iteration", "algorithm"):
+            raise UserError(f"level {self.level!r}: expected iteration or algorithm")
+        if self.walks < 1 or (self.level == "iteration" and self.walks != 1):
+            expected = "1 at the iteration level" if self.level == "iteration" else "1 or more"
+            raise UserError(f"{self.walks} walks: expected {expected}")
+        if self.level == "algorithm" and self.walks < self.communicator.size:
+            raise UserError(f"{self.walks} walks on {self.communicator.size} ranks: expected one or more per rank")
+        if self.exchange and self.level == "iteration":
+            raise UserError("an exchange between walks at the iteration level, which has one: use level algorithm")
+        if self.exchange < 0:
+            raise UserError(f"an exchange every {self.exchange} iterations: expected 0 (never) or more")
+        if not 0 <= self.seed < 2**31:
+            raise UserError(f"seed {self.seed}: expected 0 to {2**31 - 1}")
+
+    def choose_neighbourhoods(self, names: list[str]) -> None:
+        """Find the neighbourhoods and their sizes."""
+        if not 1 <= len(names) <= MOST_LEVELS:
+            raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
+        encoding = self.problem.encoding
+        self.neighbourhoods = [neighbourhood(name, encoding) for name in names]
+        known = self.problem.neighbourhoods
+        for one in self.neighbourhoods:
+            if (known and one.name not in known) or (not known and one.change == moves.REVERSE):
+                raise UserError(
+                    f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(known) or 'all but it'}"
+                )
+            if one.change != self.neighbourhoods[0].change:
+                raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
+        if len(names) > 1 and self.algorithm.rule not in (template.BEST, template.FIRST):
+            raise UserError(f"{len(names)} neighbourhoods for {self.algorithm.name}, which uses one")
+        self.sizes = [one.size(encoding, self.problem.points) for one in self.neighbourhoods]
+        for one, size in zip(self.neighbourhoods, self.sizes, strict=True):
+            if not 1 <= size <= MOST_NEIGHBOURS:
+                raise UserError(
+                    f"{one.name} on {encoding.n} elements has {size} neighbours: expected 1 to {MOST_NEIGHBOURS}"
+                )
+
+    def choose_evaluation(self, name: str) -> None:
+        """Find the evaluation by name."""
+        ways = self.problem.evaluations()
+        if name == "auto":
+            name = next(iter(ways))
+        if name not in ways:
+            raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
+        self.evaluation_name = name
+        self.evaluation: Evaluation = ways[name]
+
+    def choose_memory(self) -> None:
+        """Settle the tabu memory and the tenure."""
+        one, encoding, size = self.neighbourhoods[0], self.problem.encoding, self.sizes[0]
+        remember = self.algorithm.remember
+        if remember == "attributes" and not one.attributes:
+            raise UserError(f"tabu search that remembers attributes of {one.name}, which has none: use moves")
+        if remember == "auto":
+            remember = "attributes" if one.attributes else "moves"
+        self.memory_kind = moves.MOVES if remember == "moves" else moves.ATTRIBUTES
+        if self.algorithm.rule != template.TABU:
+            self.memory_words, self.tenure, self.tenure_span = 1, 0, 0
+            return
+        self.memory_words = one.memory(encoding, size, self.memory_kind)
+        tenure, span = self.algorithm.tenure, self.algorithm.tenure_span
+        if tenure is None:
+            tenure, span = default_tenure(self.memory_kind, one.change, encoding.n, size, span)
+        self.tenure, self.tenure_span = tenure, span or 0
+        if self.tenure + self.tenure_span >= size > 1:
+            raise UserError(
+                f"a tenure of up to {self.tenure + self.tenure_span} iterations for {one.name}, which has {size} "
+                f"neighbours: expected less than that"
+            )
+
+    def choose_launch(self) -> None:
+        """One team per walk, or a walk's neighbourhood over many teams; `team_size` and `teams` may be set after."""
+        limits = self.backend.capabilities
+        wide = limits.lanes_resident > 1
+        small = limits.compute_units == 1 or (wide and max(self.sizes) <= SMALL)
+        self.in_one_team = self.level == "algorithm" or (self.communicator.size == 1 and small)
+        largest = 1024 if self.in_one_team and self.level == "iteration" else 256
+        useful = -(-max(self.sizes) // 32) * 32
+        self.team_size = min(limits.max_team_size, largest, useful) if wide else 1
+        per_unit = max(1, min(limits.lanes_resident, 1024) // self.team_size)
+        most = limits.compute_units * per_unit
+        self.teams = max(1, min(most, -(-max(self.sizes) // self.team_size)))
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What decides the trajectory, for the record."""
+        return {
+            **self.algorithm.parameters,
+            "neighbourhood": "+".join(one.name for one in self.neighbourhoods),
+            "walks": self.walks,
+            "exchange": self.exchange,
+        } | ({"tenure": self.tenure, "tenure_span": self.tenure_span} if self.algorithm.rule == template.TABU else {})
+
+    # --- memory of the device ---
+
+    def allocate(self) -> None:
+        """Everything that a run needs, once."""
+        rank, size = self.communicator.rank, self.communicator.size
+        self.first_walk, self.end_walk = 0, 1
+        if self.level == "algorithm":
+            self.first_walk, self.end_walk = self.walks * rank // size, self.walks * (rank + 1) // size
+        self.here = self.end_walk - self.first_walk
+        backend, encoding = self.backend, self.problem.encoding
+        self.data = [
+            backend.upload(v.reshape(-1)) if isinstance(v, np.ndarray) else v for v in self.problem.data.values()
+        ]
+        for count, dtype in self.problem.kept_sizes(self.evaluation).values():
+            if self.here * count >= 2**31:
+                raise UserError(f"{self.here} walks that keep {count} numbers each: expected less than 2^31 in all")
+            self.data.append(backend.allocate(max(1, self.here * count), np.dtype(dtype)))
+        words = self.here * encoding.n
+        if words >= 2**31 or self.here * self.memory_words >= 2**31:
+            raise UserError(f"{self.here} walks of {encoding.n} elements and {self.memory_words} words of memory each: "
+                            "expected less than 2^31 in all")  # fmt: skip
+        self.solutions, self.bests, self.homes = (backend.allocate(words, encoding.dtype) for _ in range(3))
+        self.controls = backend.allocate(self.here * template.CONTROL, np.int32)
+        self.totals = backend.allocate(self.here * template.TOTALS, np.uint64)
+        self.memories = backend.allocate(self.here * self.memory_words, np.int32)
+        self.heats = backend.allocate(self.here, np.float32)
+        self.limits = backend.allocate(template.LIMITS, np.int32)
+        self.size_words = backend.upload(np.array((self.sizes + [0, 0])[:MOST_LEVELS], np.uint32))
+        self.cooling = backend.upload(cooling_table(self.algorithm.cooling))
+        self.keys = backend.upload(np.full(1, NO_KEY))
+        self.sequence: Any = None
+
+    def begin(self, stop: Stop, start: np.ndarray | None) -> None:
+        """Start solutions, their costs by the NumPy scorer, and a blank memory."""
+        backend, problem, encoding = self.backend, self.problem, self.problem.encoding
+        if start is None:
+            lanes = min(64, backend.capabilities.max_team_size)
+            teams = min(-(-self.here // lanes), 16 * backend.capabilities.compute_units)
+            backend.launch(start_solutions, teams, lanes, encoding.code, self.solutions, self.here, self.first_walk,
+                           encoding.n, encoding.choices, self.seed)  # fmt: skip
+        else:
+            given = np.asarray(start, encoding.dtype)
+            if given.shape != (encoding.n,):
+                raise UserError(f"a start solution of shape {given.shape}: expected ({encoding.n},)")
+            backend.write(self.solutions, np.tile(given, self.here))
+        solutions = backend.download(self.solutions).reshape(self.here, encoding.n)
+        costs = np.array([problem.cost(one) for one in solutions], np.int64)
+        if np.abs(costs).max(initial=0) >= 2**30:
+            raise UserError(f"{problem.name}: a solution costs {costs.max()}: expected less than 2^30")
+        control = np.zeros((self.here, template.CONTROL), np.int32)
+        control[:, template.COST] = control[:, template.BEST_COST] = costs
+        control[:, template.HOME_COST] = moves.NEVER
+        control[:, template.CHANGED] = template.EVERYTHING
+        control[:, template.STOP] = np.where(costs <= stop.target, template.TARGET_REACHED, template.RUNNING)
+        backend.write(self.controls, control)
+        backend.write(self.totals, np.zeros(self.here * template.TOTALS, np.uint64))
+        backend.write(self.memories, np.zeros(self.here * self.memory_words, np.int32))
+        backend.write(self.keys, np.full(1, NO_KEY))
+        limits = np.zeros(template.LIMITS, np.int32)
+        algorithm = self.algorithm
+        limits[[template.MOST_ITERATIONS, template.TARGET, template.PATIENCE]] = (
+            stop.iterations,
+            stop.target,
+            stop.patience,
+        )
+        limits[[template.TENURE, template.TENURE_SPAN, template.STRENGTH]] = (
+            self.tenure,
+            self.tenure_span,
+            algorithm.strength,
+        )
+        limits[[template.PLATEAU, template.BATCH, template.SEED]] = algorithm.plateau, algorithm.batch, self.seed
+        backend.write(self.limits, limits)
+        team_size = self.team_size
+        backend.launch(self.kernels.begin, self.walk_teams, team_size, self.here, self.solutions, self.bests, self.homes,
+                       encoding.n, *self.data)  # fmt: skip
+        if algorithm.rule == template.ANNEAL:
+            temperature = algorithm.temperature or self.usual_difference()
+            backend.write(self.heats, np.full(self.here, self.communicator.bcast(temperature), np.float32))
+
+    def usual_difference(self) -> float:
+        """The mean absolute difference of the first thousand neighbours of the first walk's start solution."""
+        backend, encoding = self.backend, self.problem.encoding
+        count = min(1000, self.sizes[0])
+        fitness = backend.allocate(count, np.int32)
+        backend.launch(self.kernels.fitness, self.teams, self.team_size, 0, 0, count, fitness, self.solutions,
+                       encoding.n, encoding.choices, *self.data)  # fmt: skip
+        differences = backend.download(fitness).astype(np.int64)
+        known = differences[differences != moves.NEVER]
+        return max(1.0, float(np.abs(known).mean())) if known.size else 1.0
+
+    @property
+    def walk_teams(self) -> int:
+        """Teams of a launch that gives every walk a team."""
+        limits = self.backend.capabilities
+        return max(1, min(self.here, limits.compute_units * max(1, limits.lanes_resident // self.team_size)))
+
+    # --- running ---
+
+    def warm_up(self) -> None:
+        """Make one iteration, so that everything is compiled; the time counts as the backend's compilation."""
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        self.run(Stop(iterations=1))
+        self.backend.synchronize()
+        lazy = timings.kernel_s
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def run(self, stop: Stop, start: np.ndarray | None = None, advance: Callable[[int], None] | None = None) -> Outcome:
+        """Walk until ``stop`` holds.
+
+        Parameters
+        ----------
+        stop
+            Criteria of every walk; the time is looked at between batches of iterations.
+        start : ndarray, shape (n,), optional
+            Where all walks begin; by default each at a random solution of its own.
+        advance
+            Called with the number of iterations since the last call.
+
+        """
+        stop.check()
+        began = time.perf_counter()
+        self.begin(stop, start)
+        done, batch = 0, 16
+        while done < stop.iterations:
+            count = min(batch, stop.iterations - done)
+            if self.exchange:
+                count = min(count, self.exchange - done % self.exchange)
+            before = time.perf_counter()
+            self.iterate(count)
+            control = self.backend.download(self.controls).reshape(self.here, -1)
+            done += count
+            if advance is not None:
+                advance(count)
+            if self.exchange and done % self.exchange == 0:
+                self.share_best(control)
+                control = self.backend.download(self.controls).reshape(self.here, -1)
+            if time.perf_counter() - before < LONGEST_BATCH_S / 2:
+                batch *= 2
+            if self.finished(control, time.perf_counter() - began > stop.seconds):
+                break
+        return self.outcome()
+
+    def finished(self, control: np.ndarray, late: bool) -> bool:
+        """Whether no walk of any rank goes on; with an exchange a walk at rest may be woken by another rank's."""
+        running = int((control[:, template.STOP] == template.RUNNING).sum())
+        if self.communicator.size == 1:
+            return late or not running
+        late = bool(self.communicator.bcast(late))
+        return late or self.communicator.sum(running) == 0
+
+    def iterate(self, count: int) -> None:
+        """Queue ``count`` iterations of every walk."""
+        if self.in_one_team:
+            self.backend.launch(self.kernels.walk, self.walk_teams, self.team_size, count, *self.walk_arguments())
+        elif self.communicator.size == 1:
+            if self.sequence is None:
+                with self.backend.record() as self.sequence:
+                    self.launch_scan()
+                    self.launch_step()
+            self.sequence.replay(count)
+        else:
+            for _ in range(count):
+                self.launch_scan()
+                key = int(self.backend.download(self.keys)[0])
+                least, _ = self.communicator.minloc(key, self.communicator.rank)
+                self.backend.write(self.keys, np.array([least], np.uint64))
+                self.launch_step()
+
+    def walk_arguments(self) -> list[Any]:
+        """The arguments of the kernel `walk` behind the number of iterations."""
+        return [
+            self.here, self.first_walk, self.memory_words, self.controls, self.totals, self.limits, self.size_words,
+            self.memories, self.solutions, self.bests, self.homes, self.heats, self.cooling,
+            self.problem.encoding.n, self.problem.encoding.choices, *self.data,
+        ]  # fmt: skip
+
+    def launch_scan(self) -> None:
+        """Queue the search for this rank's smallest key, the problem's tables brought up to date before."""
+        encoding, rank, size = self.problem.encoding, self.communicator.rank, self.communicator.size
+        if self.is_quick:
+            first, end = self.sizes[0] * rank // size, self.sizes[0] * (rank + 1) // size
+            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, first, end, self.controls,
+                                self.size_words, self.solutions, *self.data)  # fmt: skip
+        self.backend.launch(self.kernels.scan, self.teams, self.team_size, rank, size, self.keys, self.controls,
+                            self.limits, self.size_words, self.memories, self.solutions, self.heats, self.cooling,
+                            encoding.n, encoding.choices, *self.data)  # fmt: skip
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether tables are refreshed before every scan."""
+        return self.evaluation.refresh is not None and self.neighbourhoods[0].name in self.evaluation.quick_for
+
+    def launch_step(self) -> None:
+        """Queue the move that the smallest key stands for."""
+        encoding = self.problem.encoding
+        self.backend.launch(self.kernels.step, 1, self.team_size, self.keys, self.controls, self.totals, self.limits,
+                            self.size_words, self.memories, self.solutions, self.bests, self.homes, self.heats,
+                            self.cooling, encoding.n, encoding.choices, *self.data)  # fmt: skip
+
+    # --- results ---
+
+    def best_here(self, control: np.ndarray) -> tuple[int, int]:
+        """The least cost among this rank's walks, and the first walk that has it."""
+        w = int(np.argmin(control[:, template.BEST_COST]))
+        return int(control[w, template.BEST_COST]), self.first_walk + w
+
+    def best_solution(self, walk: int) -> np.ndarray:
+        """The best solution of a walk, on every rank."""
+        n, size = self.problem.encoding.n, self.communicator.size
+        mine = None
+        if self.first_walk <= walk < self.end_walk:
+            bests = self.backend.download(self.bests).reshape(self.here, n)
+            mine = bests[walk - self.first_walk].copy()
+        if size == 1 or self.level == "iteration":
+            return mine  # type: ignore[return-value]
+        gathered = self.communicator.gather(mine)
+        found = next(one for one in gathered if one is not None) if gathered else None
+        return self.communicator.bcast(found)
+
+    def share_best(self, control: np.ndarray) -> None:
+        """Let every walk that is worse than the best of all go on from that one."""
+        cost, walk = self.communicator.minloc(*self.best_here(control))
+        given = self.backend.upload(self.best_solution(walk))
+        self.backend.launch(self.kernels.adopt, self.walk_teams, self.team_size, self.here, cost, given, self.controls,
+                            self.solutions, self.problem.encoding.n, *self.data)  # fmt: skip
+
+    def outcome(self) -> Outcome:
+        """Collect what all walks of all ranks have found."""
+        control = self.backend.download(self.controls).reshape(self.here, -1)
+        totals = self.backend.download(self.totals).reshape(self.here, -1)
+        cost, walk = self.best_here(control)
+        iterations = int(control[:, template.ITERATION].sum())
+        evaluations = int(totals[:, template.EVALUATIONS].sum())
+        numbers = np.arange(self.first_walk, self.end_walk, dtype=np.uint64)
+        digest = mixed_digests(totals[:, template.DIGEST], numbers)
+        if self.level == "algorithm":
+            cost, walk = self.communicator.minloc(cost, walk)
+            sums = np.array([iterations, evaluations, digest], np.uint64)
+            iterations, evaluations, digest = (int(x) for x in self.communicator.sum(sums))
+        found_at = 0
+        if self.first_walk <= walk < self.end_walk:
+            found_at = int(control[walk - self.first_walk, template.BEST_AT])
+        if self.level == "algorithm":
+            found_at = int(self.communicator.sum(found_at))
+        return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk))
+
+
+def default_tenure(memory_kind: int, kind: int, n: int, size: int, span: int | None) -> tuple[int, int]:
+    """Tenures from the literature.
+
+    Attributes of permutations: 0.9 n to 1.1 n (Taillard 1991). Other attributes: n / 6 and more. Moves: a sixth of the
+    neighbourhood (Luong, Melab and Talbi 2010), so that a list of them would be that long.
+    """
+    if memory_kind == moves.MOVES:
+        tenure = size // 6
+    elif kind == moves.EXCHANGE:
+        tenure = 9 * n // 10
+    else:
+        tenure = n // 6
+    tenure = min(tenure, max(0, size - 2))
+    room = max(0, size - 1 - tenure - 1)
+    wanted = n // 5 if kind == moves.EXCHANGE else n // 10
+    return tenure, min(room, wanted if span is None else span)
+
+
+def mixed_digests(digests: np.ndarray, walks: np.ndarray) -> int:
+    """One digest of all walks, a sum, so that their order does not count."""
+    with np.errstate(over="ignore"):
+        x = digests ^ (walks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return int((x ^ (x >> np.uint64(31))).sum(dtype=np.uint64))

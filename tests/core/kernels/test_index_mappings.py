@@ -1,0 +1,154 @@
+"""Pairs and triples by index, on every backend, against NumPy's and Python's combinations."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from core.kernels.index_mappings import (
+    pair_column,
+    pair_index,
+    pair_row,
+    triple_first,
+    triple_index,
+    triple_rest,
+    triples,
+)
+from core.lang import Array, Generic, i32, kernel, lane, team_count, team_rank, team_size, u32
+
+T = Generic("T")
+LARGEST = 65_535
+RL5915 = 5_915
+LARGEST_OF_U32 = 2_954
+
+
+@kernel
+def map_pairs(n: i32, count: i32, indices: Array[u32], first: Array[i32], second: Array[i32], again: Array[u32]):
+    """The pair of each index, and the index of that pair."""
+    for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+        i = pair_row(indices[p], n)
+        j = pair_column(indices[p], i, n)
+        first[p] = i
+        second[p] = j
+        again[p] = pair_index(i, j, n)
+
+
+@kernel
+def map_triples(
+    n: i32, count: i32, indices: Array[T], first: Array[i32], second: Array[i32], third: Array[i32], again: Array[T]
+):
+    """The triple of each index, and the index of that triple."""
+    for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+        i = triple_first(indices[p], n)
+        rest = triple_rest(indices[p], i, n)
+        j = pair_row(rest, n - i - 1)
+        first[p] = i
+        second[p] = i + 1 + j
+        third[p] = i + 1 + pair_column(rest, j, n - i - 1)
+        again[p] = triple_index(T(i), T(second[p]), T(third[p]), T(n))
+
+
+@kernel
+def count_triples(count: i32, sizes: Array[T], found: Array[T]):
+    """How many triples there are of each size."""
+    for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+        found[p] = triples(sizes[p])
+
+
+def mapped(backend, kernel, n, indices, elements):
+    """Launch a mapping: the elements of each index, one array for each place, after a check of the way back."""
+    given = backend.upload(indices)
+    outputs = [backend.allocate(indices.size, np.int32) for _ in range(elements)]
+    again = backend.allocate(indices.size, indices.dtype)
+    backend.launch(kernel, 4, 1, n, indices.size, given, *outputs, again)
+    np.testing.assert_array_equal(backend.download(again), indices)
+    return [backend.download(output) for output in outputs]
+
+
+def pairs(backend, n, indices):
+    return mapped(backend, map_pairs, n, indices.astype(np.uint32), 2)
+
+
+def row_starts(lengths):
+    """The index at which each row begins, by summing the rows before it; the last entry is the number of indices."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def triple_rank(i, j, k, n):
+    """The index by the combinatorial number system: how many triples come after (i, j, k)."""
+    return math.comb(n, 3) - 1 - math.comb(n - 1 - i, 3) - math.comb(n - 1 - j, 2) - (n - 1 - k)
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def test_every_pair_of_small_sizes(backend):
+    most = 9 if backend.name == "python" else 40
+    for n in range(2, most + 1):
+        expected = np.array(list(itertools.combinations(range(n), 2)))
+        np.testing.assert_array_equal(np.transpose(pairs(backend, n, np.arange(len(expected)))), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_every_triple_of_small_sizes(backend, dtype):
+    most = 8 if backend.name == "python" else 30
+    for n in range(3, most + 1):
+        expected = np.array(list(itertools.combinations(range(n), 3)))
+        found = mapped(backend, map_triples, n, np.arange(len(expected), dtype=dtype), 3)
+        np.testing.assert_array_equal(np.transpose(found), expected)
+
+
+def test_every_pair_of_rl5915(cpu):
+    found = pairs(cpu, RL5915, np.arange(math.comb(RL5915, 2)))
+    for column, expected in zip(found, np.triu_indices(RL5915, 1), strict=True):
+        np.testing.assert_array_equal(column, expected)
+
+
+def test_both_ends_of_every_row_of_pairs(backend):
+    # Enough for every index of every size: rows are found from the back, by a square root that never falls.
+    n = LARGEST
+    starts = row_starts(np.arange(n - 1, 0, -1))
+    assert starts[-1] == math.comb(n, 2)
+    rows = np.arange(0, n - 1, 1_000 if backend.name == "python" else 1)
+    for indices, columns in ((starts[rows], rows + 1), (starts[rows + 1] - 1, np.full(rows.size, n - 1))):
+        first, second = pairs(backend, n, indices)
+        np.testing.assert_array_equal(first, rows)
+        np.testing.assert_array_equal(second, columns)
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(RL5915, np.uint64), (LARGEST, np.uint64), (LARGEST_OF_U32, np.uint32)])
+def test_both_ends_of_every_first_element_of_triples(backend, n, dtype):
+    after = np.arange(n - 1, 1, -1, dtype=np.int64)
+    starts = row_starts(after * (after - 1) // 2)
+    assert starts[-1] == math.comb(n, 3)
+    firsts = np.arange(0, n - 2, 1_000 if backend.name == "python" else 1)
+    begin = (firsts, firsts + 1, firsts + 2)
+    end = (firsts, np.full(firsts.size, n - 2), np.full(firsts.size, n - 1))
+    for indices, expected in ((starts[firsts], begin), (starts[firsts + 1] - 1, end)):
+        found = mapped(backend, map_triples, n, indices.astype(dtype), 3)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(RL5915, np.uint64), (LARGEST_OF_U32, np.uint32)])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_triple_has_its_rank(cpu, n, dtype, data):
+    elements = st.lists(st.integers(0, n - 1), min_size=3, max_size=3, unique=True).map(sorted)
+    chosen = data.draw(st.lists(elements, min_size=1, max_size=50))
+    indices = np.array([triple_rank(*triple, n) for triple in chosen], dtype)
+    np.testing.assert_array_equal(np.transpose(mapped(cpu, map_triples, n, indices, 3)), chosen)
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(np.uint32, LARGEST_OF_U32), (np.uint64, LARGEST)])
+def test_the_number_of_triples_of_every_size(cpu, dtype, most):
+    sizes = np.arange(most + 1, dtype=dtype)
+    found = cpu.allocate(sizes.size, dtype)
+    cpu.launch(count_triples, 1, 1, sizes.size, cpu.upload(sizes), found)
+    np.testing.assert_array_equal(cpu.download(found), np.array([math.comb(int(n), 3) for n in sizes], dtype))
+    assert math.comb(most + 1, 3) > np.iinfo(dtype).max or most == LARGEST

@@ -1,0 +1,183 @@
+"""The Weierstrass function: float64 against 150 digits, the 31 bits of its costs, and refusals."""
+
+import decimal
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.problems import weierstrass_function as weierstrass
+from core.problems.errors import InstanceError
+
+SINE_TOLERANCE = 1e-15
+VALUE_TOLERANCE = 5e-15
+"""A coordinate; each of its terms is off by at most 2.5 units of 2^-53, times 5.29."""
+
+DIGITS = decimal.Context(prec=150)
+
+
+def arctangent_of_inverse(k: int, one: int) -> int:
+    """Return arctan(1 / k) times `one`, by its series in integers."""
+    power, total, i = one // k, 0, 0
+    while power:
+        total += (-1) ** i * (power // (2 * i + 1))
+        power //= k * k
+        i += 1
+    return total
+
+
+def machins_pi() -> Decimal:
+    """Return pi to 140 digits by Machin's formula of 1706."""
+    one = 10**145
+    return Decimal(4 * (4 * arctangent_of_inverse(5, one) - arctangent_of_inverse(239, one))).scaleb(-145, DIGITS)
+
+
+PI = machins_pi()
+
+
+def exact_sine(angle: Decimal) -> Decimal:
+    """Return the sine to more than 60 digits: reduced by 140 digits of pi, then Taylor's series."""
+    with decimal.localcontext(DIGITS):
+        reduced = angle - (angle / (2 * PI)).to_integral_value() * 2 * PI
+        term, total, k = reduced, reduced, 1
+        while abs(term) > Decimal("1e-70"):
+            term = -term * reduced * reduced / ((k + 1) * (k + 2))
+            total += term
+            k += 2
+        return total
+
+
+def exact_value(point: list[float]) -> Decimal:
+    """Return f of exactly these floats."""
+    with decimal.localcontext(DIGITS):
+        root = Decimal(2).sqrt().sqrt()
+        terms = (exact_sine(Decimal(x) * 2**i) / root**i for x in point for i in range(1, 101))
+        return sum(terms, Decimal(0))
+
+
+# multiples of 2^-60, so that 150 digits hold them and their multiples exactly
+coordinates = st.one_of(
+    st.integers(-(2**53), 2**53).map(lambda k: k * 2.0**-53), st.integers(-(2**53), 2**53).map(lambda k: k * 2.0**-60)
+)
+
+
+def test_pi_has_its_published_digits():
+    published = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651"
+    assert str(PI).startswith(published)
+    assert abs(exact_sine(DIGITS.divide(PI, 6)) - Decimal("0.5")) < Decimal("1e-60")
+
+
+@given(coordinates)
+def test_sines_of_huge_arguments_are_right(x):
+    angles = np.ldexp(x, np.arange(1, 101))
+    for angle, sine in zip(angles, np.sin(angles), strict=True):
+        assert abs(Decimal(float(sine)) - exact_sine(Decimal(float(angle)))) < SINE_TOLERANCE
+
+
+def test_sines_next_to_multiples_of_pi_keep_twelve_digits():
+    # numerators of pi's continued fraction, hence integers next to multiples of pi
+    before, numerator, rest = 1, 3, PI
+    for _ in range(40):
+        rest = DIGITS.divide(1, DIGITS.subtract(rest, int(rest)))
+        before, numerator = numerator, int(rest) * numerator + before
+        if numerator >= 2**53:
+            break
+        angles = np.full(8, float(numerator))
+        exact = exact_sine(Decimal(numerator))
+        assert abs(exact) < 4 / numerator
+        for sine in np.sin(angles):
+            # of the smallest glibc 2.36 has thirteen, which is far more than sums need
+            assert abs(Decimal(float(sine)) / exact - 1) < 1e-12
+    assert numerator >= 2**53
+
+
+@given(st.lists(coordinates, min_size=1, max_size=3))
+def test_value_is_that_of_150_digits(point):
+    exact = exact_value(point)
+    value = weierstrass.value(np.array(point))
+    assert abs(Decimal(value) - exact) < VALUE_TOLERANCE * len(point)
+    # half a unit, and the error of the value in units
+    assert abs(weierstrass.cost(np.array(point)) - exact * 2**20) < 0.5 + VALUE_TOLERANCE * len(point) * 2**20
+
+
+def test_value_is_what_a_double_loop_sums_up():
+    point = np.random.default_rng(7).uniform(-1, 1, 400)
+    expected = 0.0
+    for x in point.tolist():
+        for i in range(1, 101):
+            expected += 2 ** (-0.25 * i) * math.sin(2**i * x)
+    assert abs(weierstrass.value(point) - expected) < 1e-10
+    assert weierstrass.cost(point) == round(expected * 2**20)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6))
+def test_function_is_odd_and_does_not_depend_on_the_order(point):
+    x = np.array(point)
+    assert weierstrass.value(-x) == -weierstrass.value(x) == -weierstrass.value(x[::-1])
+    assert weierstrass.cost(np.zeros(3)) == 0
+
+
+def test_single_precision_coordinates_are_taken_as_they_are():
+    x = np.linspace(-1, 1, 11, dtype=np.float32)
+    assert weierstrass.value(x) == weierstrass.value([float(coordinate) for coordinate in x])
+
+
+def test_costs_of_the_largest_instance_fit_in_31_bits():
+    # the bound of two terms in a row by a fine scan, with what the sine's slope allows between two angles
+    r, steps = 2**-0.25, 200_000
+    angles = np.linspace(0, 2 * np.pi, steps)
+    pair = (np.sin(angles) + r * np.sin(2 * angles)).max() + 3 * 2 * np.pi / steps
+    per_coordinate = pair * sum(2 ** (-i / 4) for i in range(1, 100, 2))
+    assert per_coordinate < weierstrass.LARGEST_TERM
+    assert weierstrass.MOST_COORDINATES * weierstrass.LARGEST_TERM * 2**20 < weierstrass.LARGEST_COST
+    grid = np.random.default_rng(1).uniform(-1, 1, (50, 400))
+    assert max(abs(weierstrass.value([x])) for x in grid.ravel()) < weierstrass.LARGEST_TERM
+
+
+def test_instance_is_named_by_its_size():
+    instance = weierstrass.load("weierstrass:10")
+    assert instance == weierstrass.load("10") == weierstrass.WeierstrassInstance(10)
+    assert (instance.name, instance.n, instance.optimum) == ("weierstrass:10", 10, None)
+    assert instance.sha256 != weierstrass.load("11").sha256
+    x = np.linspace(-1, 1, 10)
+    assert instance.cost(x) == weierstrass.cost(x)
+    with pytest.raises(ValueError, match=r"shape \(9,\), expected \(10,\)"):
+        instance.cost(x[:9])
+
+
+@pytest.mark.parametrize(
+    "spec, words",
+    [
+        ("0", "found 0 coordinates, expected 1 to 400"),
+        ("weierstrass:401", "found 401 coordinates, expected 1 to 400, so that costs in units of 2^-20 fit in 31 bits"),
+        ("-1", "no such function"),
+        ("weierstrass", "no such function"),
+        ("weierstrass:x", "no such function"),
+        ("sphere:3", "no such function"),
+    ],
+)
+def test_wrong_specification_is_refused(spec, words):
+    with pytest.raises(InstanceError) as raised:
+        weierstrass.load(spec)
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "x, words",
+    [
+        ([0.5, math.nan], "coordinate 1 at nan, expected -1 to 1"),
+        ([math.nextafter(1, 2)], "coordinate 0 at 1.0000000000000002"),
+        ([-math.inf], "coordinate 0 at -inf"),
+        ([], "shape"),
+        ([[0.5]], "shape"),
+        (np.zeros(401), "shape"),
+        ([0, 1], "int64, expected float64 or float32"),
+        (["0.5"], "expected float64 or float32"),
+    ],
+)
+def test_wrong_solution_is_refused(x, words):
+    with pytest.raises(ValueError, match=words):
+        weierstrass.cost(x)
