@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import LaunchRefused, UserError
 from core.lang import tree
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, boolean
 
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 class Unavailable(UserError):
     """A backend or device cannot be used here; the message says why, and what would help."""
-
-
-class LaunchRefused(UserError):
-    """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""
 
 
 class OutOfMemory(MemoryError):

@@ -73,7 +73,9 @@ class CudaWords(Words):
         return shared
 
     def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
-        """NVVM's intrinsics with a rounding mode are never fused."""
+        """NVVM's intrinsics with a rounding mode are never fused; it has none that subtracts."""
+        if operation == "sub":
+            operation, values = "add", (values[0], builder.fsub(ir.Constant(values[1].type, -0.0), values[1]))
         return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
 
     def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:

@@ -334,7 +334,7 @@ class Unary:
     @staticmethod
     def neg(words: Words, builder: Any, kind: str, x: Any) -> Any:
         if kind[0] == "f":
-            return builder.fneg(x)
+            return builder.fsub(ir.Constant(x.type, -0.0), x)  # NVVM's text has no fneg
         return builder.sub(ir.Constant(x.type, 0), x, flags=("nsw",) if kind[0] == "i" else ())
 
     @staticmethod

@@ -317,5 +317,12 @@ class Ppp(Problem):
             "summary": Kept("int32", SUMMARY),
         }
         hooks = {"begin": begin_products, "update": follow_flips, "kept": kept}
-        words = Evaluation(added, quick=added_by_words, refresh=fill_planes, quick_for=("flip1", "flip2", "flip3"), **hooks)
-        return {"words": words, "linear": Evaluation(added, **hooks)}
+        words = Evaluation(
+            added,
+            quick=added_by_words,
+            refresh=fill_planes,
+            work=self.encoding.n // 4 + 8,
+            quick_for=("flip1", "flip2", "flip3"),
+            **hooks,
+        )
+        return {"words": words, "linear": Evaluation(added, work=self.instance.m, **hooks)}

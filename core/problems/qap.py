@@ -256,6 +256,7 @@ class Qap(Problem):
                 refresh=keep_differences,
                 kept=kept,
                 quick_for=("exchange2",),
+                work=1,
             ),
-            "linear": Evaluation(added),
+            "linear": Evaluation(added, work=self.encoding.n),
         }

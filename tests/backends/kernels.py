@@ -255,6 +255,14 @@ def control(
 
 
 @kernel
+def differences(x: Array[f32], y: Array[f64], n: i32):
+    """Subtract and negate floats."""
+    for k in range(team_rank(), n, team_count()):
+        x[k] = -x[k] - 0.5 * x[k]
+        y[k] = -y[k] - 0.5 * y[k]
+
+
+@kernel
 def elements(
     a: Array[i8],
     b: Array[i16],

@@ -324,3 +324,12 @@ def test_time_is_told_apart(backend):
     assert backend.timings.kernel_s > before
     backend.timings.reset()
     assert backend.timings.kernel_s == backend.timings.transfer_s == backend.timings.compile_s == 0
+
+
+def test_floats_subtract_and_negate(backend):
+    x, y = np.array([1.5, -0.0, 3e38, -7.25], np.float32), np.array([1.5, -0.0, 1e300, -7.25])
+    bx, by = backend.upload(x), backend.upload(y)
+    backend.launch(kernels.differences, 2, 1, bx, by, 4)
+    with np.errstate(over="ignore"):
+        assert backend.download(bx).tobytes() == (-x - np.float32(0.5) * x).tobytes()
+        assert backend.download(by).tobytes() == (-y - 0.5 * y).tobytes()

@@ -150,3 +150,9 @@ def test_floats_are_not_contracted(ptx):
         r"sqrt\.rn\.f64",
     ):
         assert re.search(rf"\b{correct}\b", body), correct
+
+
+def test_float_differences_compile_to_ptx(ptx):
+    text = ptx(kernels.differences.specialise({}, 32), (9, 0))
+    assert re.search(r"\badd\.rn\.f32\b", text) and re.search(r"\badd\.rn\.f64\b", text)
+    assert not re.search(r"\bfma\b", text[text.index(".entry") :])

@@ -35,6 +35,8 @@ class Evaluation(NamedTuple):
         State of a walk, by the name that the functions give it.
     quick_for : tuple of str
         Neighbourhoods that `quick` knows; the others are evaluated by `delta`.
+    work : int
+        About how many steps one neighbour takes; devices share out what is worth it.
 
     """
 
@@ -46,6 +48,7 @@ class Evaluation(NamedTuple):
     refresh: Function | None = None
     kept: Mapping[str, Kept] = {}
     quick_for: tuple[str, ...] = ()
+    work: int = 16
 
 
 class Problem:

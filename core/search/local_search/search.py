@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import LaunchRefused, UserError
 from core.kernels import local_search as template
 from core.kernels import moves
 from core.kernels.moves import start_solutions
@@ -21,7 +21,8 @@ NO_KEY = np.uint64(template.NO_KEY)
 MOST_NEIGHBOURS = 2**32 - 1
 MOST_LEVELS = 3
 SMALL = 16_384
-"""Neighbourhoods up to this size are walked by one team even on wide devices."""
+"""Neighbourhoods of up to so much work are walked by one team even on wide devices."""
+MOST_LANES = 1024
 LONGEST_BATCH_S = 0.25
 
 
@@ -124,6 +125,7 @@ class LocalSearch:
         )
         self.choose_launch()
         self.allocate()
+        self.settle_launch()
 
     # --- choices, and refusals ---
 
@@ -200,17 +202,38 @@ class LocalSearch:
             )
 
     def choose_launch(self) -> None:
-        """One team per walk, or a walk's neighbourhood over many teams; `team_size` and `teams` may be set after."""
+        """One team per walk, or a walk's neighbourhood over many teams; the shapes of launches may be set after."""
         limits = self.backend.capabilities
         wide = limits.lanes_resident > 1
-        small = limits.compute_units == 1 or (wide and max(self.sizes) <= SMALL)
+        largest = max(self.sizes)
+        small = limits.compute_units == 1 or (wide and largest * self.evaluation.work <= SMALL)
         self.in_one_team = self.level == "algorithm" or (self.communicator.size == 1 and small)
-        largest = 1024 if self.in_one_team and self.level == "iteration" else 256
-        useful = -(-max(self.sizes) // 32) * 32
-        self.team_size = min(limits.max_team_size, largest, useful) if wide else 1
-        per_unit = max(1, min(limits.lanes_resident, 1024) // self.team_size)
-        most = limits.compute_units * per_unit
-        self.teams = max(1, min(most, -(-max(self.sizes) // self.team_size)))
+        most = min(limits.max_team_size, MOST_LANES)
+        self.step_size = min(most, rounded(self.problem.encoding.n)) if wide else 1
+        if self.level == "algorithm":
+            self.team_size = min(256, most, rounded(largest)) if wide else 1
+        elif self.in_one_team:
+            self.team_size = min(most, rounded(largest)) if wide else 1
+        else:
+            self.team_size = min(256, most, rounded(-(-largest // limits.compute_units))) if wide else 1
+        resident = max(1, min(limits.lanes_resident, MOST_LANES) // self.team_size)
+        self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
+
+    def settle_launch(self) -> None:
+        """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
+        limits = self.backend.capabilities
+        while True:
+            try:
+                self.bind_all()
+                return
+            except LaunchRefused:
+                if self.step_size <= 32 and self.team_size <= 32:
+                    raise
+                self.step_size = min(self.step_size, max(32, rounded(self.step_size // 2)))
+                if self.in_one_team or self.step_size <= 32:
+                    self.team_size = min(self.team_size, max(32, rounded(self.team_size // 2)))
+                self.teams = max(1, min(limits.compute_units * limits.lanes_resident // self.team_size,
+                                        -(-max(self.sizes) // self.team_size)))  # fmt: skip
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -294,9 +317,8 @@ class LocalSearch:
         )
         limits[[template.PLATEAU, template.BATCH, template.SEED]] = algorithm.plateau, algorithm.batch, self.seed
         backend.write(self.limits, limits)
-        team_size = self.team_size
-        backend.launch(self.kernels.begin, self.walk_teams, team_size, self.here, self.solutions, self.bests, self.homes,
-                       encoding.n, *self.data)  # fmt: skip
+        backend.launch(self.kernels.begin, self.walk_teams, self.step_size, self.here, self.solutions, self.bests,
+                       self.homes, encoding.n, *self.data)  # fmt: skip
         if algorithm.rule == template.ANNEAL:
             temperature = algorithm.temperature or self.usual_difference()
             backend.write(self.heats, np.full(self.here, self.communicator.bcast(temperature), np.float32))
@@ -374,6 +396,18 @@ class LocalSearch:
         late = bool(self.communicator.bcast(late))
         return late or self.communicator.sum(running) == 0
 
+    def bind_all(self) -> None:
+        """Compile all that a run launches."""
+        backend, n = self.backend, self.problem.encoding.n
+        backend.bind(self.kernels.begin, 1, self.step_size,
+                     (self.here, self.solutions, self.bests, self.homes, n, *self.data))  # fmt: skip
+        if self.in_one_team:
+            backend.bind(self.kernels.walk, 1, self.team_size, (1, *self.walk_arguments()))
+            return
+        with backend.record():
+            self.launch_scan()
+            self.launch_step()
+
     def iterate(self, count: int) -> None:
         """Queue ``count`` iterations of every walk."""
         if self.in_one_team:
@@ -419,7 +453,7 @@ class LocalSearch:
     def launch_step(self) -> None:
         """Queue the move that the smallest key stands for."""
         encoding = self.problem.encoding
-        self.backend.launch(self.kernels.step, 1, self.team_size, self.keys, self.controls, self.totals, self.limits,
+        self.backend.launch(self.kernels.step, 1, self.step_size, self.keys, self.controls, self.totals, self.limits,
                             self.size_words, self.memories, self.solutions, self.bests, self.homes, self.heats,
                             self.cooling, encoding.n, encoding.choices, *self.data)  # fmt: skip
 
@@ -447,7 +481,7 @@ class LocalSearch:
         """Let every walk that is worse than the best of all go on from that one."""
         cost, walk = self.communicator.minloc(*self.best_here(control))
         given = self.backend.upload(self.best_solution(walk))
-        self.backend.launch(self.kernels.adopt, self.walk_teams, self.team_size, self.here, cost, given, self.controls,
+        self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, self.here, cost, given, self.controls,
                             self.solutions, self.problem.encoding.n, *self.data)  # fmt: skip
 
     def outcome(self) -> Outcome:
@@ -469,6 +503,11 @@ class LocalSearch:
         if self.level == "algorithm":
             found_at = int(self.communicator.sum(found_at))
         return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk))
+
+
+def rounded(lanes: int) -> int:
+    """Lanes rounded up to whole warps."""
+    return -(-lanes // 32) * 32
 
 
 def default_tenure(memory_kind: int, kind: int, n: int, size: int, span: int | None) -> tuple[int, int]:
