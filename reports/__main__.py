@@ -10,6 +10,7 @@ from pathlib import Path
 from core.errors import UserError
 from reports import markdown
 from reports.comparison import compare
+from reports.paper_tables import tables_report
 from reports.records import load
 
 
@@ -18,17 +19,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m reports", description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("compare", help="speed-up report over records of equal work")
-    command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
-    command.add_argument("--out", type=Path, default=Path("reports/out"), help="folder to write to (%(default)s)")
+    _add_files(command)
+    command = commands.add_parser("tables", help="a paper's tables with records of any instances on their lines")
+    _add_files(command)
     options = parser.parse_args(argv)
     try:
-        comparison = compare([record for path in options.records for record in load(path)])
-        for path in markdown.write(comparison, options.out):
+        records = [record for path in options.records for record in load(path)]
+        if options.command == "tables":
+            written = [markdown.write_tables(tables_report(records), options.out)]
+        else:
+            written = markdown.write(compare(records), options.out)
+        for path in written:
             print(path)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _add_files(command: argparse.ArgumentParser) -> None:
+    command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
+    command.add_argument("--out", type=Path, default=Path("reports/out"), help="folder to write to (%(default)s)")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ enters a ratio.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -99,7 +100,12 @@ class Comparison:
         return next((row for row in self.rows if is_baseline(row)), None)
 
 
-def compare(records: Iterable[Record], not_run: Sequence[NotRun] = ()) -> Comparison:
+def compare(
+    records: Iterable[Record],
+    not_run: Sequence[NotRun] = (),
+    ways: Sequence[str] = (),
+    machines: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Comparison:
     """Put runs of equal work side by side.
 
     Parameters
@@ -108,6 +114,11 @@ def compare(records: Iterable[Record], not_run: Sequence[NotRun] = ()) -> Compar
         Lines of one or more record files; repetitions of a run are joined.
     not_run : sequence of NotRun
         Configurations to list with the reason why they have no row.
+    ways : sequence of str
+        Parameters that say how a run did its work and not which: they may differ. A row's baseline is the one
+        most like it in these, the first weighing most.
+    machines : mapping, optional
+        Environments by letter, where several comparisons share their letters.
 
     Raises
     ------
@@ -120,9 +131,9 @@ def compare(records: Iterable[Record], not_run: Sequence[NotRun] = ()) -> Compar
     confirmed = [run for run in runs if run.scored and run.samples]
     if not confirmed:
         raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
-    require_equal_work(confirmed)
-    machines = _letter_machines(confirmed)
-    rows = tuple(_with_speedups([_row(run, machines) for run in confirmed]))
+    require_equal_work([replace(run, parameters=work_parameters(run, ways)) for run in confirmed])
+    machines = letter_machines(confirmed) if machines is None else machines
+    rows = tuple(_with_speedups([_row(run, machines) for run in confirmed], ways))
     wrong = [
         NotRun(
             run.backend,
@@ -137,7 +148,35 @@ def compare(records: Iterable[Record], not_run: Sequence[NotRun] = ()) -> Compar
     return Comparison(rows, (*wrong, *not_run), machines)
 
 
-def _letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
+def compare_works(records: Iterable[Record], ways: Sequence[str] = ()) -> list[Comparison]:
+    """Sort runs by instance, seed and parameters, and put those of each work side by side.
+
+    Parameters
+    ----------
+    records, ways
+        As `compare` takes them; letters of machines are the same in all comparisons.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `compare`, of any of the works.
+    """
+    runs = merge(records)
+    works: dict[str, list[Record]] = {}
+    for run in runs:
+        work = [run.workload, run.instance_sha256, run.seed, work_parameters(run, ways)]
+        works.setdefault(json.dumps(work, sort_keys=True), []).append(run)
+    machines = letter_machines(runs)
+    return [compare(equal, ways=ways, machines=machines) for equal in works.values()]
+
+
+def work_parameters(record: Record, ways: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that decide what is computed: all but `ways`."""
+    return {name: value for name, value in record.parameters.items() if name not in ways}
+
+
+def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
+    """Give each environment that records ran in a letter."""
     environments: list[Mapping[str, Any]] = []
     for record in records:
         if record.environment not in environments:
@@ -178,24 +217,38 @@ def is_baseline(row: Row) -> bool:
     return row.record.backend == BASELINE_BACKEND and row.record.ranks == 1
 
 
-def _with_speedups(rows: Sequence[Row]) -> Iterable[Row]:
+def _with_speedups(rows: Sequence[Row], ways: Sequence[str]) -> Iterable[Row]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
-        here = [baseline for baseline in baselines if baseline.machine == row.machine]
         if not baselines or row.running.median.value == 0:
             yield row
             continue
-        baseline = (here or baselines)[0]
+        baseline = _baseline_of(row, baselines, ways)
         if row is baseline:
             yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
             continue
-        elsewhere = () if here else (f"its baseline ran on machine {baseline.machine}",)
         yield replace(
             row,
-            labels=row.labels + elsewhere,
+            labels=row.labels + _unlike(row, baseline, ways),
             speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
             baseline_s=baseline.running.median.value,
         )
+
+
+def _baseline_of(row: Row, baselines: Sequence[Row], ways: Sequence[str]) -> Row:
+    here = [baseline for baseline in baselines if baseline.machine == row.machine]
+    return min(here or baselines, key=lambda baseline: [_differ(row, baseline, way) for way in ways])
+
+
+def _unlike(row: Row, baseline: Row, ways: Sequence[str]) -> tuple[str, ...]:
+    """Label what sets a row apart from its baseline besides the device."""
+    elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
+    others = [f"{way} = {baseline.record.parameters.get(way)}" for way in ways if _differ(row, baseline, way)]
+    return elsewhere + ((f"its baseline ran with {', '.join(others)}",) if others else ())
+
+
+def _differ(one: Row, other: Row, way: str) -> bool:
+    return one.record.parameters.get(way) != other.record.parameters.get(way)
 
 
 def _running(record: Record) -> list[float]:

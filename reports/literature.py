@@ -40,14 +40,28 @@ class QualityRow:
     ours: Record | None
 
 
-def publication(workload: str) -> Mapping[str, Any] | None:
-    """Read the published figures for a workload, as its TOML file has them; None without one."""
+def publication(workload: str, part: str = "timing") -> Mapping[str, Any] | None:
+    """Read the published figures for a workload, as its TOML file has them; None without one.
+
+    Parameters
+    ----------
+    workload : str
+    part : str
+        What the file must hold: `timing` (a figure of run times over one work), or `tables` (see
+        `reports.paper_tables`).
+    """
     for path in sorted(FOLDER.glob("*.toml")):
         with path.open("rb") as file:
             content = tomllib.load(file)
-        if content["workload"] == workload:
+        if part in content and workload in _workloads(content):
             return content
     return None
+
+
+def _workloads(content: Mapping[str, Any]) -> Sequence[str]:
+    """Name the workloads that a publication measured: its file has one name or a list."""
+    named = content["workload"]
+    return [named] if isinstance(named, str) else named
 
 
 def timing_rows(published: Mapping[str, Any], comparison: Comparison) -> list[TimingRow]:

@@ -1,14 +1,16 @@
-"""The comparison as Markdown: fills `templates/compare.md.j2` and writes it with its plot."""
+"""Reports as Markdown: fills the templates with a comparison, or with published tables, and writes them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
 from reports import literature
 from reports.comparison import Comparison, Row
-from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate
+from reports.paper_tables import TablesReport, worded
+from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate, Summary
 
 TEMPLATES = Path(__file__).parent / "templates"
 REPORT = "compare.md"
@@ -31,7 +33,7 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
         jinja2 is not installed.
     """
     published = literature.publication(comparison.work.workload)
-    text = _template().render(
+    text = _template("compare.md.j2").render(
         work=comparison.work,
         rows=comparison.rows,
         machines=comparison.machines,
@@ -40,16 +42,51 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
         fastest=_fastest(comparison),
         plot=plot,
         why_instance=why_instance,
-        resamples=RESAMPLES,
-        few_repetitions=any(row.running.repetitions < LEAST_FOR_COVERAGE for row in comparison.rows),
-        least_for_coverage=LEAST_FOR_COVERAGE,
-        least_for_interval=LEAST_FOR_INTERVAL,
+        **_statistics(comparison.rows),
         published=published,
         same_work=published is not None and literature.same_work(published, comparison.work),
         timing=literature.timing_rows(published, comparison) if published else [],
         quality=literature.quality_rows(published, comparison.work) if published else [],
     )
     return text.rstrip() + "\n"
+
+
+def render_tables(report: TablesReport) -> str:
+    """Return the text of a report of published tables.
+
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+    """
+    shown = {table.number for table in report.tables}
+    text = _template("tables.md.j2").render(
+        published=report.published,
+        tables=report.tables,
+        without_ours=report.without_ours,
+        machines=report.machines,
+        unconfirmed=report.unconfirmed,
+        disagreements=[row for row in report.published["disagreements"]["rows"] if shown.intersection(row["tables"])],
+        **_statistics([line.ours for table in report.tables for line in table.lines if line.ours]),
+    )
+    return text.rstrip() + "\n"
+
+
+def write_tables(report: TablesReport, folder: Path) -> Path:
+    """Write the report of published tables, named after the publication; returns its path.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or jinja2 is not installed.
+    """
+    path = folder / f"{report.published['name']}.md"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(render_tables(report), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
+    return path
 
 
 def write(comparison: Comparison, folder: Path, why_instance: str = "") -> list[Path]:
@@ -124,6 +161,36 @@ def _cell(text: Any) -> str:
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
+def _share(part: Summary, whole: Summary) -> str:
+    """Word a time as a part of the whole, in per cent of the medians."""
+    return f"{100 * part.median.value / whole.median.value:.0f} %" if whole.median.value > 0 else ""
+
+
+def _machine(environment: Mapping[str, Any]) -> str:
+    """Word an environment in a line: processor, cores, system, Python, packages, version of the suite."""
+    hosts = environment.get("hosts") or 1
+    return ", ".join(
+        [
+            str(environment.get("cpu") or "processor not recorded"),
+            f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else ""),
+            str(environment.get("os") or "system not recorded"),
+            f"Python {environment.get('python') or '?'}",
+            *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
+            f"suite {environment.get('suite') or 'outside a checkout'}",
+        ]
+    )
+
+
+def _statistics(rows: Sequence[Row]) -> dict[str, Any]:
+    """What a template needs in order to say how the intervals were made."""
+    return {
+        "resamples": RESAMPLES,
+        "few_repetitions": any(row.running.repetitions < LEAST_FOR_COVERAGE for row in rows),
+        "least_for_coverage": LEAST_FOR_COVERAGE,
+        "least_for_interval": LEAST_FOR_INTERVAL,
+    }
+
+
 def _fastest(comparison: Comparison) -> Row | None:
     raced = [
         row
@@ -133,7 +200,7 @@ def _fastest(comparison: Comparison) -> Row | None:
     return max(raced, key=lambda row: row.speedup.value if row.speedup else 0.0, default=None)
 
 
-def _template() -> Any:
+def _template(name: str) -> Any:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
@@ -151,5 +218,8 @@ def _template() -> Any:
         "ratio_interval": ratio_interval,
         "grouped": _grouped,
         "cell": _cell,
+        "machine": _machine,
+        "share": _share,
+        "worded": worded,
     }
-    return environment.get_template("compare.md.j2")
+    return environment.get_template(name)
