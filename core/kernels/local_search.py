@@ -7,7 +7,7 @@ teams and ranks (the iteration level). Both are the same functions, so every tra
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.kernels.moves import NEVER, PAIRS, TRIPLES, change, first_of, forbid, is_tabu, second_of, third_of
 from core.kernels.two_opt import scrambled
@@ -91,6 +91,8 @@ class Hooks(NamedTuple):
     refresh : Function or None
         ``refresh(worker, workers, begin, end, changed, i, j, k, solution, ...)``: after the change, by all lanes of
         all teams; what `quick` needs for neighbours ``begin`` to ``end - 1``.
+    partial : Function or None
+        ``partial(worker, workers, solution, i, j, k, ...) -> i32``: a part of `delta`; the workers' parts add up.
 
     """
 
@@ -101,6 +103,7 @@ class Hooks(NamedTuple):
     update: Function | None = None
     move: Function | None = None
     refresh: Function | None = None
+    partial: Function | None = None
 
 
 class Template(NamedTuple):
@@ -117,7 +120,13 @@ class Template(NamedTuple):
 
 
 def search_kernels(
-    hooks: Hooks, shapes: tuple[int, ...], change_kind: int, memory_kind: int, rule: int, at_optimum: int
+    hooks: Hooks,
+    shapes: tuple[int, ...],
+    change_kind: int,
+    memory_kind: int,
+    rule: int,
+    at_optimum: int,
+    by_team: bool = False,
 ) -> Template:
     """Make the kernels of one search.
 
@@ -131,6 +140,8 @@ def search_kernels(
         What a move does, and what a tabu search remembers of it.
     rule, at_optimum
         Which neighbour is taken, and what happens when there is none.
+    by_team
+        The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
 
     """
     data = hooks.data
@@ -140,6 +151,7 @@ def search_kernels(
     update, has_update = hooks.update or nothing, hooks.update is not None
     move, has_move = hooks.move or nothing, hooks.move is not None
     refresh, has_refresh = hooks.refresh or nothing, hooks.refresh is not None
+    partial, by_team = hooks.partial or nothing, by_team and hooks.partial is not None
     levels = len(shapes)
     shape_0, shape_1, shape_2 = (*shapes, -1, -1)[:3]
 
@@ -152,24 +164,32 @@ def search_kernels(
         control: Array[i32],
         memory: Array[i32],
         solution: Array[S],
+        sums: Array[i32],
         length: i32,
         choices: i32,
         *data,
     ) -> u64:
-        """The smallest key among neighbours ``first + lane()``, ``first + lane() + team_size()`` ... below ``end``."""
+        """The smallest key among neighbours ``first + lane()``, ``first + lane() + team_size()`` ... below ``end``.
+
+        If the team evaluates together, every lane looks at all of them.
+        """
         found = u64(NO_KEY)
         least = NEVER
-        index = first + u32(lane())
+        step = 1 if by_team else team_size()
+        index = first if by_team else first + u32(lane())
         if index >= end:
             return found
         aspired = control[BEST_COST] - control[COST]
         iteration = control[ITERATION]
         i = first_of(shape, index, length, choices)
-        j = second_of(shape, index, i, length, choices, i32(solution[i]))
+        j = second_of(shape, index, i, length, choices, solution)
         k = third_of(shape, index, i, j, length)
         while True:
             difference = 0
-            if use_quick != 0:
+            if by_team:
+                share = partial(lane(), team_size(), solution, i, j, k, *data)
+                difference = team_sum(share, sums)
+            elif use_quick != 0:
                 difference = quick(solution, index, i, j, k, *data)
             else:
                 difference = delta(solution, i, j, k, *data)
@@ -187,16 +207,16 @@ def search_kernels(
                 else:
                     least = difference
                     found = packed(difference, index)
-            if end - index <= u32(team_size()):
+            if end - index <= u32(step):
                 break
-            index += u32(team_size())
+            index += u32(step)
             if shape == PAIRS:
-                j += team_size()
+                j += step
                 while j >= length:
                     i += 1
                     j += i + 1 - length
             elif shape == TRIPLES:
-                k += team_size()
+                k += step
                 while k >= length:
                     j += 1
                     if j >= length - 1:
@@ -206,7 +226,7 @@ def search_kernels(
                     k += j + 1 - length
             else:
                 i = first_of(shape, index, length, choices)
-                j = second_of(shape, index, i, length, choices, i32(solution[i]))
+                j = second_of(shape, index, i, length, choices, solution)
         return found
 
     @function
@@ -240,7 +260,7 @@ def search_kernels(
         for slot in range(first + u32(lane()), end, u32(team_size())):
             index = proposed(slot, walk, control[ITERATION], limits, sizes)
             i = first_of(shape_0, index, length, choices)
-            j = second_of(shape_0, index, i, length, choices, i32(solution[i]))
+            j = second_of(shape_0, index, i, length, choices, solution)
             k = third_of(shape_0, index, i, j, length)
             difference = delta(solution, i, j, k, *data)
             if difference != NEVER:
@@ -265,6 +285,7 @@ def search_kernels(
         solution: Array[S],
         heat: Array[f32],
         cooling: Array[f32],
+        sums: Array[i32],
         length: i32,
         choices: i32,
         *data,
@@ -281,10 +302,10 @@ def search_kernels(
         if rule == ANNEAL:
             return scan_draws(low, high, walk, control, limits, sizes, solution, heat, cooling, length, choices, *data)
         if levels > 1 and control[LEVEL] == 1:
-            return scan_level(shape_1, 0, low, high, control, memory, solution, length, choices, *data)
+            return scan_level(shape_1, 0, low, high, control, memory, solution, sums, length, choices, *data)
         if levels > 2 and control[LEVEL] == 2:
-            return scan_level(shape_2, 0, low, high, control, memory, solution, length, choices, *data)
-        return scan_level(shape_0, has_quick, low, high, control, memory, solution, length, choices, *data)
+            return scan_level(shape_2, 0, low, high, control, memory, solution, sums, length, choices, *data)
+        return scan_level(shape_0, has_quick, low, high, control, memory, solution, sums, length, choices, *data)
 
     @function
     def first_index(level: i32, index: u32, length: i32, choices: i32) -> i32:
@@ -296,13 +317,13 @@ def search_kernels(
         return first_of(shape_0, index, length, choices)
 
     @function
-    def second_index(level: i32, index: u32, i: i32, length: i32, choices: i32, old: i32) -> i32:
+    def second_index(level: i32, index: u32, i: i32, length: i32, choices: i32, solution: Array[S]) -> i32:
         """The j of neighbour ``index`` of a level."""
         if levels > 1 and level == 1:
-            return second_of(shape_1, index, i, length, choices, old)
+            return second_of(shape_1, index, i, length, choices, solution)
         if levels > 2 and level == 2:
-            return second_of(shape_2, index, i, length, choices, old)
-        return second_of(shape_0, index, i, length, choices, old)
+            return second_of(shape_2, index, i, length, choices, solution)
+        return second_of(shape_0, index, i, length, choices, solution)
 
     @function
     def third_index(level: i32, index: u32, i: i32, j: i32, length: i32) -> i32:
@@ -373,7 +394,7 @@ def search_kernels(
             draw = u32(iteration) * u32(256) + u32(shake)
             index = random_below(sizes[0], u64(u32(limits[SEED])), walk + u64(SHAKING), draw)
             i = first_of(shape_0, index, length, choices)
-            j = second_of(shape_0, index, i, length, choices, i32(solution[i]))
+            j = second_of(shape_0, index, i, length, choices, solution)
             k = third_of(shape_0, index, i, j, length)
             difference = delta(solution, i, j, k, *data)
             if difference != NEVER:
@@ -430,7 +451,7 @@ def search_kernels(
         barrier()
         if moved:
             i = first_index(level, index, length, choices)
-            j = second_index(level, index, i, length, choices, i32(solution[i]))
+            j = second_index(level, index, i, length, choices, solution)
             k = third_index(level, index, i, j, length)
             if rule == BEST or rule == TABU:
                 cost += packed_cost(key)
@@ -528,6 +549,7 @@ def search_kernels(
     ):
         """Up to ``iterations`` further iterations of every walk; ``room`` words of memory each."""
         scratch = shared_array(team_size(), u64)
+        sums = shared_array(team_size(), i32)
         for w in range(team_rank(), walks, team_count()):
             number = u64(first_walk + w)
             base = w * CONTROL
@@ -562,6 +584,7 @@ def search_kernels(
                     view(solutions, w * length),
                     view(heats, w),
                     cooling,
+                    sums,
                     length,
                     choices,
                     *part(data, w),
@@ -620,6 +643,7 @@ def search_kernels(
     ):
         """The smallest key among this rank's share of the neighbours, shared out over all teams, into ``keys[0]``."""
         scratch = shared_array(team_size(), u64)
+        sums = shared_array(team_size(), i32)
         if controls[STOP] == RUNNING:
             all_of_them = u32(limits[BATCH]) if rule == ANNEAL else sizes[controls[LEVEL]]
             first = u32(u64(all_of_them) * u64(rank) // u64(ranks))
@@ -637,6 +661,7 @@ def search_kernels(
                 solutions,
                 heats,
                 cooling,
+                sums,
                 length,
                 choices,
                 *data,
@@ -701,7 +726,7 @@ def search_kernels(
         for offset in range(worker, end - first, u32(team_count() * team_size())):
             index = first + offset
             i = first_index(level, index, length, choices)
-            j = second_index(level, index, i, length, choices, i32(solutions[i]))
+            j = second_index(level, index, i, length, choices, solutions)
             k = third_index(level, index, i, j, length)
             fitness[offset] = delta(solutions, i, j, k, *data)
 

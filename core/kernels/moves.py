@@ -5,9 +5,21 @@ A neighbour is three integers (i, j, k), -1 where not used; the four encodings a
 
 from __future__ import annotations
 
-from core.kernels.index_mappings import pair_column, pair_row, triple_first, triple_index
-from core.lang import Array, Const, Generic, Pack, barrier, function, i32, kernel, lane, team_count, team_rank
-from core.lang import f32, f64, team_size, u32, u64
+from core.kernels.index_mappings import pair_column, pair_row, triple_first, triple_rest
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    function,
+    i32,
+    kernel,
+    lane,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+    u64,
+)
 from core.lang.library import random_below, random_word
 
 S = Generic("S")
@@ -38,16 +50,15 @@ def first_of(shape: Const[i32], index: u32, n: i32, choices: i32) -> i32:
 
 
 @function
-def second_of(shape: Const[i32], index: u32, i: i32, n: i32, choices: i32, old: i32) -> i32:
-    """The j of neighbour ``index``, given its i; among choices the new value, ``old`` being left out."""
+def second_of(shape: Const[i32], index: u32, i: i32, n: i32, choices: i32, solution: Array[S]) -> i32:
+    """The j of neighbour ``index``, given its i; among choices the new value, which is not the old one."""
     if shape == PAIRS:
         return pair_column(index, i, n)
     if shape == TRIPLES:
-        rest = index - triple_index(u32(i), u32(i + 1), u32(i + 2), u32(n))
-        return i + 1 + pair_row(rest, n - i - 1)
+        return i + 1 + pair_row(triple_rest(index, i, n), n - i - 1)
     if shape == CHOICES:
         value = i32(index % u32(choices - 1))
-        return value if value < old else value + 1
+        return value if value < i32(solution[i]) else value + 1
     return -1
 
 
@@ -55,8 +66,7 @@ def second_of(shape: Const[i32], index: u32, i: i32, n: i32, choices: i32, old: 
 def third_of(shape: Const[i32], index: u32, i: i32, j: i32, n: i32) -> i32:
     """The k of neighbour ``index``, given its i and j."""
     if shape == TRIPLES:
-        rest = index - triple_index(u32(i), u32(i + 1), u32(i + 2), u32(n))
-        return i + 1 + pair_column(rest, j - i - 1, n - i - 1)
+        return i + 1 + pair_column(triple_rest(index, i, n), j - i - 1, n - i - 1)
     return -1
 
 

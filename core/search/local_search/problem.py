@@ -30,7 +30,7 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    delta, quick, begin, update, move, refresh : Function or None
+    delta, quick, begin, update, move, refresh, partial : Function or None
     kept : mapping of str to Kept
         State of a walk, by the name that the functions give it.
     quick_for : tuple of str
@@ -46,6 +46,7 @@ class Evaluation(NamedTuple):
     update: Function | None = None
     move: Function | None = None
     refresh: Function | None = None
+    partial: Function | None = None
     kept: Mapping[str, Kept] = {}
     quick_for: tuple[str, ...] = ()
     work: int = 16
@@ -101,6 +102,7 @@ class Problem:
             evaluation.update,
             evaluation.move,
             evaluation.refresh if is_quick else None,
+            evaluation.partial,
         )
 
     def kept_sizes(self, evaluation: Evaluation) -> dict[str, tuple[int, str]]:

@@ -23,6 +23,7 @@ MOST_LEVELS = 3
 SMALL = 16_384
 """Neighbourhoods of up to so much work are walked by one team even on wide devices."""
 MOST_LANES = 1024
+LEVELS = ("iteration", "algorithm", "solution")
 LONGEST_BATCH_S = 0.25
 
 
@@ -74,9 +75,10 @@ class LocalSearch:
         A name among ``problem.evaluations()``, or ``auto`` for the first.
     level
         Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
-        lanes, teams and ranks; ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
+        lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
+        ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
     walks
-        How many, over all ranks; 1 at the iteration level.
+        How many, over all ranks; more than 1 at the algorithm level only.
     exchange
         At the algorithmic level: after so many iterations all walks go on from the best of them; 0: never.
     seed
@@ -122,6 +124,7 @@ class LocalSearch:
             self.memory_kind,
             algorithm.rule,
             algorithm.at_optimum,
+            level == "solution",
         )
         self.choose_launch()
         self.allocate()
@@ -131,15 +134,15 @@ class LocalSearch:
 
     def check_level(self) -> None:
         """Refuse a parallel model that does not fit the number of walks."""
-        if self.level not in ("iteration", "algorithm"):
-            raise UserError(f"level {self.level!r}: expected iteration or algorithm")
-        if self.walks < 1 or (self.level == "iteration" and self.walks != 1):
-            expected = "1 at the iteration level" if self.level == "iteration" else "1 or more"
+        if self.level not in LEVELS:
+            raise UserError(f"level {self.level!r}: expected {', '.join(LEVELS)}")
+        if self.walks < 1 or (self.level != "algorithm" and self.walks != 1):
+            expected = "1 or more" if self.level == "algorithm" else f"1 at the {self.level} level"
             raise UserError(f"{self.walks} walks: expected {expected}")
         if self.level == "algorithm" and self.walks < self.communicator.size:
             raise UserError(f"{self.walks} walks on {self.communicator.size} ranks: expected one or more per rank")
-        if self.exchange and self.level == "iteration":
-            raise UserError("an exchange between walks at the iteration level, which has one: use level algorithm")
+        if self.exchange and self.level != "algorithm":
+            raise UserError(f"an exchange between walks at the {self.level} level, which has one: use level algorithm")
         if self.exchange < 0:
             raise UserError(f"an exchange every {self.exchange} iterations: expected 0 (never) or more")
         if not 0 <= self.seed < 2**31:
@@ -177,6 +180,8 @@ class LocalSearch:
             raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
         self.evaluation_name = name
         self.evaluation: Evaluation = ways[name]
+        if self.level == "solution" and self.evaluation.partial is None:
+            raise UserError(f"level solution: {self.problem.name} evaluates a neighbour in one piece ({name})")
 
     def choose_memory(self) -> None:
         """Settle the tabu memory and the tenure."""
@@ -210,14 +215,18 @@ class LocalSearch:
         self.in_one_team = self.level == "algorithm" or (self.communicator.size == 1 and small)
         most = min(limits.max_team_size, MOST_LANES)
         self.step_size = min(most, rounded(self.problem.encoding.n)) if wide else 1
-        if self.level == "algorithm":
+        if self.level == "solution":
+            self.in_one_team = limits.compute_units == 1 and self.communicator.size == 1
+            self.team_size = min(32, most) if wide else 1
+        elif self.level == "algorithm":
             self.team_size = min(256, most, rounded(largest)) if wide else 1
         elif self.in_one_team:
             self.team_size = min(most, rounded(largest)) if wide else 1
         else:
             self.team_size = min(256, most, rounded(-(-largest // limits.compute_units))) if wide else 1
         resident = max(1, min(limits.lanes_resident, MOST_LANES) // self.team_size)
-        self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
+        each = 1 if self.level == "solution" else self.team_size
+        self.teams = max(1, min(limits.compute_units * resident, -(-largest // each)))
 
     def settle_launch(self) -> None:
         """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
@@ -471,7 +480,7 @@ class LocalSearch:
         if self.first_walk <= walk < self.end_walk:
             bests = self.backend.download(self.bests).reshape(self.here, n)
             mine = bests[walk - self.first_walk].copy()
-        if size == 1 or self.level == "iteration":
+        if size == 1 or self.level != "algorithm":
             return mine  # type: ignore[return-value]
         gathered = self.communicator.gather(mine)
         found = next(one for one in gathered if one is not None) if gathered else None
