@@ -12,5 +12,5 @@ class UserError(Exception):
     exit_code = 2
 
 
-class LaunchRefused(UserError):  # noqa: N818 - reads as what happened
+class LaunchRefused(UserError):
     """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""

@@ -710,12 +710,39 @@ def search_kernels(
             if lane() == 0:
                 keys[0] = u64(NO_KEY)
 
+    @function
+    def note(
+        offset: u32,
+        index: u32,
+        difference: i32,
+        i: i32,
+        j: i32,
+        k: i32,
+        control: Array[i32],
+        memory: Array[i32],
+        fitness: Array[i32],
+        tabu: Array[i32],
+        solution: Array[S],
+        length: i32,
+        choices: i32,
+    ):
+        """Hand a neighbour's difference, and whether it is forbidden, to a host that selects."""
+        fitness[offset] = difference
+        if rule == TABU:
+            tabu[offset] = is_tabu(
+                memory_kind, change_kind, memory, solution, index, i, j, k, length, choices, control[ITERATION]
+            )
+
     @kernel(pack=data)
     def write_fitness(
+        use_quick: Const[i32],
         level: i32,
         first: u32,
         end: u32,
+        controls: Array[i32],
+        memories: Array[i32],
         fitness: Array[i32],
+        tabu: Array[i32],
         solutions: Array[S],
         length: i32,
         choices: i32,
@@ -728,14 +755,47 @@ def search_kernels(
             i = first_index(level, index, length, choices)
             j = second_index(level, index, i, length, choices, solutions)
             k = third_index(level, index, i, j, length)
-            fitness[offset] = delta(solutions, i, j, k, *data)
+            difference = 0
+            if use_quick != 0 and has_quick != 0:
+                difference = quick(solutions, index, i, j, k, *data)
+            else:
+                difference = delta(solutions, i, j, k, *data)
+            note(offset, index, difference, i, j, k, controls, memories, fitness, tabu, solutions, length, choices)
 
     @kernel(pack=data)
-    def write_listed(count: u32, moves: Array[i32], fitness: Array[i32], solutions: Array[S], *data):
-        """The difference of every move that the host has listed as (i, j, k): for a host that generates."""
+    def write_listed(
+        first: u32,
+        end: u32,
+        moves: Array[i32],
+        controls: Array[i32],
+        memories: Array[i32],
+        fitness: Array[i32],
+        tabu: Array[i32],
+        solutions: Array[S],
+        length: i32,
+        choices: i32,
+        *data,
+    ):
+        """The same for moves that the host has listed as (i, j, k): for a host that generates (section 3.1)."""
         worker = u32(team_rank() * team_size() + lane())
-        for m in range(worker, count, u32(team_count() * team_size())):
-            fitness[m] = delta(solutions, moves[3 * m], moves[3 * m + 1], moves[3 * m + 2], *data)
+        for offset in range(worker, end - first, u32(team_count() * team_size())):
+            i, j, k = moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2]
+            difference = delta(solutions, i, j, k, *data)
+            note(
+                offset,
+                first + offset,
+                difference,
+                i,
+                j,
+                k,
+                controls,
+                memories,
+                fitness,
+                tabu,
+                solutions,
+                length,
+                choices,
+            )
 
     @kernel(pack=data)
     def adopt_solution(

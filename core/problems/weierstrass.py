@@ -1,8 +1,8 @@
 """The Weierstrass function for local search: f(x) = sum over k and i of 2^(-i/4) sin(2^i x_k) (`luong2013`, 6.3).
 
 Every sine's argument is reduced exactly, in integers: a coordinate is a multiple X of 2^-24, and the part of 2^i x
-beyond whole turns is a window of bits of X / (2 pi). The sine itself is a polynomial, multiplied and added in one order.
-So no device's own sine enters, and all devices agree bit for bit.
+beyond whole turns is a window of bits of X / (2 pi). The sine itself is a polynomial, multiplied and added in one
+order. So no device's own sine enters, and all devices agree bit for bit.
 """
 
 from __future__ import annotations

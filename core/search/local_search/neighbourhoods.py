@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from core.errors import UserError
 from core.kernels import moves
 
@@ -118,3 +120,38 @@ def neighbourhood(name: str, encoding: Encoding) -> Neighbourhood:
     if name not in fitting:
         raise UserError(f"neighbourhood {name!r} for a {encoding.name} encoding: expected {', '.join(fitting)}")
     return NEIGHBOURHOODS[name]
+
+
+def listed_moves(shape: int, first: int, end: int, n: int, choices: int, solution: np.ndarray) -> np.ndarray:
+    """List neighbours ``first`` to ``end - 1`` in NumPy, as the host sees them.
+
+    Returns
+    -------
+    ndarray, shape (end - first, 3), int32
+        (i, j, k), -1 where not used.
+
+    """
+    index = np.arange(first, end, dtype=np.int64)
+    listed = np.full((len(index), 3), -1, np.int64)
+    if shape == moves.CHOICES:
+        listed[:, 0], value = np.divmod(index, choices - 1)
+        listed[:, 1] = value + (value >= solution[listed[:, 0]])
+    elif shape == moves.SINGLES:
+        listed[:, 0] = index
+    else:
+        base = np.zeros(len(index), np.int64)
+        if shape == moves.TRIPLES:
+            tails = np.arange(n - 1, 1, -1, dtype=np.int64)
+            ends = np.cumsum(tails * (tails - 1) // 2)
+            listed[:, 0] = np.searchsorted(ends, index, "right")
+            index = index - np.concatenate([[0], ends])[listed[:, 0]]
+            base = listed[:, 0] + 1
+        # Pairs of the elements from `base` on, counted as offsets in the rows of all n elements.
+        rows = np.arange(n - 1, 0, -1, dtype=np.int64)
+        ends = np.cumsum(rows)
+        skipped = np.concatenate([[0], ends])[base]
+        row = np.searchsorted(ends, index + skipped, "right")
+        column = row + 1 + index + skipped - np.concatenate([[0], ends])[row]
+        place = 1 if shape == moves.TRIPLES else 0
+        listed[:, place], listed[:, place + 1] = row, column
+    return listed.astype(np.int32)

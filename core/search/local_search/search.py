@@ -13,6 +13,7 @@ from core.kernels import local_search as template
 from core.kernels import moves
 from core.kernels.moves import start_solutions
 from core.search.local_search.algorithms import Algorithm, cooling_table
+from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.neighbourhoods import neighbourhood
 from core.search.local_search.problem import Evaluation, Problem
 from core.search.local_search.stops import Stop
@@ -83,6 +84,10 @@ class LocalSearch:
         At the algorithmic level: after so many iterations all walks go on from the best of them; 0: never.
     seed
         Of start solutions, tenures, shakes and draws.
+    generate, select
+        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`.
+    tuner
+        Something with the methods of `backends.tuning.Tuner`: tries shapes of the scan during the first iterations.
 
     Raises
     ------
@@ -104,6 +109,9 @@ class LocalSearch:
         walks: int = 1,
         exchange: int = 0,
         seed: int = 0,
+        generate: str = "device",
+        select: str = "device",
+        tuner: Any = None,
     ) -> None:
         self.backend = backend
         self.communicator = communicator
@@ -113,7 +121,9 @@ class LocalSearch:
         self.exchange = exchange
         self.seed = seed
         self.level = level
+        self.tuner = tuner
         self.check_level()
+        self.check_host(generate, select)
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
         self.choose_evaluation(evaluation)
         self.choose_memory()
@@ -129,6 +139,7 @@ class LocalSearch:
         self.choose_launch()
         self.allocate()
         self.settle_launch()
+        self.host_loop = HostLoop(self, generate == "host") if select == "host" else None
 
     # --- choices, and refusals ---
 
@@ -147,6 +158,19 @@ class LocalSearch:
             raise UserError(f"an exchange every {self.exchange} iterations: expected 0 (never) or more")
         if not 0 <= self.seed < 2**31:
             raise UserError(f"seed {self.seed}: expected 0 to {2**31 - 1}")
+
+    def check_host(self, generate: str, select: str) -> None:
+        """Refuse a loop on the host where there is nothing to select, or no single walk."""
+        for option, value in (("generate", generate), ("select", select)):
+            if value not in ("device", "host"):
+                raise UserError(f"{option} on {value!r}: expected device or host")
+        if generate == "host" and select != "host":
+            raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
+        if (select == "host" or self.tuner is not None) and self.level != "iteration":
+            raise UserError(f"level {self.level}: expected level iteration for a loop on the host or tuned launches")
+        if select == "host" and self.algorithm.rule == template.ANNEAL:
+            raise UserError("simulated annealing draws on the device: expected select device")
+        self.keeps_apart = select == "host" or self.tuner is not None
 
     def choose_neighbourhoods(self, names: list[str]) -> None:
         """Find the neighbourhoods and their sizes."""
@@ -212,7 +236,8 @@ class LocalSearch:
         wide = limits.lanes_resident > 1
         largest = max(self.sizes)
         small = limits.compute_units == 1 or (wide and largest * self.evaluation.work <= SMALL)
-        self.in_one_team = self.level == "algorithm" or (self.communicator.size == 1 and small)
+        small = small and self.communicator.size == 1 and not self.keeps_apart
+        self.in_one_team = self.level == "algorithm" or small
         most = min(limits.max_team_size, MOST_LANES)
         self.step_size = min(most, rounded(self.problem.encoding.n)) if wide else 1
         if self.level == "solution":
@@ -337,8 +362,9 @@ class LocalSearch:
         backend, encoding = self.backend, self.problem.encoding
         count = min(1000, self.sizes[0])
         fitness = backend.allocate(count, np.int32)
-        backend.launch(self.kernels.fitness, self.teams, self.team_size, 0, 0, count, fitness, self.solutions,
-                       encoding.n, encoding.choices, *self.data)  # fmt: skip
+        no_tabu = backend.allocate(1, np.int32)
+        backend.launch(self.kernels.fitness, self.teams, self.team_size, 0, 0, 0, count, self.controls, self.memories,
+                       fitness, no_tabu, self.solutions, encoding.n, encoding.choices, *self.data)  # fmt: skip
         differences = backend.download(fitness).astype(np.int64)
         known = differences[differences != moves.NEVER]
         return max(1.0, float(np.abs(known).mean())) if known.size else 1.0
@@ -421,6 +447,11 @@ class LocalSearch:
         """Queue ``count`` iterations of every walk."""
         if self.in_one_team:
             self.backend.launch(self.kernels.walk, self.walk_teams, self.team_size, count, *self.walk_arguments())
+        elif self.host_loop is not None:
+            self.host_loop.iterate(count)
+        elif self.tuner is not None and not self.tuner.done:
+            for _ in range(count):
+                self.iterate_tuned()
         elif self.communicator.size == 1:
             if self.sequence is None:
                 with self.backend.record() as self.sequence:
@@ -430,10 +461,31 @@ class LocalSearch:
         else:
             for _ in range(count):
                 self.launch_scan()
-                key = int(self.backend.download(self.keys)[0])
-                least, _ = self.communicator.minloc(key, self.communicator.rank)
-                self.backend.write(self.keys, np.array([least], np.uint64))
+                self.agree()
                 self.launch_step()
+
+    def agree(self) -> None:
+        """Take the smallest key of all ranks."""
+        if self.communicator.size > 1:
+            key = int(self.backend.download(self.keys)[0])
+            least, _ = self.communicator.minloc(key, self.communicator.rank)
+            self.backend.write(self.keys, np.array([least], np.uint64))
+
+    def iterate_tuned(self) -> None:
+        """Make one iteration with the shape that the tuner proposes, and tell it the time."""
+        while True:
+            self.teams, self.team_size = self.tuner.next()
+            try:
+                began = time.perf_counter()
+                self.launch_scan()
+                self.backend.synchronize()
+                self.tuner.report(time.perf_counter() - began)
+                break
+            except (LaunchRefused, MemoryError) as error:
+                self.tuner.failed(error)
+        self.teams, self.team_size = self.tuner.next()
+        self.agree()
+        self.launch_step()
 
     def walk_arguments(self) -> list[Any]:
         """The arguments of the kernel `walk` behind the number of iterations."""
@@ -443,13 +495,18 @@ class LocalSearch:
             self.problem.encoding.n, self.problem.encoding.choices, *self.data,
         ]  # fmt: skip
 
-    def launch_scan(self) -> None:
-        """Queue the search for this rank's smallest key, the problem's tables brought up to date before."""
-        encoding, rank, size = self.problem.encoding, self.communicator.rank, self.communicator.size
+    def launch_refresh(self) -> None:
+        """Queue what brings the problem's tables up to date, if it keeps any."""
+        rank, size = self.communicator.rank, self.communicator.size
         if self.is_quick:
             first, end = self.sizes[0] * rank // size, self.sizes[0] * (rank + 1) // size
             self.backend.launch(self.kernels.refresh, self.teams, self.team_size, first, end, self.controls,
                                 self.size_words, self.solutions, *self.data)  # fmt: skip
+
+    def launch_scan(self) -> None:
+        """Queue the search for this rank's smallest key."""
+        encoding, rank, size = self.problem.encoding, self.communicator.rank, self.communicator.size
+        self.launch_refresh()
         self.backend.launch(self.kernels.scan, self.teams, self.team_size, rank, size, self.keys, self.controls,
                             self.limits, self.size_words, self.memories, self.solutions, self.heats, self.cooling,
                             encoding.n, encoding.choices, *self.data)  # fmt: skip
