@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, boolean
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,10 +153,17 @@ class Backend:
             if isinstance(kind, Const):
                 constants[name] = bool(value) if kind.scalar is boolean else number(kind.scalar, value, kernel, name)
             elif isinstance(kind, Array):
-                values.append(array(kind.element, value, kernel, name, types))
+                buffer = array(kind.element, value, kernel, name, types)
+                values.append(self.placed(kind, buffer, kernel, name) if isinstance(kind, Table) else buffer)
             else:
                 values.append(number(types.get(getattr(kind, "name", ""), kind), value, kernel, name))
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
+
+    def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
+        """The buffer of a table as kernels take it; refuses one that is too short, and images where there are none."""
+        if table.count is not None and buffer.size < table.count:
+            raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
+        return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
 
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """The compiled kernel for these constants, this team size and these types of generic parameters."""
@@ -216,6 +223,10 @@ class Backend:
     def download(self, buffer: Buffer) -> np.ndarray:
         """Wait for all queued work and copy a buffer to the host."""
         raise NotImplementedError
+
+    def image(self, buffer: Buffer, what: str) -> Buffer:
+        """The same memory as an image; ``what`` begins the message of a refusal."""
+        raise LaunchRefused(f"{what} is an image on {self.name}: images exist on OpenCL devices; use readonly")
 
     def synchronize(self) -> None:
         """Wait for all queued work, and bring `timings` up to date."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit
-from numba.core.compiler import Compiler
 from numba.core import types
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
 from backends.emit.llvm_words import Words

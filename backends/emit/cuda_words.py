@@ -11,7 +11,7 @@ from numba.cuda.extending import _intrinsic, intrinsic
 
 from backends.emit.llvm_words import Words
 
-SHARED = 3
+GLOBAL, SHARED = 1, 3
 SREG = {"lane": "tid.x", "team_rank": "ctaid.x", "team_count": "nctaid.x"}
 
 
@@ -52,6 +52,20 @@ class CudaWords(Words):
             return self.types.CPointer(array.dtype)(array), codegen
 
         return pointer
+
+    def word_load_readonly(self) -> Any:
+        """``load_readonly(array, index)``: through the read-only path (ld.global.nc), as nobody stores to the array."""
+
+        def load_readonly(typing: Any, array: Any, index: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
+                loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
+                loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+                return loaded
+
+            return array.dtype(array, index), codegen
+
+        return load_readonly
 
     def kind_shared(self, kind: str) -> Any:
         """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""

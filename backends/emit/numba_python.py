@@ -223,6 +223,11 @@ class CudaPython(NumbaPython):
                 if isinstance(kind, tree.ArrayType):
                     self.line(f"    {self.name(name)} = {self.word('pointer', self.name(name))}")
 
+    def text_Load(self, node: tree.Load) -> str:  # noqa: N802
+        if self.array_type(node.array).space != "readonly":
+            return super().text_Load(node)
+        return self.word("load_readonly", self.name(node.array), self.text(node.index))
+
     def print_NewArray(self, node: tree.NewArray) -> None:  # noqa: N802
         if node.array.space == "local":
             super().print_NewArray(node)

@@ -13,7 +13,8 @@ TYPES = {
     "u8": "uchar", "u16": "ushort", "u32": "uint", "u64": "ulong",
     "f32": "float", "f64": "double", "boolean": "bool",
 }  # fmt: skip
-SPACES = {"global": "__global", "shared": "__local", "local": "__private"}
+SPACES = {"global": "__global", "readonly": "__global", "shared": "__local", "local": "__private"}
+IMAGE_READS = {"i": "read_imagei", "u": "read_imageui", "f": "read_imagef"}
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
@@ -71,7 +72,10 @@ class OpenClC(Walker):
     def parameter(self, name: str, kind: Any) -> str:
         """The declaration of one parameter."""
         if isinstance(kind, tree.ArrayType):
-            return f"{SPACES[kind.space]} {TYPES[kind.element.__name__]}* restrict {self.name(name)}"
+            if kind.space == "image":
+                return f"__read_only image1d_buffer_t {self.name(name)}"
+            constant = "const " if kind.fixed else ""
+            return f"{constant}{SPACES[kind.space]} {TYPES[kind.element.__name__]}* restrict {self.name(name)}"
         return f"{TYPES[kind.__name__]} {self.name(name)}"
 
     # --- statements ---
@@ -138,6 +142,9 @@ class OpenClC(Walker):
         return text if node.type.bits >= 32 else f"(({TYPES[node.type.__name__]}){text})"
 
     def text_Load(self, node: tree.Load) -> str:  # noqa: N802
+        if self.array_type(node.array).space == "image":
+            read = f"{IMAGE_READS[node.type.kind]}({self.name(node.array)}, (int)({self.text(node.index)})).x"
+            return f"(({TYPES[node.type.__name__]}){read})"
         return f"{self.name(node.array)}[{self.text(node.index)}]"
 
     def text_Unary(self, node: tree.Unary) -> str:  # noqa: N802

@@ -46,6 +46,9 @@ def load(array: Any, index: Any) -> Any:
     return scalar(int(array[int(index)])) if issubclass(scalar, Integer) else scalar(array[int(index)])
 
 
+load_readonly = load
+
+
 def store(array: Any, index: Any, value: Any) -> None:
     """Write an element."""
     if not 0 <= int(index) < array.size:

@@ -43,6 +43,12 @@ class Walker:
         """A user's name in the dialect."""
         return name + "_"
 
+    def array_type(self, name: str) -> tree.ArrayType:
+        """The type of an array of the function that is being printed."""
+        made = self.function.arrays.get(name)
+        found: tree.ArrayType = made.array if made is not None else self.function.parameters[name]
+        return found
+
     def fresh(self, stem: str) -> str:
         """A name that nothing else has."""
         self.counters += 1

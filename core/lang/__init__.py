@@ -28,7 +28,25 @@ from core.lang.intrinsics import (
     view,
 )
 from core.lang.source import Function, Kernel, KernelError, function, kernel
-from core.lang.types import Array, Const, Generic, Pack, Parts, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from core.lang.types import (
+    Array,
+    Const,
+    Generic,
+    Pack,
+    Parts,
+    Table,
+    boolean,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 
 __all__ = [
     "Array",
@@ -39,6 +57,7 @@ __all__ = [
     "KernelError",
     "Pack",
     "Parts",
+    "Table",
     "atomic_add",
     "atomic_cas",
     "atomic_max",

@@ -356,13 +356,21 @@ class Expressions:
         """The array that a bare name stands for."""
         if not isinstance(node, ast.Name):
             self.refuse(node, f"{ast.unparse(node)} is not the name of an array; name the array itself")
-        name = node.id
+        name = self.out.copies.get(node.id, node.id)
         found = self.out.parameters.get(name)
         if name in self.out.arrays:
             found = self.out.arrays[name].array
         if not isinstance(found, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
         return name, found
+
+    def check_writable(self, node: Any, array_node: Any, array: tree.ArrayType) -> None:
+        """Refuse a store into a table."""
+        if array.fixed:
+            name = ast.unparse(array_node)
+            self.refuse(
+                node, f"a store into the table {name}, which is only read; declare it as Array[...] to write it"
+            )
 
     def index(self, node: Any) -> Any:
         """An array index: one integer."""
@@ -470,6 +478,7 @@ class Expressions:
         """An atomic update of one element."""
         self.count(node, 2 + ATOMICS[name])
         array_name, array = self.array(node.args[0])
+        self.check_writable(node, node.args[0], array)
         scalar = array.element
         if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
             self.refuse(
@@ -529,6 +538,8 @@ class Expressions:
         name, array = self.array(given.args[0])
         if array.space == "local":
             self.refuse(given, f"a view of the local array {name}; pass it whole, with an index")
+        if array.space == "image":
+            self.refuse(given, f"a view of the image {name}; pass it whole, with an index, or make it readonly")
         return tree.View(name, self.index(given.args[1])), name, array
 
     @staticmethod

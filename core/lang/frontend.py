@@ -9,6 +9,7 @@ from typing import Any
 from core.lang import tree
 from core.lang.expressions import WORDS, Expressions, Untyped
 from core.lang.source import Function, Kernel, Source
+from core.lang.tables import array_type, staged
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
 STATEMENT_ADVICE = {
@@ -98,6 +99,7 @@ class Body(Expressions):
             return [tree.Assign(target.id, value)]
         if isinstance(target, ast.Subscript):
             name, array = self.array(target.value)
+            self.check_writable(target, target.value, array)
             if name in self.out.parameters or array.space == "shared":
                 self.out.pure = False
             value = self.fitted(value, array.element, target, f"an element of {name}")
@@ -438,7 +440,9 @@ def translate(kernel: Kernel, constants: dict[str, Any], team_size: int, types: 
             if scalar.name not in types:
                 kernel.refuse(kernel.node, f"the type {scalar.name} of parameter {name} is not bound by an array")
             scalar = types[scalar.name]
-        out.parameters[name] = tree.ArrayType(scalar, "global") if isinstance(kind, Array) else scalar
+        out.parameters[name] = array_type(kind, scalar) if isinstance(kind, Array) else scalar
+    copying = staged(out, kinds, _assigned_names(kernel.node), team_size)
     translator = Translator(team_size)
     translator.build(kernel, out, types)
+    out.body[:0] = copying
     return tree.Program(out, translator.order, team_size)

@@ -185,7 +185,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
             bound.append(kernel.constants[name])
         elif name != "return":
             value, scalar = next(given), kernel.parameters[name]
-            bound.append(Memory(value) if isinstance(scalar, tree.ArrayType) else scalar(value))
+            bound.append(memory(value, scalar.fixed) if isinstance(scalar, tree.ArrayType) else scalar(value))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     place.team_count, place.team_size = teams, program.team_size
     try:
@@ -196,6 +196,14 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
                 _run_team(kernel, bound, lanes)
     finally:
         vars(place).clear()  # outside a launch, one lane stands alone
+
+
+def memory(array: np.ndarray, fixed: bool) -> Memory:
+    """An array as kernels see it; a store into a fixed one is a ``ValueError`` of NumPy's."""
+    if fixed:
+        array = array.view()
+        array.flags.writeable = False
+    return Memory(array)
 
 
 def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import UserError
-from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, boolean
+from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, Table, boolean
 
 if TYPE_CHECKING:
     import ast
@@ -90,12 +90,14 @@ class Source:
             self.refuse(node, f"annotation {node.value!r}; write the type without quotes")
         try:
             found = eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}})
-        except (TypeError, AttributeError, NameError) as error:
+        except (TypeError, AttributeError, NameError, ValueError) as error:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
         inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
         known = inner in SCALARS or isinstance(inner, Generic) or (inner is boolean and isinstance(found, Const))
         if not known:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language")
+        if isinstance(found, Table) and not self.is_kernel:
+            self.refuse(node, "a Table, which only kernels and packs declare; write Array[...], which takes tables too")
         return found
 
     @property

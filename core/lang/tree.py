@@ -189,10 +189,14 @@ class Return(NamedTuple):
 
 
 class ArrayType(NamedTuple):
-    """An array's element type and where it lives: ``global``, ``shared`` (by a team) or ``local`` (to a lane)."""
+    """An array's element type and where it lives: ``global``, ``shared`` (by a team) or ``local`` (to a lane).
+
+    Tables are ``fixed``, which means that nobody stores to them: ``readonly``, ``image``, or a team's ``shared`` copy.
+    """
 
     element: Any
     space: str
+    fixed: bool = False
 
 
 class Function:
@@ -201,7 +205,8 @@ class Function:
     ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
     their types. The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give
     every value its type, ``calls`` for the functions called, ``unrolled`` for the constants of ``unroll``, and
-    ``rising``, the ranges whose step must turn out positive.
+    ``rising``, the ranges whose step must turn out positive. ``copies`` names the team's copy of each shared table, which
+    the plain-Python run does without.
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -212,6 +217,7 @@ class Function:
         self.types: dict[str, Any] = {}
         self.locals: dict[str, Any] = {}
         self.arrays: dict[str, NewArray] = {}
+        self.copies: dict[str, str] = {}
         self.body: list[Any] = []
         self.result: Any = None
         self.pure = True

@@ -286,6 +286,40 @@ class Parts(Array):
         self.count = count
 
 
+PLACES = ("global", "readonly", "shared", "image")
+"""Where an array that kernels only read may live: as other arrays do, or as a `Table`."""
+
+
+class Table(Array):
+    """An array that kernels only read, and where it lives; a plain ``Array`` is in global memory.
+
+    Parameters
+    ----------
+    element
+        A scalar type.
+    place
+        ``readonly`` (loads may take a path of their own through the device's caches), ``shared`` (each team copies it
+        into its shared memory first) or ``image`` (the texture memory of `luong2013`, section 5.2).
+    count
+        Elements of the table; ``shared`` needs it.
+
+    Raises
+    ------
+    ValueError
+        Another place, or a shared table without a positive count.
+
+    """
+
+    def __init__(self, element: Any, place: str, count: int | None = None) -> None:
+        super().__init__(element)
+        if place not in PLACES[1:]:
+            raise ValueError(f"a table in {place!r} memory; expected {', '.join(PLACES[1:])}, or a plain Array")
+        if place == "shared" and (count is None or count < 1):
+            raise ValueError(f"a shared table of {count} elements; expected 1 or more")
+        self.place = place
+        self.count = count
+
+
 class Pack:
     """Named parameters that a kernel carries to the functions it calls without reading them: its ``*data``.
 
@@ -310,6 +344,8 @@ def described(kind: Any) -> str:
     inner = getattr(kind, "element", getattr(kind, "scalar", None))
     name = getattr(inner or kind, "name", None) or getattr(inner or kind, "__name__", "")
     count = f", {kind.count}" if isinstance(kind, Parts) else ""
+    if isinstance(kind, Table):  # only the size of a copy decides the code
+        count = f", {kind.place}" + f", {kind.count}" * (kind.place == "shared")
     return f"{type(kind).__name__}[{name}{count}]" if inner is not None else str(name)
 
 

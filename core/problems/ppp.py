@@ -305,7 +305,7 @@ class Ppp(Problem):
         """The weighted sum of negative products and of differences of histograms."""
         return perceptron.cost(self.instance, solution)
 
-    def evaluations(self) -> dict[str, Evaluation]:
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``words`` (32 rows at a time) or ``linear`` (row by row, as in the paper)."""
         kept = {
             "products": Kept("int32", "rows"),

@@ -243,7 +243,7 @@ class Qap(Problem):
         """The sum over i, j of a[i, j] b[p(i), p(j)]."""
         return qaplib.cost(self.instance, solution)
 
-    def evaluations(self) -> dict[str, Evaluation]:
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``kept`` (O(1) for most neighbours) or ``linear`` (O(n), the paper's)."""
         kept = {"placed": Kept("int32", "cells"), "kept": Kept("int32", "pairs"), "turns": Kept("int32", "ends")}
         return {

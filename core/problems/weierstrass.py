@@ -276,6 +276,6 @@ class Weierstrass(Problem):
         """By how many units the search's cost may differ from `cost`, which rounds once instead of n times."""
         return self.encoding.n * (1 if self.encoding.dtype == "float64" else 4)
 
-    def evaluations(self) -> dict[str, Evaluation]:
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """One, ``full``."""
         return {"full": EVALUATIONS[self.encoding.dtype]}

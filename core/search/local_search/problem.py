@@ -82,14 +82,18 @@ class Problem:
         """Score a solution from scratch, in plain NumPy: what every search is held to."""
         raise NotImplementedError
 
-    def evaluations(self) -> dict[str, Evaluation]:
-        """The ways to evaluate, the preferred one first; by default one, ``plain``, from ``self.delta``."""
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+        """The ways to evaluate a neighbourhood, the preferred one first; by default one, from ``self.delta``."""
         return {"plain": Evaluation(self.delta)}  # type: ignore[attr-defined]
 
-    def hooks(self, evaluation: Evaluation, name: str) -> Hooks:
+    def data_for(self, evaluation: str) -> Mapping[str, Any]:
+        """The data that an evaluation reads, by its name; by default all."""
+        return self.data
+
+    def hooks(self, evaluation: Evaluation, data: Mapping[str, Any], name: str) -> Hooks:
         """What the kernels need, with `quick` only for neighbourhoods that it knows."""
         kinds: dict[str, Any] = {}
-        for key, value in self.data.items():
+        for key, value in data.items():
             kinds[key] = Array[BY_DTYPE[value.dtype]] if isinstance(value, np.ndarray) else number_type(value)
         for key, kept in evaluation.kept.items():
             kinds[key] = Parts(BY_DTYPE[np.dtype(kept.dtype)], kept.count)
@@ -105,10 +109,11 @@ class Problem:
             evaluation.partial,
         )
 
-    def kept_sizes(self, evaluation: Evaluation) -> dict[str, tuple[int, str]]:
+    @staticmethod
+    def kept_sizes(evaluation: Evaluation, data: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
         """Elements of a walk's state, and their type, by name."""
         return {
-            key: (int(self.data[kept.count]) if isinstance(kept.count, str) else kept.count, kept.dtype)
+            key: (int(data[kept.count]) if isinstance(kept.count, str) else kept.count, kept.dtype)
             for key, kept in evaluation.kept.items()
         }
 

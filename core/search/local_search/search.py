@@ -24,6 +24,7 @@ MOST_LEVELS = 3
 SMALL = 16_384
 """Neighbourhoods of up to so much work are walked by one team even on wide devices."""
 MOST_LANES = 1024
+MOST_TEAMS = 65_535
 LEVELS = ("iteration", "algorithm", "solution")
 LONGEST_BATCH_S = 0.25
 
@@ -73,7 +74,7 @@ class LocalSearch:
     neighbourhoods
         Names, one, or up to three that a descent tries in this order.
     evaluation
-        A name among ``problem.evaluations()``, or ``auto`` for the first.
+        A name among ``problem.evaluations(...)``, or ``auto`` for the first.
     level
         Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
         lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
@@ -128,7 +129,7 @@ class LocalSearch:
         self.choose_evaluation(evaluation)
         self.choose_memory()
         self.kernels = template.search_kernels(
-            problem.hooks(self.evaluation, self.neighbourhoods[0].name),
+            problem.hooks(self.evaluation, self.given, self.neighbourhoods[0].name),
             tuple(one.shape for one in self.neighbourhoods),
             self.neighbourhoods[0].change,
             self.memory_kind,
@@ -197,12 +198,13 @@ class LocalSearch:
 
     def choose_evaluation(self, name: str) -> None:
         """Find the evaluation by name."""
-        ways = self.problem.evaluations()
+        ways = self.problem.evaluations(self.neighbourhoods[0].name)
         if name == "auto":
             name = next(iter(ways))
         if name not in ways:
             raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
         self.evaluation_name = name
+        self.given = self.problem.data_for(name)
         self.evaluation: Evaluation = ways[name]
         if self.level == "solution" and self.evaluation.partial is None:
             raise UserError(f"level solution: {self.problem.name} evaluates a neighbour in one piece ({name})")
@@ -250,8 +252,9 @@ class LocalSearch:
         else:
             self.team_size = min(256, most, rounded(-(-largest // limits.compute_units))) if wide else 1
         resident = max(1, min(limits.lanes_resident, MOST_LANES) // self.team_size)
-        each = 1 if self.level == "solution" else self.team_size
-        self.teams = max(1, min(limits.compute_units * resident, -(-largest // each)))
+        self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
+        if self.level == "solution" and wide:
+            self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
 
     def settle_launch(self) -> None:
         """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
@@ -289,10 +292,8 @@ class LocalSearch:
             self.first_walk, self.end_walk = self.walks * rank // size, self.walks * (rank + 1) // size
         self.here = self.end_walk - self.first_walk
         backend, encoding = self.backend, self.problem.encoding
-        self.data = [
-            backend.upload(v.reshape(-1)) if isinstance(v, np.ndarray) else v for v in self.problem.data.values()
-        ]
-        for count, dtype in self.problem.kept_sizes(self.evaluation).values():
+        self.data = [backend.upload(v.reshape(-1)) if isinstance(v, np.ndarray) else v for v in self.given.values()]
+        for count, dtype in self.problem.kept_sizes(self.evaluation, self.given).values():
             if self.here * count >= 2**31:
                 raise UserError(f"{self.here} walks that keep {count} numbers each: expected less than 2^31 in all")
             self.data.append(backend.allocate(max(1, self.here * count), np.dtype(dtype)))

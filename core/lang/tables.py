@@ -1,0 +1,66 @@
+"""Tables in the typed tree: arrays that kernels only read, at the place that their `core.lang.types.Table` names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.lang import tree
+from core.lang.types import Table, i32, i64
+
+
+def array_type(kind: Any, element: Any) -> tree.ArrayType:
+    """The type of a kernel's array parameter.
+
+    Parameters
+    ----------
+    kind
+        The annotation: an `core.lang.types.Array` or one of its subclasses.
+    element
+        The scalar type that its element stands for.
+
+    """
+    if not isinstance(kind, Table):
+        return tree.ArrayType(element, "global")
+    return tree.ArrayType(element, "image" if kind.place == "image" else "readonly", True)
+
+
+def staged(kernel: tree.Function, kinds: dict[str, Any], taken: set[str], team_size: int) -> list[Any]:
+    """The statements by which a team copies its shared tables, before the kernel's first one.
+
+    The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
+
+    Parameters
+    ----------
+    kernel
+        With its parameters settled.
+    kinds
+        The annotations of the parameters.
+    taken
+        Names that the kernel's body assigns.
+    team_size
+        Lanes of a team.
+
+    """
+    statements: list[Any] = []
+    for name, kind in kinds.items():
+        if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None:
+            continue
+        copy, step = (fresh(f"{name}_{word}", taken | set(kinds)) for word in ("of_team", "copied"))
+        element = kernel.parameters[name].element
+        array = tree.NewArray(copy, tree.ArrayType(element, "shared", True), kind.count)
+        scalar = i32 if kind.count < 2**30 else i64
+        kernel.copies[name], kernel.arrays[copy], kernel.locals[step] = copy, array, scalar
+        first: Any = tree.Intrinsic(i32, "lane", ())
+        if scalar is i64:
+            first = tree.Cast(i64, first)
+        store = tree.Store(copy, tree.Local(scalar, step), tree.Load(element, name, tree.Local(scalar, step)))
+        bounds = (first, *(tree.Literal(scalar, scalar(n)) for n in (kind.count, team_size)))
+        statements += [array, tree.For(step, scalar, *bounds, False, [store])]
+    return [*statements, tree.Barrier()] if statements else []
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, made longer until nothing else has it."""
+    while name in taken:
+        name += "x"
+    return name

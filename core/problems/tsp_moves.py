@@ -1,0 +1,269 @@
+"""The travelling salesman problem for local search: swaps of two or three cities, and 2-opt, each in O(1).
+
+`luong2013`, section 6.4, whose neighbourhood is the swap. Distances come from a table, or from the coordinates, rounded
+in integers exactly as TSPLIB's EUC_2D demands: the largest instance of the paper has a table of 70 MB.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from core.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged
+from core.lang import (
+    Array,
+    Function,
+    Generic,
+    barrier,
+    f32,
+    function,
+    i32,
+    lane,
+    sqrt,
+    team_size,
+)
+from core.problems import tsp
+from core.search.local_search import Evaluation, Kept, Permutation, Problem
+
+D = Generic("D")
+
+LARGEST_TABLE = 32 << 20
+"""Bytes of distances up to which the table is preferred."""
+
+
+@function
+def rounded_distance(dx: i32, dy: i32) -> i32:
+    """The root of dx^2 + dy^2 < 2^31 to the nearest integer, as TSPLIB's EUC_2D has it.
+
+    The root of 32 bits may lose the last unit; d is right when d (d - 1) < dx^2 + dy^2 <= d (d + 1).
+    """
+    square = dx * dx + dy * dy
+    d = i32(sqrt(f32(square)))
+    if square > d * (d + 1):
+        d += 1
+    return d
+
+
+@function
+def table_distance(a: i32, b: i32, distances: Array[D], cities: i32) -> i32:
+    """The distance of two cities from the table."""
+    return i32(distances[a * cities + b])
+
+
+@function
+def plane_distance(a: i32, b: i32, x: Array[i32], y: Array[i32]) -> i32:
+    """The distance of two cities from their coordinates."""
+    return rounded_distance(x[a] - x[b], y[a] - y[b])
+
+
+# --- from the table, by the tour ---
+
+
+@function
+def table_edge(solution: Array[i32], p: i32, i: i32, j: i32, k: i32, distances: Array[D], cities: i32) -> i32:
+    """What the edge behind position p becomes longer by an exchange."""
+    after = p + 1 if p + 1 < cities else 0
+    new = table_distance(exchanged(solution, p, i, j, k), exchanged(solution, after, i, j, k), distances, cities)
+    return new - table_distance(solution[p], solution[after], distances, cities)
+
+
+@function
+def table_swap(solution: Array[i32], i: i32, j: i32, k: i32, distances: Array[D], cities: i32) -> i32:
+    """What an exchange of two or three cities adds: up to six edges change, each counted once."""
+    before_i = i - 1 if i > 0 else cities - 1
+    added = table_edge(solution, before_i, i, j, k, distances, cities)
+    added += table_edge(solution, i, i, j, k, distances, cities)
+    if j - 1 != i:
+        added += table_edge(solution, j - 1, i, j, k, distances, cities)
+    if j != before_i:
+        added += table_edge(solution, j, i, j, k, distances, cities)
+    if k >= 0:
+        if k - 1 != j:
+            added += table_edge(solution, k - 1, i, j, k, distances, cities)
+        if k != before_i:
+            added += table_edge(solution, k, i, j, k, distances, cities)
+    return added
+
+
+@function
+def table_reversal(solution: Array[i32], i: i32, j: i32, k: i32, distances: Array[D], cities: i32) -> i32:
+    """What reversing positions i + 1 to j adds: two edges are replaced, if they are not neighbours."""
+    if j == i + 1 or (i == 0 and j == cities - 1):
+        return NEVER
+    a, b = solution[i], solution[i + 1]
+    c, d = solution[j], solution[j + 1 if j + 1 < cities else 0]
+    removed = table_distance(a, b, distances, cities) + table_distance(c, d, distances, cities)
+    return table_distance(a, c, distances, cities) + table_distance(b, d, distances, cities) - removed
+
+
+# --- from coordinates kept in the order of the tour, so that neighbouring lanes read neighbouring words ---
+
+
+@function
+def gap(p: i32, q: i32, tour_x: Array[i32], tour_y: Array[i32]) -> i32:
+    """The distance of the cities at two positions."""
+    return rounded_distance(tour_x[p] - tour_x[q], tour_y[p] - tour_y[q])
+
+
+@function
+def place_cities(
+    solution: Array[i32], x: Array[i32], y: Array[i32], cities: i32, tour_x: Array[i32], tour_y: Array[i32],
+    edges: Array[i32],
+):  # fmt: skip
+    """Coordinates and edges in the order of the tour."""
+    barrier()
+    for p in range(lane(), cities, team_size()):
+        after = solution[p + 1 if p + 1 < cities else 0]
+        city = solution[p]
+        tour_x[p] = x[city]
+        tour_y[p] = y[city]
+        edges[p] = plane_distance(city, after, x, y)
+
+
+@function
+def swap_cities(
+    solution: Array[i32], i: i32, j: i32, k: i32, x: Array[i32], y: Array[i32], cities: i32, tour_x: Array[i32],
+    tour_y: Array[i32], edges: Array[i32],
+):  # fmt: skip
+    """Exchange, and place the cities again."""
+    change(EXCHANGE, solution, i, j, k)
+    place_cities(solution, x, y, cities, tour_x, tour_y, edges)
+
+
+@function
+def reverse_cities(
+    solution: Array[i32], i: i32, j: i32, k: i32, x: Array[i32], y: Array[i32], cities: i32, tour_x: Array[i32],
+    tour_y: Array[i32], edges: Array[i32],
+):  # fmt: skip
+    """Reverse positions i + 1 to j, and place the cities again."""
+    change(REVERSE, solution, i, j, k)
+    place_cities(solution, x, y, cities, tour_x, tour_y, edges)
+
+
+@function
+def source_of(p: i32, i: i32, j: i32, k: i32) -> i32:
+    """The position whose city stands at p after an exchange."""
+    source = p
+    if p == i:
+        source = j
+    elif p == j:
+        source = k if k >= 0 else i
+    elif p == k:
+        source = i
+    return source
+
+
+@function
+def plane_edge(
+    p: i32, i: i32, j: i32, k: i32, cities: i32, tour_x: Array[i32], tour_y: Array[i32], edges: Array[i32]
+) -> i32:
+    """What the edge behind position p becomes longer by an exchange."""
+    after = p + 1 if p + 1 < cities else 0
+    return gap(source_of(p, i, j, k), source_of(after, i, j, k), tour_x, tour_y) - edges[p]
+
+
+@function
+def plane_swap(
+    solution: Array[i32], i: i32, j: i32, k: i32, cities: i32, tour_x: Array[i32], tour_y: Array[i32],
+    edges: Array[i32],
+) -> i32:  # fmt: skip
+    """What an exchange of two or three cities adds."""
+    before_i = i - 1 if i > 0 else cities - 1
+    after_j = j + 1 if j + 1 < cities else 0
+    if k < 0 and i + 1 < j and before_i != j:  # four edges, none of them shared
+        added = gap(before_i, j, tour_x, tour_y) + gap(j, i + 1, tour_x, tour_y)
+        added += gap(j - 1, i, tour_x, tour_y) + gap(i, after_j, tour_x, tour_y)
+        return added - edges[before_i] - edges[i] - edges[j - 1] - edges[j]
+    added = plane_edge(before_i, i, j, k, cities, tour_x, tour_y, edges)
+    added += plane_edge(i, i, j, k, cities, tour_x, tour_y, edges)
+    if j - 1 != i:
+        added += plane_edge(j - 1, i, j, k, cities, tour_x, tour_y, edges)
+    if j != before_i:
+        added += plane_edge(j, i, j, k, cities, tour_x, tour_y, edges)
+    if k >= 0:
+        if k - 1 != j:
+            added += plane_edge(k - 1, i, j, k, cities, tour_x, tour_y, edges)
+        if k != before_i:
+            added += plane_edge(k, i, j, k, cities, tour_x, tour_y, edges)
+    return added
+
+
+@function
+def plane_reversal(
+    solution: Array[i32], i: i32, j: i32, k: i32, cities: i32, tour_x: Array[i32], tour_y: Array[i32],
+    edges: Array[i32],
+) -> i32:  # fmt: skip
+    """What reversing positions i + 1 to j adds."""
+    if j == i + 1 or (i == 0 and j == cities - 1):
+        return NEVER
+    after = j + 1 if j + 1 < cities else 0
+    return gap(i, j, tour_x, tour_y) + gap(i + 1, after, tour_x, tour_y) - edges[i] - edges[j]
+
+
+def evaluation(by_swap: Function, by_reversal: Function, neighbourhood: str, **more: object) -> Evaluation:
+    """The evaluation whose `delta` belongs to the neighbourhood."""
+    return Evaluation(by_reversal if neighbourhood == "2opt" else by_swap, **more)  # type: ignore[arg-type]
+
+
+class TspTour(Problem):
+    """Find a short closed tour through all cities.
+
+    Parameters
+    ----------
+    instance : core.problems.tsp.Instance
+
+    """
+
+    neighbourhoods = ("exchange2", "exchange3", "2opt")
+
+    def __init__(self, instance: tsp.Instance) -> None:
+        self.instance = instance
+        self.plane = plane_coordinates(instance)
+        super().__init__(instance.name, Permutation(instance.n), {})
+        self.optimum = instance.optimum
+        self.sha256 = instance.sha256
+
+    @classmethod
+    def load(cls, spec: str, data: str | os.PathLike | None = None) -> TspTour:
+        """The problem of that name, path or specification: see `core.problems.sources.load`."""
+        return cls(tsp.load(spec, data))
+
+    def cost(self, solution: np.ndarray) -> int:
+        """The length of the tour."""
+        return self.instance.tour_length(solution)
+
+    def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
+        """``table`` of distances, or ``plane``: from coordinates, where they are integers and distances EUC_2D."""
+        n = self.instance.n
+        ways = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
+        if self.plane is None:
+            return ways
+        kept = {name: Kept("int32", "cities") for name in ("tour_x", "tour_y", "edges")}
+        move = reverse_cities if neighbourhood == "2opt" else swap_cities
+        ways["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move, kept=kept)
+        return ways if n * n * 2 <= LARGEST_TABLE else dict(reversed(ways.items()))
+
+    def data_for(self, name: str) -> dict[str, object]:
+        """The table, or the coordinates: whichever the evaluation reads."""
+        if name == "table":
+            return {"distances": self.instance.distances, "cities": self.instance.n}
+        assert self.plane is not None
+        return {"x": self.plane[:, 0].copy(), "y": self.plane[:, 1].copy(), "cities": self.instance.n}
+
+
+def plane_coordinates(instance: tsp.Instance) -> np.ndarray | None:
+    """Integer coordinates whose squared distances fit 31 bits, or None.
+
+    Returns
+    -------
+    ndarray, shape (n, 2), int32
+
+    """
+    given = instance.coordinates
+    if given is None or instance.edge_weight_type != "EUC_2D" or (given != np.rint(given)).any():
+        return None
+    shifted = given - given.min(axis=0)
+    if (shifted.max(axis=0) ** 2).sum() >= 2**31:
+        return None
+    return shifted.astype(np.int32)
