@@ -274,7 +274,7 @@ def search_kernels(
     @function(pack=data)
     def scan_part(
         rank: i32,
-        parts: i32,
+        shares: i32,
         first: u32,
         end: u32,
         walk: u64,
@@ -294,7 +294,7 @@ def search_kernels(
         if rule == ANNEAL:
             end = min(end, u32(window(control, limits)))
         count = end - first if end > first else u32(0)
-        each = (count - 1) // u32(parts) + 1 if count > 0 else u32(0)
+        each = (count - 1) // u32(shares) + 1 if count > 0 else u32(0)
         low = min(u32(rank) * each, count)
         high = min(low + each, count)
         low += first

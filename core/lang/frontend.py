@@ -441,7 +441,8 @@ def translate(kernel: Kernel, constants: dict[str, Any], team_size: int, types: 
                 kernel.refuse(kernel.node, f"the type {scalar.name} of parameter {name} is not bound by an array")
             scalar = types[scalar.name]
         out.parameters[name] = array_type(kind, scalar) if isinstance(kind, Array) else scalar
-    copying = staged(out, kinds, _assigned_names(kernel.node), team_size)
+    named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
+    copying = staged(out, kinds, named, team_size)
     translator = Translator(team_size)
     translator.build(kernel, out, types)
     out.body[:0] = copying

@@ -14,7 +14,7 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
     Parameters
     ----------
     kind
-        The annotation: an `core.lang.types.Array` or one of its subclasses.
+        The annotation: a `core.lang.types.Array` or one of its subclasses.
     element
         The scalar type that its element stands for.
 
@@ -24,8 +24,8 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
     return tree.ArrayType(element, "image" if kind.place == "image" else "readonly", True)
 
 
-def staged(kernel: tree.Function, kinds: dict[str, Any], taken: set[str], team_size: int) -> list[Any]:
-    """The statements by which a team copies its shared tables, before the kernel's first one.
+def staged(kernel: tree.Function, kinds: dict[str, Any], named: set[str], team_size: int) -> list[Any]:
+    """The statements by which a team copies the shared tables that its kernel reads, before the kernel's first one.
 
     The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
 
@@ -35,17 +35,17 @@ def staged(kernel: tree.Function, kinds: dict[str, Any], taken: set[str], team_s
         With its parameters settled.
     kinds
         The annotations of the parameters.
-    taken
-        Names that the kernel's body assigns.
+    named
+        All names in the kernel's body.
     team_size
         Lanes of a team.
 
     """
     statements: list[Any] = []
     for name, kind in kinds.items():
-        if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None:
+        if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None or name not in named:
             continue
-        copy, step = (fresh(f"{name}_{word}", taken | set(kinds)) for word in ("of_team", "copied"))
+        copy, step = (fresh(f"{name}_{word}", named | set(kinds)) for word in ("of_team", "copied"))
         element = kernel.parameters[name].element
         array = tree.NewArray(copy, tree.ArrayType(element, "shared", True), kind.count)
         scalar = i32 if kind.count < 2**30 else i64

@@ -205,8 +205,8 @@ class Function:
     ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
     their types. The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give
     every value its type, ``calls`` for the functions called, ``unrolled`` for the constants of ``unroll``, and
-    ``rising``, the ranges whose step must turn out positive. ``copies`` names the team's copy of each shared table, which
-    the plain-Python run does without.
+    ``rising``, the ranges whose step must turn out positive. ``copies`` names the team's copy of each shared table; the
+    plain-Python run does without.
     """
 
     def __init__(self, name: str, source: Any) -> None:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.errors import UserError
 from core.kernels.local_search import Hooks
-from core.lang import Array, Function, Pack, Parts, f32, i32
-from core.lang.types import BY_DTYPE
+from core.lang import Array, Function, Pack, Parts, Table, f32, i32
+from core.lang.types import BY_DTYPE, PLACES
 from core.search.local_search.neighbourhoods import Encoding
 
 
@@ -90,11 +91,14 @@ class Problem:
         """The data that an evaluation reads, by its name; by default all."""
         return self.data
 
-    def hooks(self, evaluation: Evaluation, data: Mapping[str, Any], name: str) -> Hooks:
-        """What the kernels need, with `quick` only for neighbourhoods that it knows."""
+    def hooks(self, evaluation: Evaluation, data: Mapping[str, Any], name: str, tables: str = "global") -> Hooks:
+        """What the kernels need, with `quick` only for neighbourhoods that it knows.
+
+        ``tables``, a name of `core.lang.types.PLACES`, says where the arrays of ``data`` live; kept state is global.
+        """
         kinds: dict[str, Any] = {}
         for key, value in data.items():
-            kinds[key] = Array[BY_DTYPE[value.dtype]] if isinstance(value, np.ndarray) else number_type(value)
+            kinds[key] = array_kind(value, tables) if isinstance(value, np.ndarray) else number_type(value)
         for key, kept in evaluation.kept.items():
             kinds[key] = Parts(BY_DTYPE[np.dtype(kept.dtype)], kept.count)
         is_quick = name in evaluation.quick_for
@@ -116,6 +120,19 @@ class Problem:
             key: (int(data[kept.count]) if isinstance(kept.count, str) else kept.count, kept.dtype)
             for key, kept in evaluation.kept.items()
         }
+
+
+def checked_place(tables: str) -> str:
+    """Where tables live, if there is such a place."""
+    if tables not in PLACES:
+        raise UserError(f"tables in {tables!r} memory: expected {', '.join(PLACES)}")
+    return tables
+
+
+def array_kind(value: np.ndarray, place: str) -> Array:
+    """The language's kind of an array among the data."""
+    element = BY_DTYPE[value.dtype]
+    return Array(element) if place == "global" else Table(element, place, value.size)
 
 
 def number_type(value: Any) -> Any:

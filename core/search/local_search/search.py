@@ -15,7 +15,7 @@ from core.kernels.moves import start_solutions
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.neighbourhoods import neighbourhood
-from core.search.local_search.problem import Evaluation, Problem
+from core.search.local_search.problem import Evaluation, Problem, checked_place
 from core.search.local_search.stops import Stop
 
 NO_KEY = np.uint64(template.NO_KEY)
@@ -89,6 +89,8 @@ class LocalSearch:
         ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`.
     tuner
         Something with the methods of `backends.tuning.Tuner`: tries shapes of the scan during the first iterations.
+    tables
+        Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
 
     Raises
     ------
@@ -113,6 +115,7 @@ class LocalSearch:
         generate: str = "device",
         select: str = "device",
         tuner: Any = None,
+        tables: str = "global",
     ) -> None:
         self.backend = backend
         self.communicator = communicator
@@ -123,13 +126,14 @@ class LocalSearch:
         self.seed = seed
         self.level = level
         self.tuner = tuner
+        self.tables = checked_place(tables)
         self.check_level()
         self.check_host(generate, select)
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
         self.choose_evaluation(evaluation)
         self.choose_memory()
         self.kernels = template.search_kernels(
-            problem.hooks(self.evaluation, self.given, self.neighbourhoods[0].name),
+            problem.hooks(self.evaluation, self.given, self.neighbourhoods[0].name, self.tables),
             tuple(one.shape for one in self.neighbourhoods),
             self.neighbourhoods[0].change,
             self.memory_kind,
