@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from drivers import bench_local_search
+from drivers.bench_local_search import in_turn
 from drivers.options import add_work_options, positive, run_driver
 
 LARGE = (("a280", 2000), ("d493", 2000), ("pr1002", 2000), ("pr2392", 2000))
@@ -34,18 +36,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
     )
     parser.add_argument("--c-source", metavar="FILE", help="a C program: arguments instance and climbers, one core")
+    parser.add_argument("--workload", choices=("all", "ihc", "local-search"), default="all", help="what to measure")
     options = parser.parse_args(argv)
     rows = backends.survey()
     usable = [(row.backend, row.device) for row in rows if row.usable and row.backend != "python"]
     print("usable:", ", ".join(f"{name}:{device}" for name, device in usable), flush=True)
-    bench_cpu(options, [name for name, _ in usable if name != "cuda"])
-    for row in rows:
-        if row.usable and row.backend in ("cuda", "opencl"):
-            backend = backends.create(row.backend, row.device)
-            if backend.capabilities.lanes_resident > 1:
-                bench_gpu(options, backend)
-            backend.close()
+    cores = [name for name, _ in usable if name != "cuda"]
+    gpus = [(row.backend, row.device) for row in rows if row.usable and row.backend in ("cuda", "opencl")]
+    if options.workload in ("all", "ihc"):
+        bench_cpu(options, cores)
+        on_each_gpu(gpus, lambda backend: bench_gpu(options, backend))
+    if options.workload in ("all", "local-search"):
+        bench_local_search.bench_cpu(options, cores)
+        on_each_gpu(gpus, lambda backend: bench_local_search.bench_gpu(options, backend))
     return 0
+
+
+def on_each_gpu(devices: list[tuple[str, str]], measure: Callable[[Any], None]) -> None:
+    """Measure on every device of a GPU's kind."""
+    import backends
+
+    for name, device in devices:
+        backend = backends.create(name, device)
+        if backend.capabilities.lanes_resident > 1:
+            measure(backend)
+        backend.close()
 
 
 def contestant(backend: Any, instance: Any, climbers: int, scan: str) -> tuple[Callable[[], float], Any]:
@@ -63,15 +78,6 @@ def contestant(backend: Any, instance: Any, climbers: int, scan: str) -> tuple[C
         return float(backend.timings.kernel_s)
 
     return run, search
-
-
-def in_turn(contestants: dict[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
-    """Seconds of every contestant, measured A B C A B C ..."""
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(repeats):
-        for name, run in contestants.items():
-            times[name].append(run())
-    return times
 
 
 def bench_cpu(options: Any, names: list[str]) -> None:

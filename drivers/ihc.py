@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivers.options import add_common_options, positive, run_driver
-
-WORKLOAD = "ihc"
+from drivers.repetitions import Repetitions, Times, chosen_device, prepared
+from drivers.tour_files import add_tour_options, save_tour
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -42,8 +41,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         default="auto",
         help="evaluate every move of a step (full), or leave out those that cannot win (pruned); same trajectory",
     )
-    group.add_argument("--tour", metavar="FILE", help="save the best tour as a TSPLIB .tour file")
-    group.add_argument("--svg", metavar="FILE", help="draw the best tour")
+    add_tour_options(group)
     return parser.parse_args(argv)
 
 
@@ -54,9 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ranks = communicator()
     instance, reason = ranks.bcast(find_instance(options) if ranks.rank == 0 else None)
-    climbing = prepared(options, ranks, instance)
+    climbing = prepared(ranks, lambda known: build(options, ranks, instance, known), leads=ranks.local_rank == 0)
     try:
-        Run(options, ranks, instance, reason, climbing).repeat()
+        Climbs(options, ranks, instance, reason, climbing).repeat()
     finally:
         climbing.backend.close()
     return 0
@@ -75,29 +73,11 @@ def find_instance(options: argparse.Namespace) -> tuple[Any, str]:
     return tsp.load(spec, options.data), reason
 
 
-def prepared(options: argparse.Namespace, ranks: Any, instance: Any) -> Any:
-    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host."""
-    climbing, known = None, {}
-    if ranks.rank == 0:
-        climbing = build(options, ranks, instance, known)
-        known = climbing.backend.known
-    known = ranks.bcast(known)
-    if climbing is None and ranks.local_rank == 0:
-        climbing = build(options, ranks, instance, known)
-    ranks.barrier()
-    return climbing or build(options, ranks, instance, known)
-
-
 def build(options: argparse.Namespace, ranks: Any, instance: Any, known: dict[str, str]) -> Any:
-    """The search on the device that the options name; of several, ranks of one host take turns."""
-    import backends
+    """The search on the device that the options name, compiled and warm."""
     from core.search.ihc import HillClimbing
 
-    device = options.device
-    if ranks.size > 1 and options.backend in ("cuda", "opencl"):
-        found = backends.backend_class(options.backend).devices()
-        device = str((int(device) + ranks.local_rank) % len(found)) if device.isdigit() and found else device
-    backend = backends.create(options.backend, device)
+    backend = chosen_device(options, ranks)
     backend.known = dict(known)
     scan, start, seed = options.scan, options.start, options.seed
     climbing = HillClimbing(backend, ranks, instance.distances, start=start, seed=seed, scan=scan)
@@ -105,160 +85,74 @@ def build(options: argparse.Namespace, ranks: Any, instance: Any, known: dict[st
     return climbing
 
 
-class Run:
-    """The repetitions of one run: timed, checked by the scorer, recorded and shown."""
+class Climbs(Repetitions):
+    """Repetitions of all climbs."""
+
+    workload = "ihc"
+    doing = "climbing"
 
     def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, reason: str, climbing: Any) -> None:
-        self.options = options
-        self.ranks = ranks
-        self.instance = instance
+        super().__init__(options, ranks, instance, climbing)
         self.reason = reason
-        self.climbing = climbing
         self.checked: tuple[Any, bool] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What decides the work."""
+        """See `Repetitions`."""
         return {"climbers": self.options.climbers, "start": self.options.start, "scan": self.options.scan}
 
-    def repeat(self) -> None:
-        """Make the repetitions that the record does not hold yet."""
-        first = self.ranks.rank == 0
-        identity, done = self.recorded() if first and self.options.record else ("", 0)
-        done = self.ranks.bcast(done)
-        if first and done:
-            print(f"{done} of {self.options.repeats} repetitions are in {self.options.record} already")
-        for _ in range(done, self.options.repeats):
-            outcome, times = self.measure()
-            tour, scored = self.check(outcome)
-            if not first:
-                continue
-            self.show(outcome, times, scored)
-            if self.options.record:
-                self.append(outcome, times, scored)
-            if self.checked is None:
-                self.save(tour)
-            self.checked = (outcome, scored)
-        if first and identity:
-            from reports.records import fold
+    @property
+    def units(self) -> int:
+        """Climbs of this rank."""
+        return self.options.climbers // self.ranks.size
 
-            fold(self.options.record, identity)
-
-    def measure(self) -> tuple[Any, tuple[float, ...]]:
-        """One repetition: its outcome, and on rank 0 the slowest rank's seconds: compile, transfer, kernel, total."""
-        from drivers.progress import progress
-
-        timings = self.climbing.backend.timings
-        self.ranks.barrier()
-        compiled = timings.compile_s
-        timings.transfer_s = timings.kernel_s = 0.0
-        share = self.options.climbers // self.ranks.size
-        with progress(share, "climbing", wanted=self.options.progress, rank=self.ranks.rank) as bar:
-            began = time.perf_counter()
-            shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
-            outcome = self.climbing.run(self.options.climbers, bar.advance if shown else None)
-            total = time.perf_counter() - began + compiled
-        spent = (compiled, timings.transfer_s, timings.kernel_s, total)
-        timings.compile_s = 0.0
-        every = self.ranks.gather(spent)
-        return outcome, tuple(map(max, zip(*every, strict=True))) if every else spent
+    def run(self, advance: Callable[[int], None] | None) -> Any:
+        """Make all climbs."""
+        return self.search.run(self.options.climbers, advance)
 
     def check(self, outcome: Any) -> tuple[Any, bool]:
-        """The best tour, climbed again by its number, and whether the NumPy scorer gives its length."""
-        if self.ranks.rank != 0:
-            return None, False
+        """Climb to the best tour again by its number, and score it; of equal outcomes only the first."""
         if self.checked is not None and self.checked[0][:2] == outcome[:2]:
             return None, self.checked[1]
-        tour = self.climbing.tour_of(outcome.climber)
-        return tour, self.instance.tour_length(tour) == outcome.length
+        tour = self.search.tour_of(outcome.climber)
+        self.checked = (outcome, self.instance.tour_length(tour) == outcome.length)
+        return tour, self.checked[1]
 
-    def show(self, outcome: Any, times: tuple[float, ...], scored: bool) -> None:
+    def show(self, outcome: Any, times: Times, scored: bool) -> None:
         """One line on standard output."""
         optimum = self.instance.optimum
         gap = f" ({100 * (outcome.length / optimum - 1):.2f} % above the optimum {optimum})" if optimum else ""
-        rate = outcome.evaluations / times[2] / 1e9 if times[2] else 0.0
+        rate = outcome.evaluations / times.kernel_s / 1e9 if times.kernel_s else 0.0
         print(
             f"{self.instance.name}: length {outcome.length}{gap} by climber {outcome.climber}, "
-            f"{outcome.steps / self.options.climbers:.2f} steps a climb, {times[3] - times[0]:.3f} s "
-            f"(compile {times[0]:.3f}, transfer {times[1]:.3f}, kernel {times[2]:.3f}), "
+            f"{outcome.steps / self.options.climbers:.2f} steps a climb, {times.running_s:.3f} s "
+            f"(compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, kernel {times.kernel_s:.3f}), "
             f"{rate:.3f} G evaluations/s, hash {outcome.digest:016x}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )
-        for note in self.climbing.notes:
+        for note in self.search.notes:
             print(f"note: {note}", file=sys.stderr)
 
     def save(self, tour: Any) -> None:
-        """Write the best tour where the user asked for it."""
-        if self.options.tour:
-            from core.problems import tours
+        """The best tour as --tour and --svg say."""
+        save_tour(self.options, self.instance, tour, "drivers.ihc")
 
-            tours.write(self.options.tour, tour, name=self.instance.name, comment="found by onekernel, drivers.ihc")
-        if self.options.svg:
-            from core.errors import UserError
-            from reports.tour_svg import draw_tour
-
-            if self.instance.display is None:
-                raise UserError(f"{self.instance.name} has no coordinates to draw")
-            with open(self.options.svg, "w") as file:
-                file.write(draw_tour(self.instance.display, tour, self.instance.name))
-
-    # --- records ---
-
-    def identified(self) -> dict[str, Any]:
-        """What makes two repetitions belong to one run."""
-        from reports.environment import environment
-
+    def result(self, outcome: Any, times: Times) -> dict[str, Any]:
+        """See `Repetitions`."""
         return {
-            "workload": WORKLOAD,
-            "instance_sha256": self.instance.sha256,
-            "parameters": self.parameters,
-            "seed": self.options.seed,
-            "backend": self.options.backend,
-            "device": self.options.device,
-            "ranks": self.ranks.size,
-            "environment": environment(),
+            "best_cost": outcome.length,
+            "best_index": outcome.climber,
+            "evaluations": outcome.evaluations,
+            "trajectory_hash": f"{outcome.digest:016x}",
+            "details": {
+                "cities": self.instance.n,
+                "optimum": self.instance.optimum,
+                "instance_source": self.reason,
+                "evaluations_per_step": self.search.scan.counted,
+                "steps_per_climb": outcome.steps / self.options.climbers,
+            },
         }
-
-    def recorded(self) -> tuple[str, int]:
-        """This run's identity, and how many of its repetitions are in the file."""
-        from reports.records import completed, identity
-
-        run = identity(**self.identified())
-        done = completed(self.options.record, run)
-        return run, len(done.samples) if done else 0
-
-    def append(self, outcome: Any, times: tuple[float, ...], scored: bool) -> None:
-        """Add this repetition to the record."""
-        from reports.records import Record, Sample, append
-
-        backend = self.climbing.backend
-        device = backend.device
-        on_gpu = backend.name in ("cuda", "opencl") and backend.capabilities.lanes_resident > 1
-        append(
-            self.options.record,
-            Record(
-                **self.identified(),
-                instance=self.instance.name,
-                samples=(Sample(*times),),
-                best_cost=outcome.length,
-                best_index=outcome.climber,
-                evaluations=outcome.evaluations,
-                trajectory_hash=f"{outcome.digest:016x}",
-                scored=scored,
-                details={
-                    "cities": self.instance.n,
-                    "optimum": self.instance.optimum,
-                    "instance_source": self.reason,
-                    "evaluations_per_step": self.climbing.scan.counted,
-                    "steps_per_climb": outcome.steps / self.options.climbers,
-                    "device_name": device.name,
-                    "driver": device.driver,
-                    "device_type": "gpu" if on_gpu else "cpu",
-                    "simulated": device.driver == "simulated",
-                },
-            ),
-        )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from cluster import abort
 
 DONE = 0
 FAILED = abort.FAILED
+UNIFORM = "uniform:100:seed=1"
+AT_HAND = "chosen by what is at hand"
 
 
 def positive(text: str) -> int:
@@ -25,13 +27,28 @@ def natural(text: str) -> int:
     return _integer(text, 0)
 
 
-def add_work_options(parser: argparse.ArgumentParser, *, repeats: int = 1) -> None:
-    """Add `--instance --data --seed --repeats`: what is computed, and how often."""
+def number(text: str) -> float:
+    """Read a finite number of at least 0, as an `argparse` type."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
+    return value
+
+
+def add_work_options(
+    parser: argparse.ArgumentParser, *, repeats: int = 1, generator: str = UNIFORM, chosen: str = AT_HAND
+) -> None:
+    """Add `--instance --data --seed --repeats`: what is computed, and how often.
+
+    The help names a `generator` of instances, and the instance that is `chosen` without the option.
+    """
     parser.add_argument(
         "--instance",
         metavar="NAME",
-        help="a file, the name of a known instance, or a generator such as uniform:100:seed=1 "
-        "(default: chosen by what is at hand)",
+        help=f"a file, the name of a known instance, or a generator such as {generator} (default: {chosen})",
     )
     parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
     parser.add_argument(
@@ -40,18 +57,26 @@ def add_work_options(parser: argparse.ArgumentParser, *, repeats: int = 1) -> No
     parser.add_argument("--seed", type=natural, default=0, metavar="S", help="seed of the run (%(default)s)")
 
 
-def add_common_options(parser: argparse.ArgumentParser, *, backend: str = "cpu", repeats: int = 1) -> None:
+def add_common_options(
+    parser: argparse.ArgumentParser,
+    *,
+    backend: str = "cpu",
+    repeats: int = 1,
+    generator: str = UNIFORM,
+    chosen: str = AT_HAND,
+) -> None:
     """Add the options that the drivers of all workloads share.
 
     `--instance --data --repeats --seed --backend --device --record --progress/--no-progress`;
     `options.progress` is None when neither of the last two is given, which means: only on a terminal.
     """
-    add_work_options(parser, repeats=repeats)
+    add_work_options(parser, repeats=repeats, generator=generator, chosen=chosen)
+    automatic = "auto (the fastest here), " if backend == "auto" else ""
     parser.add_argument(
         "--backend",
         default=backend,
         metavar="B",
-        help="where kernels run: cpu, threads, joblib, cuda, opencl or python (%(default)s); "
+        help=f"where kernels run: {automatic}cpu, threads, joblib, cuda, opencl or python (%(default)s); "
         "`python -m backends` lists what is usable here",
     )
     parser.add_argument("--device", default="0", metavar="D", help="which device of the backend (%(default)s)")

@@ -41,7 +41,7 @@ class Silent:
 class Bar:
     """A bar of the `rich` package on standard error."""
 
-    def __init__(self, total: int, description: str, rich_progress: Any) -> None:
+    def __init__(self, total: int | None, description: str, rich_progress: Any) -> None:
         self._progress = rich_progress
         self._task = rich_progress.add_task(description, total=total)
 
@@ -59,13 +59,13 @@ class Bar:
         self._progress.advance(self._task, units)
 
 
-def progress(total: int, description: str, wanted: bool | None = None, rank: int = 0) -> Progress:
+def progress(total: int | None, description: str, wanted: bool | None = None, rank: int = 0) -> Progress:
     """Make a bar over `total` units where one is wanted.
 
     Parameters
     ----------
-    total : int
-        Units of work, repetitions for instance.
+    total : int or None
+        Units of work, repetitions for instance; None: not known.
     description : str
         What stands before the bar.
     wanted : bool, optional

@@ -25,7 +25,15 @@ LATE = {
     *("matplotlib", "scipy", "rich", "jinja2"),
     *("tsplib95", "networkx", "joblib", "pooch", "requests", "psutil"),
 }
-STARTED_BY_EVERY_RANK = ("core.lang", "core.problems", "backends", "backends.base", "cluster", "drivers.ihc")
+STARTED_BY_EVERY_RANK = (
+    "core.lang",
+    "core.problems",
+    "backends",
+    "backends.base",
+    "cluster",
+    "drivers.ihc",
+    "drivers.ppp",
+)
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
 
 

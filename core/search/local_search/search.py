@@ -26,7 +26,9 @@ SMALL = 16_384
 MOST_LANES = 1024
 MOST_TEAMS = 65_535
 LEVELS = ("iteration", "algorithm", "solution")
+FIRST_BATCH = 16
 LONGEST_BATCH_S = 0.25
+"""The host looks at the time and can be interrupted about so often."""
 
 
 class Outcome(NamedTuple):
@@ -408,7 +410,7 @@ class LocalSearch:
         stop.check()
         began = time.perf_counter()
         self.begin(stop, start)
-        done, batch = 0, 16
+        done, batch = 0, FIRST_BATCH
         while done < stop.iterations:
             count = min(batch, stop.iterations - done)
             if self.exchange:
@@ -422,19 +424,12 @@ class LocalSearch:
             if self.exchange and done % self.exchange == 0:
                 self.share_best(control)
                 control = self.backend.download(self.controls).reshape(self.here, -1)
-            if time.perf_counter() - before < LONGEST_BATCH_S / 2:
-                batch *= 2
-            if self.finished(control, time.perf_counter() - began > stop.seconds):
+            now = time.perf_counter()
+            # The first rank's clock decides for all: they must agree on how often they meet.
+            batch, late = self.communicator.bcast((next_batch(batch, now - before), now - began > stop.seconds))
+            if late or self.communicator.sum(int((control[:, template.STOP] == template.RUNNING).sum())) == 0:
                 break
         return self.outcome()
-
-    def finished(self, control: np.ndarray, late: bool) -> bool:
-        """Whether no walk of any rank goes on; with an exchange a walk at rest may be woken by another rank's."""
-        running = int((control[:, template.STOP] == template.RUNNING).sum())
-        if self.communicator.size == 1:
-            return late or not running
-        late = bool(self.communicator.bcast(late))
-        return late or self.communicator.sum(running) == 0
 
     def bind_all(self) -> None:
         """Compile all that a run launches."""
@@ -574,6 +569,13 @@ class LocalSearch:
         if self.level == "algorithm":
             found_at = int(self.communicator.sum(found_at))
         return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk))
+
+
+def next_batch(batch: int, seconds: float) -> int:
+    """Iterations to queue at a time, after a batch took so long."""
+    if seconds < LONGEST_BATCH_S / 2:
+        return batch * 2
+    return max(1, batch // 2) if seconds > LONGEST_BATCH_S else batch
 
 
 def rounded(lanes: int) -> int:

@@ -1,0 +1,91 @@
+"""Two stand-ins for a communicator: one measures the time that its calls take, one rehearses without the others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cluster.communicators import Communicator, Solo
+
+T = TypeVar("T")
+Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+
+
+class Timed:
+    """A communicator that passes every call on and adds up how long the calls take, waiting for others included.
+
+    Parameters
+    ----------
+    ranks
+        The communicator that does the work.
+
+    Attributes
+    ----------
+    seconds : float
+        Wall-clock time inside calls since `reset`.
+    calls : int
+        How many there were.
+
+    """
+
+    def __init__(self, ranks: Communicator) -> None:
+        self.ranks = ranks
+        self.rank = ranks.rank
+        self.size = ranks.size
+        self.local_rank = ranks.local_rank
+        self.reset()
+
+    def reset(self) -> None:
+        """Start again from zero."""
+        self.seconds = 0.0
+        self.calls = 0
+
+    def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        began = time.perf_counter()
+        result = call(*arguments)
+        self.seconds += time.perf_counter() - began
+        self.calls += 1
+        return result
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        """See `Communicator`."""
+        found: tuple[int, int] = self._timed(self.ranks.minloc, value, index)
+        return found
+
+    def sum(self, summand: Summand) -> Summand:
+        """See `Communicator`."""
+        total: Summand = self._timed(self.ranks.sum, summand)
+        return total
+
+    def bcast(self, item: T) -> T:
+        """See `Communicator`."""
+        received: T = self._timed(self.ranks.bcast, item)
+        return received
+
+    def gather(self, item: T) -> list[T] | None:
+        """See `Communicator`."""
+        collected: list[T] | None = self._timed(self.ranks.gather, item)
+        return collected
+
+    def barrier(self) -> None:
+        """See `Communicator`."""
+        self._timed(self.ranks.barrier)
+
+
+class Rehearsal(Solo):
+    """A rank that knows its place in the job and answers itself, so that it can compile and warm up on its own.
+
+    Parameters
+    ----------
+    ranks
+        The communicator whose rank and size it shows.
+
+    """
+
+    def __init__(self, ranks: Communicator) -> None:
+        self.rank = ranks.rank
+        self.size = ranks.size
+        self.local_rank = ranks.local_rank

@@ -1,0 +1,50 @@
+"""The communicator that measures, and the one that rehearses."""
+
+import time
+
+import numpy as np
+import pytest
+
+from cluster import Solo
+from cluster.timed import Rehearsal, Timed
+
+
+class Slow(Solo):
+    """The third of four ranks, whose barrier takes a while."""
+
+    rank, size, local_rank = 2, 4, 1
+
+    def barrier(self):
+        time.sleep(0.02)
+
+    def sum(self, summand):
+        return summand * self.size
+
+
+def test_calls_are_passed_on_and_their_results_returned():
+    timed = Timed(Slow())
+    assert (timed.rank, timed.size, timed.local_rank) == (2, 4, 1)
+    assert timed.minloc(7, 3) == (7, 3)
+    assert timed.sum(5) == 20
+    assert timed.bcast("word") == "word"
+    assert timed.gather("word") == ["word"]
+    assert timed.calls == 4
+
+
+def test_the_time_inside_calls_is_counted_and_the_time_between_them_is_not():
+    timed = Timed(Slow())
+    timed.barrier()
+    time.sleep(0.2)
+    timed.barrier()
+    assert 0.04 <= timed.seconds < 0.2
+    timed.reset()
+    assert (timed.seconds, timed.calls) == (0.0, 0)
+
+
+@pytest.mark.parametrize("summand", [3, np.array([1, 2], np.uint64)])
+def test_a_rehearsal_shows_the_jobs_shape_and_waits_for_nobody(summand):
+    alone = Rehearsal(Slow())
+    assert (alone.rank, alone.size, alone.local_rank) == (2, 4, 1)
+    assert np.array_equal(alone.sum(summand), summand)
+    assert alone.gather("word") == ["word"]
+    alone.barrier()

@@ -1,0 +1,330 @@
+"""The drivers of local search: what they print, record and refuse, and that ranks change nothing but the speed."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drivers import automatic, ppp, qap, tsp, weierstrass
+from drivers.local_search import Workload, parse
+from drivers.options import run_driver
+from drivers.search_options import FIRST_RUN, ITERATIONS, settle
+
+ROOT = Path(__file__).parents[2]
+SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
+
+
+@pytest.fixture
+def drive(capsys):
+    """Run drivers.qap in this process; returns the exit code, standard output and standard error."""
+
+    def run(*arguments, driver=qap):
+        code = run_driver(driver.main, [*map(str, arguments)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def plain_cost(permutation, name="taillard:9:seeds=1,2"):
+    from core.problems import qaplib
+
+    instance = qaplib.load(name)
+    return sum(
+        int(instance.flows[i, j]) * int(instance.distances[permutation[i], permutation[j]])
+        for i in range(instance.n)
+        for j in range(instance.n)
+    )
+
+
+# --- what comes out ---
+
+
+def test_a_run_says_its_speed_its_best_cost_and_its_share_of_communication(drive):
+    code, said, _ = drive(*SMALL)
+    assert code == 0
+    head, result = said.splitlines()
+    assert "tabu, exchange2 (36 neighbours)" in head
+    assert "best cost " in result
+    assert "200 iterations" in result
+    assert "evaluations/s" in result
+    assert "0.0 % in communication" in result
+    assert result.endswith(", confirmed by the scorer")
+
+
+def test_the_gap_to_the_best_known_cost_is_named(drive):
+    _, said, _ = drive("--instance", "tai12a", *SMALL[2:])
+    # QAPLIB's best known value of tai12a.
+    assert "(the best known)" in said or "% above the best known 224416)" in said
+
+
+def test_the_solution_file_holds_what_the_record_claims(drive, tmp_path):
+    drive(*SMALL, "--solution", tmp_path / "best.txt", "--record", tmp_path / "r.jsonl")
+    permutation = np.loadtxt(tmp_path / "best.txt", dtype=int)
+    assert sorted(permutation) == list(range(9))
+    assert plain_cost(permutation) == lines(tmp_path / "r.jsonl")[0]["best_cost"]
+
+
+def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path):
+    drive(*SMALL, "--tenure", "5", "--tenure-span", "2", "--record", tmp_path / "r.jsonl", "--repeats", "2")
+    (record,) = lines(tmp_path / "r.jsonl")
+    assert record["workload"] == "qap"
+    assert record["backend"] == "cpu"
+    assert record["scored"] is True
+    assert len(record["samples"]) == 2
+    assert record["evaluations"] == 200 * 36
+    assert record["parameters"] == {
+        "algorithm": "tabu",
+        "tenure": 5,
+        "tenure_span": 2,
+        "remember": "auto",
+        "neighbourhood": "exchange2",
+        "walks": 1,
+        "exchange": 0,
+        "iterations": 200,
+    }
+    details = record["details"]
+    assert details["neighbours"] == [36]
+    assert details["communication_share"] < 0.05
+    assert details["evaluation"] == "kept"
+    assert details["level"] == "iteration"
+
+
+def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path):
+    record = tmp_path / "r.jsonl"
+    drive(*SMALL, "--record", record)
+    (first,) = lines(record)
+    _, said, _ = drive(*SMALL, "--record", record, "--repeats", "3")
+    assert "1 of 3 repetitions are in" in said
+    assert said.count("confirmed by the scorer") == 2
+    (whole,) = lines(record)
+    assert whole["samples"][0] == first["samples"][0]
+    assert len(whole["samples"]) == 3
+
+
+def test_the_way_of_evaluation_changes_nothing_but_the_speed(drive, tmp_path):
+    for name in ("kept", "linear"):
+        drive(*SMALL, "--evaluation", name, "--record", tmp_path / "r.jsonl")
+    # One line: the same parameters, hence the second run finds its repetition made.
+    assert len(lines(tmp_path / "r.jsonl")) == 1
+    drive(*SMALL, "--evaluation", "linear", "--record", tmp_path / "other.jsonl")
+    hashes = {lines(tmp_path / name)[0]["trajectory_hash"] for name in ("r.jsonl", "other.jsonl")}
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--algorithm", "hill"],
+        ["--algorithm", "first"],
+        ["--algorithm", "ils", "--strength", "2"],
+        ["--algorithm", "vns", "--neighbourhood", "exchange2,exchange3"],
+        ["--algorithm", "annealing", "--temperature", "50", "--cooling", "0.9", "--plateau", "10", "--batch", "4"],
+        ["--walks", "5", "--exchange", "20"],
+        ["--target", "1000000000"],
+        ["--patience", "3"],
+    ],
+    ids=lambda arguments: "-".join(arguments).replace("--", ""),
+)
+def test_every_algorithm_and_criterion_gives_a_confirmed_result(drive, arguments):
+    code, said, _ = drive(*SMALL, *arguments)
+    assert code == 0
+    assert said.endswith(", confirmed by the scorer\n")
+
+
+def test_a_target_that_the_start_meets_costs_no_iteration(drive):
+    _, said, _ = drive(*SMALL, "--target", "1000000000")
+    assert ", 0 iterations" in said
+
+
+@pytest.mark.parametrize(
+    ("driver", "arguments"),
+    [
+        (ppp, ["--instance", "17-15:seed=3", "--neighbourhood", "flip1"]),
+        (tsp, ["--instance", "uniform:12:seed=1"]),
+        (weierstrass, ["--instance", "3", "--points", "64"]),
+    ],
+    ids=["ppp", "tsp", "weierstrass"],
+)
+def test_the_other_problems_run_through_the_same_driver(drive, driver, arguments):
+    pytest.importorskip(
+        {ppp: "core.problems.ppp", tsp: "core.problems.tsp_moves"}.get(driver, "core.problems.weierstrass")
+    )
+    code, said, error = drive(*arguments, "--backend", "cpu", "--iterations", "50", driver=driver)
+    assert (code, error) == (0, "")
+    assert said.endswith(", confirmed by the scorer\n")
+
+
+def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
+    pytest.importorskip("rich")
+    code, _, error = drive(*SMALL[:4], "--seconds", "0.2", "--progress")
+    assert code == 0
+    assert "searching" in error
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--neighbourhood", "flip2"], "neighbourhood 'flip2' for a permutation encoding: expected exchange2"),
+        (["--neighbourhood", "exchange2,exchange3"], "2 neighbourhoods for tabu, which uses one"),
+        (["--tenure", "36"], "a tenure of up to 36 iterations for exchange2, which has 36 neighbours"),
+        (["--algorithm", "hill", "--tenure", "3"], "--tenure with --algorithm hill: expected with tabu"),
+        (["--strength", "3"], "--strength with --algorithm tabu: expected with ils or vns"),
+        (["--algorithm", "annealing", "--cooling", "2"], "a cooling factor of 2.0: expected more than 0, at most 1"),
+        (["--evaluation", "guessed"], "evaluation 'guessed': "),
+        (["--level", "iteration", "--walks", "4"], "4 walks: expected 1 at the iteration level"),
+        (["--exchange", "10"], "use level algorithm"),
+        (["--seconds", "0"], "stop after 0.0 seconds: expected more than 0"),
+        (["--target", "4000000000"], "stop at cost 4000000000"),
+        (["--instance", "no-such"], "no-such"),
+        (["--backend", "abacus"], "no backend 'abacus'"),
+        (["--seconds", "1", "--record", "r.jsonl", "--repeats", "2"], "--record with --seconds and --repeats 2"),
+        (["--solution", "no/such/folder/best.txt"], "--solution no/such/folder/best.txt: cannot write there"),
+    ],
+    ids=lambda value: "-".join(value).replace("--", "").replace("/", ".") if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
+    code, _, error = drive(*SMALL, *arguments)
+    assert code == 2
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert told in error
+
+
+@pytest.mark.parametrize("wrong", [["--algorithm", "ants"], ["--iterations", "0"], ["--temperature", "-1"]])
+def test_a_word_that_no_option_takes_ends_with_exit_code_2(wrong, capsys):
+    with pytest.raises(SystemExit) as end:
+        qap.main(wrong)
+    assert end.value.code == 2
+    assert "error: argument " + wrong[0] in capsys.readouterr().err
+
+
+# --- what is chosen where nothing is said ---
+
+
+def settled(*arguments, ranks=1):
+    workload = Workload("ppp", lambda options: (None, ""), "73-73", "9-9:seed=1", "tabu", "flip2")
+    options = parse(workload, "", arguments)
+    settle(options, workload.instance, ranks)
+    return options
+
+
+def test_a_run_without_options_makes_walks_for_every_rank_and_ends_in_seconds():
+    options = settled("--backend", "cpu")
+    assert (options.instance, options.level, options.walks) == ("73-73", "algorithm", FIRST_RUN["walks"])
+    assert (options.iterations, options.seconds) == (None, FIRST_RUN["seconds"])
+    assert settled(ranks=100).walks == 100
+
+
+@pytest.mark.parametrize("arguments", [["--instance", "9-9"], ["--record", "r.jsonl"], ["--walks", "1"]])
+def test_a_run_that_says_what_to_do_is_one_walk_of_10000_iterations(arguments):
+    options = settled(*arguments, ranks=100)
+    assert (options.level, options.walks, options.iterations, options.seconds) == ("iteration", 1, ITERATIONS, None)
+
+
+def test_seconds_alone_limit_no_iterations():
+    assert settled("--seconds", "3").iterations is None
+
+
+@pytest.mark.parametrize(
+    ("size", "local_rank", "gpus", "name"),
+    [(1, 0, 0, "threads"), (1, 0, 1, "cuda"), (4, 0, 0, "cpu"), (4, 1, 2, "cuda"), (64, 3, 2, "cpu")],
+)
+def test_auto_is_a_gpu_of_ones_own_else_a_core_of_many_ranks_else_all_cores(size, local_rank, gpus, name):
+    assert automatic.best_backend(size, local_rank, gpus) == name
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"), [(None, 2), ("", 0), ("-1", 0), ("1", 1), ("0,1", 2), ("0,1,2", 2), ("GPU-1a-2b", 1)]
+)
+def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, found):
+    pytest.importorskip("numba_cuda")
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
+        (tmp_path / name).touch()
+    if visible is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert automatic.gpus_here(str(tmp_path)) == found
+
+
+def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys):
+    import backends
+
+    def create(name, device):
+        if name == "cuda":
+            raise backends.Unavailable("cuda: the driver is too old")
+        return name
+
+    monkeypatch.setattr(backends, "create", create)
+    alone = argparse.Namespace(size=1, local_rank=0)
+    assert automatic.automatic_device(argparse.Namespace(device="0"), alone, gpus=1) == "threads"
+    assert capsys.readouterr().err == "note: cuda: the driver is too old; threads instead\n"
+
+
+# --- over ranks ---
+
+
+@pytest.fixture
+def mpirun():
+    """Run drivers.qap on so many ranks."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = Path(sys.executable).with_name("mpirun")
+    if not launcher.exists():
+        pytest.skip("no mpirun beside this Python")
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def run(ranks, *arguments):
+        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.qap", *arguments]
+        return subprocess.run(
+            [*map(str, command)], cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=90
+        )
+
+    return run
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--walks", "5", "--exchange", "20"], ["--algorithm", "annealing"]],
+    ids=["one walk", "walks that exchange", "annealing"],
+)
+def test_three_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, arguments):
+    alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
+    drive(*SMALL, *arguments, "--record", alone)
+    done = mpirun(3, *SMALL, *arguments, "--record", shared)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("confirmed by the scorer") == 1
+    (one,), (three,) = lines(alone), lines(shared)
+    assert three["ranks"] == 3
+    assert 0 < three["details"]["communication_share"] < 1
+    for name in ("best_cost", "best_index", "evaluations", "trajectory_hash", "parameters", "instance_sha256"):
+        assert three[name] == one[name], name
+
+
+@pytest.mark.xdist_group("mpi")
+def test_ranks_whose_clocks_run_apart_end_a_long_search_together(mpirun):
+    # Long enough for batches of iterations that the clock limits, and ranks with different numbers of walks.
+    done = mpirun(3, *SMALL[:4], "--walks", "4", "--iterations", "3000000")
+    assert done.returncode == 0, done.stderr
+    assert " 12000000 iterations" in done.stdout
+
+
+@pytest.mark.xdist_group("mpi")
+def test_a_mistake_on_three_ranks_is_said_once(mpirun):
+    done = mpirun(3, *SMALL, "--neighbourhood", "flip2")
+    assert done.returncode == 2
+    assert done.stderr.count("error: neighbourhood 'flip2'") == 1
+    assert "Traceback" not in done.stderr
