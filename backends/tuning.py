@@ -41,6 +41,8 @@ class Tuner:
         Elements of a solution, and neighbours of one.
     trials
         Iterations per shape. The median counts, so from 3 on the compiling in a shape's first launch does not.
+    known
+        The best shape, if an earlier run has found it: nothing is tried then.
 
     Attributes
     ----------
@@ -52,7 +54,12 @@ class Tuner:
     """
 
     def __init__(
-        self, capabilities: Capabilities, solution_size: int, neighbourhood_size: int, trials: int = 10
+        self,
+        capabilities: Capabilities,
+        solution_size: int,
+        neighbourhood_size: int,
+        trials: int = 10,
+        known: Shape | None = None,
     ) -> None:
         if min(solution_size, neighbourhood_size, trials) < 1:
             raise ValueError(f"sizes {solution_size}, {neighbourhood_size}, {trials} trials; expected at least 1 each")
@@ -61,8 +68,8 @@ class Tuner:
         self._trials = trials
         self._seconds: list[float] = []
         self._best_seconds = float("inf")
-        self.best: Shape | None = None
-        self.done = False
+        self.best = known
+        self.done = known is not None
 
     def next(self) -> Shape:
         """The shape to use for the next iteration; `best` when done."""

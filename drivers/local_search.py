@@ -11,12 +11,15 @@ from drivers.options import AT_HAND, add_common_options
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.search_options import (
     add_algorithm_options,
+    add_experiment_options,
     add_parallel_options,
     add_search_options,
     add_stop_options,
     chosen_algorithm,
     chosen_stop,
+    chosen_tuner,
     settle,
+    tuning_key,
 )
 
 
@@ -100,6 +103,7 @@ def parse(workload: Workload, description: str | None, argv: Sequence[str] | Non
     add_algorithm_options(parser)
     add_stop_options(parser)
     add_parallel_options(parser)
+    add_experiment_options(parser)
     results = parser.add_argument_group("results and problem")
     results.add_argument("--solution", metavar="FILE", help="save the best solution, a number per line")
     if workload.add_options:
@@ -143,11 +147,12 @@ def build(options: argparse.Namespace, ranks: Any, problem: Any, gpus: int, know
         walks=options.walks,
         exchange=options.exchange,
         seed=options.seed,
+        generate=options.generate,
+        select=options.select,
+        tune=chosen_tuner(options, backend),
+        tables=options.tables,
     )
-    # The one iteration of the rehearsal shall end in an exchange if any does.
-    search.exchange = min(options.exchange, 1)
     search.warm_up()
-    search.exchange = options.exchange
     search.communicator = Timed(ranks)
     return search
 
@@ -177,7 +182,7 @@ class Searches(Repetitions):
 
         limits = {name: value for name, value in self.stop._asdict().items() if value != Stop._field_defaults[name]}
         own = {name: getattr(self.options, name) for name in self.described.parameters}
-        return {**self.search.parameters, **limits, **own}
+        return {**self.search.parameters, **self.search.ways, **limits, **own}
 
     @property
     def units(self) -> int | None:
@@ -192,6 +197,12 @@ class Searches(Repetitions):
         outcome = self.search.run(self.stop, advance=advance)
         share = communicator.seconds / (time.perf_counter() - began)
         self.talking = self.ranks.gather(share) or []
+        tuner = self.search.tuner
+        if tuner is not None and tuner.done:
+            from backends.tuning import remember
+
+            size = max(self.search.sizes)
+            remember(tuning_key(self.search.backend, self.instance.encoding.n, size), tuner.best)
         return outcome
 
     def check(self, outcome: Any) -> tuple[Any, bool]:
@@ -275,8 +286,6 @@ class Searches(Repetitions):
                 "communication_share": self.talking_share,
                 "iterations": outcome.iterations,
                 "found_at": outcome.found_at,
-                "evaluation": search.evaluation_name,
-                "level": search.level,
                 "teams": search.walk_teams if search.in_one_team else search.teams,
                 "team_size": search.team_size,
                 "step_team_size": search.step_size,

@@ -83,8 +83,9 @@ def add_parallel_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("parallel model")
     group.add_argument(
         "--level",
-        choices=("iteration", "algorithm"),
-        help="share out one walk's neighbourhood, or walks (default: iteration for one walk, algorithm for several)",
+        choices=("iteration", "algorithm", "solution"),
+        help="share out one walk's neighbourhood, or walks, or every neighbour's evaluation too "
+        "(default: iteration for one walk, algorithm for several)",
     )
     group.add_argument(
         "--walks",
@@ -95,6 +96,31 @@ def add_parallel_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--exchange", type=natural, metavar="K", help="every K iterations all walks go on from the best of them"
+    )
+
+
+def add_experiment_options(parser: argparse.ArgumentParser) -> None:
+    """Add what the paper's experiments vary; the trajectory stays the same."""
+    group = parser.add_argument_group("experiments of the paper", "same trajectory, other times")
+    group.add_argument(
+        "--generate", choices=("device", "host"), default="device", help="who lists the neighbours (section 6.6)"
+    )
+    group.add_argument(
+        "--select",
+        choices=("device", "host"),
+        help="who takes one: reduce on the device, or copy all differences (section 6.7; default: as --generate)",
+    )
+    group.add_argument(
+        "--threads",
+        choices=("fixed", "tuned"),
+        default="fixed",
+        help="shape of the launches: from the sizes, or tried during the first iterations (algorithm 3, section 6.5)",
+    )
+    group.add_argument(
+        "--tables",
+        choices=("global", "readonly", "shared", "image"),
+        default="global",
+        help="memory in which the problem's data lie (section 5; images exist in OpenCL only)",
     )
 
 
@@ -109,6 +135,7 @@ def settle(options: argparse.Namespace, instance: str | None, size: int) -> None
     options.instance = options.instance or instance
     options.walks = options.walks or 1
     options.exchange = options.exchange or 0
+    options.select = options.select or options.generate
     options.level = options.level or ("iteration" if options.walks == 1 else "algorithm")
     if options.iterations is None and options.seconds is None:
         options.iterations = ITERATIONS
@@ -145,6 +172,26 @@ def chosen_algorithm(options: argparse.Namespace) -> Any:
         "annealing": local_search.SimulatedAnnealing,
     }
     return makers[options.algorithm](**given)
+
+
+def chosen_tuner(options: argparse.Namespace, backend: Any) -> Callable[[int, int], Any] | None:
+    """What tries shapes of launches on this device, if anything shall; it knows what an earlier run has found."""
+    if options.threads == "fixed":
+        return None
+    from backends.tuning import Tuner, remembered
+
+    def tune(solution_size: int, neighbourhood_size: int) -> Tuner:
+        known = remembered(tuning_key(backend, solution_size, neighbourhood_size))
+        return Tuner(backend.capabilities, solution_size, neighbourhood_size, known=known)
+
+    return tune
+
+
+def tuning_key(backend: Any, solution_size: int, neighbourhood_size: int) -> Any:
+    """Under which the best shape of a scan is kept."""
+    from backends.tuning import Key
+
+    return Key.of(backend, "scan_shared", solution_size, neighbourhood_size)
 
 
 def chosen_stop(options: argparse.Namespace) -> Any:

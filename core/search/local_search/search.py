@@ -89,8 +89,9 @@ class LocalSearch:
         Of start solutions, tenures, shakes and draws.
     generate, select
         ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`.
-    tuner
-        Something with the methods of `backends.tuning.Tuner`: tries shapes of the scan during the first iterations.
+    tune
+        From the sizes of solution and neighbourhood to something with the methods of `backends.tuning.Tuner`, which
+        tries shapes of the scan during the first iterations.
     tables
         Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
 
@@ -116,7 +117,7 @@ class LocalSearch:
         seed: int = 0,
         generate: str = "device",
         select: str = "device",
-        tuner: Any = None,
+        tune: Callable[[int, int], Any] | None = None,
         tables: str = "global",
     ) -> None:
         self.backend = backend
@@ -127,11 +128,12 @@ class LocalSearch:
         self.exchange = exchange
         self.seed = seed
         self.level = level
-        self.tuner = tuner
+        self.generate, self.select = generate, select
         self.tables = checked_place(tables)
         self.check_level()
-        self.check_host(generate, select)
+        self.check_host(generate, select, tune is not None)
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
+        self.tuner = tune(problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_evaluation(evaluation)
         self.choose_memory()
         self.kernels = template.search_kernels(
@@ -166,18 +168,18 @@ class LocalSearch:
         if not 0 <= self.seed < 2**31:
             raise UserError(f"seed {self.seed}: expected 0 to {2**31 - 1}")
 
-    def check_host(self, generate: str, select: str) -> None:
+    def check_host(self, generate: str, select: str, tuned: bool) -> None:
         """Refuse a loop on the host where there is nothing to select, or no single walk."""
         for option, value in (("generate", generate), ("select", select)):
             if value not in ("device", "host"):
                 raise UserError(f"{option} on {value!r}: expected device or host")
         if generate == "host" and select != "host":
             raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
-        if (select == "host" or self.tuner is not None) and self.level != "iteration":
+        if (select == "host" or tuned) and self.level != "iteration":
             raise UserError(f"level {self.level}: expected level iteration for a loop on the host or tuned launches")
         if select == "host" and self.algorithm.rule == template.ANNEAL:
             raise UserError("simulated annealing draws on the device: expected select device")
-        self.keeps_apart = select == "host" or self.tuner is not None
+        self.keeps_apart = select == "host" or tuned
 
     def choose_neighbourhoods(self, names: list[str]) -> None:
         """Find the neighbourhoods and their sizes."""
@@ -288,6 +290,18 @@ class LocalSearch:
             "exchange": self.exchange,
         } | ({"tenure": self.tenure, "tenure_span": self.tenure_span} if self.algorithm.rule == template.TABU else {})
 
+    @property
+    def ways(self) -> dict[str, object]:
+        """What decides how the work is done and not what comes out, for the record."""
+        return {
+            "evaluation": self.evaluation_name,
+            "level": self.level,
+            "generate": self.generate,
+            "select": self.select,
+            "tables": self.tables,
+            "threads": "fixed" if self.tuner is None else "tuned",
+        }
+
     # --- memory of the device ---
 
     def allocate(self) -> None:
@@ -308,6 +322,7 @@ class LocalSearch:
             raise UserError(f"{self.here} walks of {encoding.n} elements and {self.memory_words} words of memory each: "
                             "expected less than 2^31 in all")  # fmt: skip
         self.solutions, self.bests, self.homes = (backend.allocate(words, encoding.dtype) for _ in range(3))
+        self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.controls = backend.allocate(self.here * template.CONTROL, np.int32)
         self.totals = backend.allocate(self.here * template.TOTALS, np.uint64)
         self.memories = backend.allocate(self.here * self.memory_words, np.int32)
@@ -438,6 +453,9 @@ class LocalSearch:
                      (self.here, self.solutions, self.bests, self.homes, n, *self.data))  # fmt: skip
         if self.in_one_team:
             backend.bind(self.kernels.walk, 1, self.team_size, (1, *self.walk_arguments()))
+            if self.exchange:
+                backend.bind(self.kernels.adopt, 1, self.step_size,
+                             (self.here, 0, self.adopted, self.controls, self.solutions, n, *self.data))  # fmt: skip
             return
         with backend.record():
             self.launch_scan()
@@ -454,6 +472,8 @@ class LocalSearch:
                 self.iterate_tuned()
         elif self.communicator.size == 1:
             if self.sequence is None:
+                if self.tuner is not None:
+                    self.teams, self.team_size = self.tuner.next()
                 with self.backend.record() as self.sequence:
                     self.launch_scan()
                     self.launch_step()
@@ -546,9 +566,9 @@ class LocalSearch:
     def share_best(self, control: np.ndarray) -> None:
         """Let every walk that is worse than the best of all go on from that one."""
         cost, walk = self.communicator.minloc(*self.best_here(control))
-        given = self.backend.upload(self.best_solution(walk))
-        self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, self.here, cost, given, self.controls,
-                            self.solutions, self.problem.encoding.n, *self.data)  # fmt: skip
+        self.backend.write(self.adopted, self.best_solution(walk))
+        self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, self.here, cost, self.adopted,
+                            self.controls, self.solutions, self.problem.encoding.n, *self.data)  # fmt: skip
 
     def outcome(self) -> Outcome:
         """Collect what all walks of all ranks have found."""
