@@ -19,6 +19,8 @@ from backends.cache import cache_folder, write_once
 from core.lang import tree
 
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
+REPETITIONS = 64
+"""Of a recorded sequence in one CUDA graph."""
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
 
 
@@ -157,25 +159,35 @@ class CudaBackend(Backend):
         dispatcher[launch.teams, team_size, self.stream, shared](*values)
 
     def prepare(self, launches: list[Launch]) -> Any:
-        """A CUDA graph of the recorded launches."""
-        if SIMULATED:
-            return launches
+        """The recorded launches, and CUDA graphs of so many repetitions of them, made when they are first needed."""
+        return launches, {}
+
+    def graph(self, launches: list[Launch], repetitions: int) -> Any:
+        """A CUDA graph of recorded launches, repeated."""
         builder = self.core_stream.create_graph_builder()
         builder.begin_building()
-        for launch in launches:
-            self.enqueue(launch)
+        for _ in range(repetitions):
+            for launch in launches:
+                self.enqueue(launch)
         graph = builder.end_building().complete()
         graph.upload(self.core_stream)
         return graph
 
     def replay(self, prepared: Any, times: int) -> None:
+        launches, graphs = prepared
         first = self.mark()
-        for _ in range(times):
-            if SIMULATED:
-                for launch in prepared:
+        if SIMULATED:
+            for _ in range(times):
+                for launch in launches:
                     self.enqueue(launch)
-            else:
-                prepared.launch(self.core_stream)
+        else:
+            # From the host a graph costs some microseconds, a further launch inside it less than one.
+            for repetitions in (REPETITIONS, 1):
+                if times >= repetitions and repetitions not in graphs:
+                    graphs[repetitions] = self.graph(launches, repetitions)
+                for _ in range(times // repetitions):
+                    graphs[repetitions].launch(self.core_stream)
+                times %= repetitions
         self.span("kernel", first)
 
 
