@@ -12,7 +12,7 @@ import numpy as np
 
 from core.kernels.local_search import EVERYTHING
 from core.kernels.moves import EXCHANGE, change
-from core.lang import Array, barrier, function, i32, lane, max, min, team_size, u32
+from core.lang import Array, atomic_add, barrier, function, i32, lane, max, min, team_size, u32
 from core.problems import qaplib
 from core.search.local_search import Evaluation, Kept, Permutation, Problem
 
@@ -86,22 +86,27 @@ def added(
 
 @function
 def added_placed(
-    u: i32, v: i32, rowwise: i32, solution: Array[i32], flows: Array[i32], distances: Array[i32], facilities: i32,
-    symmetric: i32, placed: Array[i32],
+    u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], flows: Array[i32], distances: Array[i32],
+    facilities: i32, symmetric: i32, placed: Array[i32],
 ) -> i32:  # fmt: skip
-    """The difference of exchange (u, v) from scratch; of symmetric matrices rows or columns can be read."""
+    """One of the shares of the difference of exchange (u, v), from scratch; they add up.
+
+    A lane alone reads rows of symmetric matrices, many lanes side by side read columns.
+    """
     n = facilities
     if symmetric == 0:
-        return added_by_two(solution, u, v, flows, distances, facilities)
+        return added_by_two(solution, u, v, flows, distances, facilities) if share == 0 else 0
     found = 0
-    if rowwise != 0:
+    if shares == 0:
         a, b = u * n, v * n
         for x in range(n):
             found += (flows[a + x] - flows[b + x]) * (placed[b + x] - placed[a + x])
     else:
-        for x in range(n):
+        for x in range(share, n, shares):
             at = x * n
             found += (flows[at + u] - flows[at + v]) * (placed[at + v] - placed[at + u])
+    if share > 0:
+        return 2 * found
     # The two terms x = u and x = v do not belong to the sum; the diagonals do, once.
     ends = (flows[u * n + u] - flows[v * n + u]) * (placed[v * n + u] - placed[u * n + u])
     ends += (flows[u * n + v] - flows[v * n + v]) * (placed[v * n + v] - placed[u * n + v])
@@ -125,17 +130,28 @@ def place_all(solution: Array[i32], distances: Array[i32], facilities: i32, plac
 
 
 @function
+def pair_at(u: i32, v: i32, facilities: i32) -> i32:
+    """The index of the pair of u and v, in either order."""
+    low, high = min(u, v), max(u, v)
+    return low * (facilities - 1) - low * (low + 1) // 2 - 1 + high
+
+
+@function
 def note_exchange(
     solution: Array[i32], i: i32, j: i32, k: i32, flows: Array[i32], facilities: i32, placed: Array[i32],
-    turns: Array[i32],
+    kept: Array[i32], turns: Array[i32],
 ):  # fmt: skip
-    """Before i and j change places: the four vectors of which Taillard's equation 2 is made."""
+    """Before i and j change places: the four vectors of Taillard's equation 2; pairs with i or j begin at 0 again."""
     n = facilities
     for x in range(lane(), n, team_size()):
         turns[x] = flows[i * n + x] - flows[j * n + x]
         turns[n + x] = placed[i * n + x] - placed[j * n + x]
         turns[2 * n + x] = flows[x * n + i] - flows[x * n + j]
         turns[3 * n + x] = placed[x * n + i] - placed[x * n + j]
+        if x != i:
+            kept[pair_at(i, x, n)] = 0
+        if x != j and x != i:
+            kept[pair_at(j, x, n)] = 0
 
 
 @function
@@ -170,12 +186,13 @@ def keep_differences(
 ):  # fmt: skip
     """Bring kept differences up to date after the exchange (i, j): Taillard's equation 2, O(1) for all that avoid both.
 
-    Workers stand in rows of up to 32. Pairs that share i or j are computed from scratch, a worker each.
+    Workers stand in rows of up to 32. Pairs that share i or j are computed from scratch, by several workers each.
     """
     n = facilities
     width = min(workers, 32)
     anew = changed == EVERYTHING or k >= 0
-    alone = 1 if workers == 1 else 0
+    alone = workers == 1
+    whole = 0 if alone else 1
     for u in range(worker // width, n - 1, max(workers // width, 1)):
         base = u * (n - 1) - u * (u + 1) // 2 - 1
         low = max(u + 1, i32(begin) - base)
@@ -184,7 +201,7 @@ def keep_differences(
             high = 0
         if anew:
             for v in range(low + worker % width, high, width):
-                kept[base + v] = added_placed(u, v, alone, solution, flows, distances, n, symmetric, placed)
+                kept[base + v] = added_placed(u, v, 0, whole, solution, flows, distances, n, symmetric, placed)
         elif u != i and u != j:
             f, g, f_back, g_back = turns[u], turns[n + u], turns[2 * n + u], turns[3 * n + u]
             if symmetric != 0:
@@ -197,14 +214,18 @@ def keep_differences(
                         one = (f - turns[v]) * (g - turns[n + v])
                         kept[base + v] += one + (f_back - turns[2 * n + v]) * (g_back - turns[3 * n + v])
     if not anew:
-        for t in range(worker, 2 * n, workers):
-            one = i if t < n else j
-            other = t % n
-            u, v = min(one, other), max(one, other)
-            index = u * (n - 1) - u * (u + 1) // 2 - 1 + v
+        shares = max(workers // (2 * n), 1)
+        for t in range(worker, 2 * n * shares, workers):
+            touched = t // shares
+            one = i if touched < n else j
+            other = touched % n
+            index = u32(pair_at(one, other, n))
             again = one == j and other == i
-            if u < v and not again and u32(index) >= begin and u32(index) < end:
-                kept[index] = added_placed(u, v, alone, solution, flows, distances, n, symmetric, placed)
+            if one != other and not again and index >= begin and index < end:
+                u, v = min(one, other), max(one, other)
+                count = 0 if alone else shares
+                part = added_placed(u, v, t % shares, count, solution, flows, distances, n, symmetric, placed)
+                atomic_add(kept, i32(index), part)
 
 
 class Qap(Problem):
