@@ -210,12 +210,12 @@ def search_kernels(
             if end - index <= u32(step):
                 break
             index += u32(step)
-            if shape == PAIRS:
+            if shape == PAIRS and step <= length:  # a step of few rows is cheaper to walk than to decode
                 j += step
                 while j >= length:
                     i += 1
                     j += i + 1 - length
-            elif shape == TRIPLES:
+            elif shape == TRIPLES and step <= length:
                 k += step
                 while k >= length:
                     j += 1
@@ -227,6 +227,7 @@ def search_kernels(
             else:
                 i = first_of(shape, index, length, choices)
                 j = second_of(shape, index, i, length, choices, solution)
+                k = third_of(shape, index, i, j, length)
         return found
 
     @function

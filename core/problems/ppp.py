@@ -253,16 +253,22 @@ def fill_planes(
     worker: i32, workers: i32, begin: u32, end: u32, changed: i32, i: i32, j: i32, k: i32, solution: Array[i32],
     matrix: Array[i8], inputs: i32, slots: Array[i32], planes: Array[u32], summary: Array[i32],
 ):  # fmt: skip
-    """For every word of rows and every column: which rows fall."""
-    for cell in range(worker, summary[WORDS] * inputs, workers):
-        first = cell // inputs * 32
-        column = cell % inputs
-        bits = u32(0)
-        for bit in range(32):
-            row = slots[first + bit]
-            if row >= 0:
-                bits |= u32(falls(row, column, solution, matrix, inputs)) << bit
-        planes[cell] = bits
+    """For every word of rows and every column: which rows fall.
+
+    Lanes fill cells side by side; workers that are no lanes fill whole cache lines, which no other writes.
+    """
+    cells = summary[WORDS] * inputs
+    run = 64 if team_size() == 1 else 1
+    for begin_run in range(worker * run, cells, workers * run):
+        for cell in range(begin_run, min(begin_run + run, cells)):
+            first = cell // inputs * 32
+            column = cell % inputs
+            bits = u32(0)
+            for bit in range(32):
+                row = slots[first + bit]
+                if row >= 0:
+                    bits |= u32(falls(row, column, solution, matrix, inputs)) << bit
+            planes[cell] = bits
 
 
 class Ppp(Problem):
