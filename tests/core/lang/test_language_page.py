@@ -31,6 +31,10 @@ def narrow(v: T, a: Array[T]) -> T:
     return T(300) + v
 
 @function
+def second(a: Array[T]) -> T:
+    return a[1]
+
+@function
 def powered(v: i32, times: Const[i32]) -> i32:
     found = 1
     for k in unroll(times):
@@ -97,6 +101,8 @@ RESULTS = {
     "L41": ("out[at] = i64(lane() + team_rank() * 10)\nout[at + 1] = i64(team_count() * team_size())", [0, 1]),
     "L42": ("m = local_array(4, u32)\nfor k in range(4):\n    m[k] = u32(0)\nphilox(m, u32(0), u32(0))\nout[at] = i64(m[0])\n"
             "out[at + 1] = i64(packed_cost(pack(-5, u32(9)))) * 10 + i64(packed_index(pack(-5, u32(9))))", [0x6627E8D5, -41]),
+    "L46": ("out[at] = i64(second(a))\nout[at + 1] = i64(second(view(a, 1)))\nout[at + 2] = i64(second(view(h, n - 4)))",
+            [-3, 9, 2]),
 }  # fmt: skip
 
 # key -> (statements, what the oracle raises)
@@ -105,6 +111,7 @@ ERRORS = {
     "L9": ("out[at] = i64(n // (n - 4))", ZeroDivisionError),
     "L13 beyond": ("out[at] = i64(i32(f32(n) * f32(1e10)))", OverflowError),
     "L20 outside": ("out[at] = i64(a[n])", IndexError),
+    "L46 outside": ("out[at] = i64(second(view(a, n + 1)))", IndexError),
     "L30 bounds": (f"v = 0\nfor i in range({BIG - 1}, {BIG}, n):\n    v = i\nout[at] = i64(v)", OverflowError),
 }
 PARAMETERS = "out: Array[i64], a: Array[i32], h: Array[u16], x: f32, n: i32, at: i32"
@@ -193,9 +200,110 @@ def test_l32_and_l25_what_they_forbid(tmp_path):
             kernel_of(tmp_path, body).specialise({}, 1)
 
 
+# Two walks of three numbers each; `scaled` wants the pack's names in another order, and not all of them.
+PACKED = """
+FACTS = Pack({"kept": Parts(i32, "count"), "pairs": Parts(i32, 2), "count": i32, "weights": Array[i32]})
+
+@function
+def scaled(item: i32, weights: Array[i32], count: i32) -> i32:
+    return weights[item] * count
+
+@function(pack=FACTS)
+def carried(item: i32, *data) -> i32:
+    return scaled(item, *data)
+
+@function
+def summed(factor: i32, weights: Array[i32], kept: Array[i32], pairs: Array[i32]) -> i32:
+    return factor * (weights[0] + kept[2]) + pairs[1]
+
+@kernel(pack=FACTS)
+def walks(out: Array[i64], *data):
+    out[0] = i64(carried(1, *data))
+    for w in range(2):
+        out[1 + w] = i64(summed(100, *part(data, w)))
+        out[3 + w] = i64(summed(100, *data))
+"""
+both = pytest.mark.parametrize("kind", [PythonBackend, CpuBackend])
+
+
+def carried_through(kind, folder):
+    backend = kind(kind.devices()[0])
+    out, kept = backend.upload(np.zeros(5, np.int64)), backend.upload(np.array([1, 2, 3, 4, 5, 6], np.int32))
+    pairs, weights = (backend.upload(np.array(v, np.int32)) for v in ([7, 8, 9, 10], [20, -30]))
+    backend.launch(loaded(folder, HEADER + PACKED).walks, 1, 1, out, kept, pairs, 3, weights)
+    return backend.download(out).tolist()
+
+
+@both
+def test_l43_and_l44_a_pack_is_carried_to_those_who_ask_for_its_names(tmp_path, kind):
+    assert carried_through(kind, tmp_path)[0] == -30 * 3
+
+
+@both
+def test_l45_a_part_is_a_view_of_every_array_that_has_parts(tmp_path, kind):
+    first, second = 100 * (20 + 3) + 8, 100 * (20 + 6) + 10
+    assert carried_through(kind, tmp_path)[1:] == [first, second, first, first]
+
+
+def tabled(kind, folder, table, given, team_size=1):
+    """What a kernel computes that sums a table of 16-bit numbers, whole and from its second element on."""
+    text = (
+        HEADER
+        + f"""
+@function
+def total(a: Array[i16], count: i32) -> i32:
+    found = 0
+    for i in range(count):
+        found += a[i]
+    return found
+
+@kernel
+def sums(a: {table}, n: i32, out: Array[i32]):
+    out[lane()] = total(a, n) + 1000 * total(view(a, 1), n - 1)
+"""
+    )
+    backend = kind(kind.devices()[0])
+    out = backend.allocate(team_size, np.int32)
+    backend.launch(loaded(folder, text).sums, 2, team_size, backend.upload(given), given.size, out)
+    return backend.download(out).tolist()
+
+
+@both
+@pytest.mark.parametrize("table", ["Table(i16, 'readonly')", "Table(i16, 'readonly', 3)"])
+def test_l47_a_table_is_read_as_an_array(tmp_path, kind, table):
+    assert tabled(kind, tmp_path, table, np.array([5, -2, 4], np.int16)) == [7 + 2000]
+
+
+@both
+def test_l48_a_shared_table_is_read_as_an_array(tmp_path, kind):
+    assert tabled(kind, tmp_path, "Table(i16, 'shared', 3)", np.array([5, -2, 4], np.int16)) == [7 + 2000]
+
+
+@both
+def test_l48_a_shared_table_must_fit_and_have_its_elements(tmp_path, kind):
+    room = kind(kind.devices()[0]).capabilities.shared_bytes
+    with pytest.raises(LaunchRefused, match=f"a has {room} elements; 3 given"):
+        tabled(kind, tmp_path, f"Table(i16, 'shared', {room})", np.zeros(3, np.int16))
+    if kind is CpuBackend:
+        with pytest.raises(LaunchRefused, match=f"needs {2 * room} bytes of shared memory; a team has {room}"):
+            tabled(kind, tmp_path, f"Table(i16, 'shared', {room})", np.zeros(room, np.int16))
+
+
+def test_l48_a_shared_table_ends_where_its_copy_ends(tmp_path):
+    with pytest.raises(IndexError, match="index 3 outside an array of 3 elements"):
+        tabled(PythonBackend, tmp_path, "Table(i16, 'shared', 3)", np.zeros(4, np.int16))
+
+
+@both
+def test_l49_images_are_for_opencl(tmp_path, kind):
+    with pytest.raises(LaunchRefused, match=f"image on {kind.name}: images exist on OpenCL devices; use readonly"):
+        tabled(kind, tmp_path, "Table(i16, 'image')", np.zeros(3, np.int16))
+
+
 def test_every_line_of_the_page_has_a_test_and_every_test_a_line():
     lines = set(re.findall(r"^\| (L\d+) \|", PAGE.read_text(), re.MULTILINE))
-    named = {found.upper() for found in re.findall(r"def test_(l\d+)_", Path(__file__).read_text())}
+    tests = re.findall(r"def test_(l\d+\w*)", Path(__file__).read_text())
+    named = {found.upper() for name in tests for found in re.findall(r"l\d+", name)}
     tested = set(RESULTS) | {key.split()[0] for key in ERRORS} | named
     assert lines == tested
     assert len(lines) >= 40

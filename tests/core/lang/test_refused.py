@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from core.lang import KernelError
+from core.lang import KernelError, Table, u32
 
 HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\n\n"
 EFFECT = "@function\ndef bump(a: Array[u32]) -> u32:\n    a[0] = a[0] + 1\n    return a[0]\n\n"
@@ -82,6 +82,9 @@ BODIES = {
     "effect of a function": ("v = 2 * bump(a)", 1, "has an effect and stands inside an expression"),
     "nothing happens": ("n + 1", 1, "n + 1 has no effect; assign it or remove it"),
     "value from a kernel": ("return n", 1, "a value returned, but the function declares none"),
+    "view outside a call": ("v = view(a, 1)", 1, "view outside the arguments of a @function; subscript the array"),
+    "view of a local array": ("s = local_array(3, u32)\nbump(view(s, 1))", 2, "a view of the local array s"),
+    "part outside a call": ("v = part(a, 1)", 1, "a call of part, which is neither a @function nor a word"),
     "constant overflow": ("v = i32(2000000000) + i32(2000000000)", 1, "signed overflow"),
     "division by a constant zero": ("v = 1 // 0", 1, "constant expression 1 // 0"),
 }
@@ -133,6 +136,62 @@ SIGNATURES = {
     ),
 }
 
+PACK = "P = Pack({'n': i32, 'a': Array[u32]})\n\n@function\ndef f(m: i32) -> i32:\n    return m\n\n"
+SIGNATURES |= {
+    "store into a table": (
+        "@kernel\ndef k(a: Table(u32, 'readonly')):\n    a[0] += 1\n",
+        3,
+        "a store into the table a",
+    ),
+    "store into a table's copy": (
+        "@kernel\ndef k(a: Table(u32, 'shared', 4), n: i32):\n    n, a[0] = 1, u32(2)\n",
+        3,
+        "a store into the table a, which is only read; declare it as Array[...] to write it",
+    ),
+    "atomic on a table": (
+        "@kernel\ndef k(a: Table(u32, 'image')):\n    atomic_add(a, 0, 1)\n",
+        3,
+        "a store into the table a",
+    ),
+    "store by a function": (
+        EFFECT + "@kernel\ndef k(a: Table(u32, 'readonly')):\n    bump(a)\n",
+        3,
+        "bump: a store into the table a",
+    ),
+    "view of an image": (
+        EFFECT + "@kernel\ndef k(a: Table(u32, 'image')):\n    bump(view(a, 1))\n",
+        8,
+        "a view of the image a; pass it whole",
+    ),
+    "table of a function": (
+        "@function\ndef f(a: Table(u32, 'readonly')) -> u32:\n    return a[0]\n\n"
+        "@kernel\ndef k(a: Array[u32]):\n    a[0] = f(a)\n",
+        2,
+        "a Table, which only kernels and packs declare; write Array[...]",
+    ),
+    "pack's name twice": (
+        PACK + "@kernel(pack=P)\ndef k(n: i32, *data):\n    pass\n",
+        8,
+        "the pack's n is also a parameter; choose another name",
+    ),
+    "pack without a star": (PACK + "@kernel(pack=P)\ndef k(m: i32):\n    pass\n", 8, "write *data as the last one"),
+    "name that the pack lacks": (
+        PACK + "@kernel(pack=P)\ndef k(*data):\n    v = f(*data)\n",
+        9,
+        "f wants m; *data has n, a",
+    ),
+    "pack given to a word": (
+        PACK + "@kernel(pack=P)\ndef k(*data):\n    v = min(*data)\n",
+        9,
+        "*data given to what is no @function",
+    ),
+    "part without its number": (
+        PACK + "@kernel(pack=P)\ndef k(*data):\n    v = f(*part(data))\n",
+        9,
+        "a starred expression; write the items out",
+    ),
+}
+
 
 @pytest.mark.parametrize("case", SIGNATURES)
 def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, case):
@@ -140,3 +199,23 @@ def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, c
     message, path = refusal(tmp_path, HEADER + text)
     assert message.startswith(f"{path}:{HEADER.count(chr(10)) + line}: ")
     assert words in message
+
+
+@pytest.mark.parametrize(
+    ("place", "count", "words"),
+    [
+        ("texture", 4, "'texture' memory; expected readonly"),
+        ("shared", None, "table of None"),
+        ("shared", 0, "of 0 el"),
+    ],
+)
+def test_a_table_is_refused_where_it_is_made(place, count, words):
+    with pytest.raises(ValueError, match=words):
+        Table(u32, place, count)
+
+
+def test_a_table_in_an_annotation_that_python_leaves_alone_is_refused_with_its_line(tmp_path):
+    text = "from __future__ import annotations\n" + HEADER + "@kernel\ndef k(a: Table(u32, 'shared')):\n    pass\n"
+    message, path = refusal(tmp_path, text)
+    assert message.startswith(f"{path}:{HEADER.count(chr(10)) + 3}: k: ")
+    assert "a shared table of None elements; expected 1 or more" in message

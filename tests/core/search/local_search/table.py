@@ -1,0 +1,84 @@
+"""Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
+
+from core.problems.max_k_cut import MaxKCut
+from core.problems.ppp import Ppp
+from core.problems.qap import Qap
+from core.problems.tsp_moves import TspTour
+from core.problems.weierstrass import Weierstrass
+from core.search.local_search import (
+    HillClimbing,
+    IteratedLocalSearch,
+    Iterations,
+    LocalSearch,
+    SimulatedAnnealing,
+    TabuSearch,
+    VariableNeighbourhoodSearch,
+)
+
+PROBLEMS = {
+    "qap": lambda: Qap.load("taillard:6:seeds=1,2"),
+    "ppp": lambda: Ppp.load("9-11"),
+    "tsp": lambda: TspTour.load("uniform:9:seed=3"),
+    "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
+    "weierstrass": lambda: Weierstrass.load("3", points=12),
+    "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
+}
+ALGORITHMS = {
+    "hill": HillClimbing(),
+    "first": HillClimbing(first=True),
+    "tabu": TabuSearch(),
+    "tabu of moves": TabuSearch(remember="moves"),
+    "ils": IteratedLocalSearch(strength=2),
+    "vns": VariableNeighbourhoodSearch(strength=3),
+    "annealing": SimulatedAnnealing(plateau=7, batch=5),
+}
+# problem, neighbourhoods, evaluation, algorithm, how
+ROWS = [
+    ("qap", "exchange2", "kept", "tabu", {}),
+    ("qap", "exchange2+exchange3", "kept", "vns", {}),
+    ("qap", "exchange2", "linear", "annealing", {}),
+    ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4}),
+    ("ppp", "flip2", "words", "tabu", {}),
+    ("ppp", "flip1", "words", "ils", {}),
+    ("ppp", "flip3", "linear", "first", {}),
+    ("tsp", "exchange2", "plane", "tabu", {}),
+    ("tsp", "2opt", "table", "ils", {"level": "algorithm", "walks": 4}),
+    ("cut", "assign", "ties", "tabu", {}),
+    ("weierstrass", "crowns", "full", "tabu", {}),
+    ("weierstrass", "crowns", "full", "hill", {"level": "solution"}),
+    ("weierstrass64", "crowns", "full", "tabu", {}),
+]
+SLOW_ROWS = [
+    (problem, name, evaluation, algorithm, {})
+    for problem, names, evaluations in (
+        ("qap", ("exchange2", "exchange3"), ("kept", "linear")),
+        ("ppp", ("flip1", "flip2", "flip3"), ("words", "linear")),
+        ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "plane")),
+        ("cut", ("assign",), ("ties", "linear")),
+        ("weierstrass", ("crowns",), ("full",)),
+    )
+    for name in names
+    for evaluation in evaluations
+    for algorithm in ALGORITHMS
+]
+ITERATIONS = 14
+
+
+def search(backend, communicator, row, **more):
+    """The search of a row."""
+    problem, names, evaluation, algorithm, how = row
+    return LocalSearch(
+        backend, communicator, PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"),
+        evaluation=evaluation, seed=3, **how, **more,
+    )  # fmt: skip
+
+
+def found(search, stop=None):
+    """All that a search finds, as plain numbers that compare."""
+    outcome = search.run(stop or Iterations(ITERATIONS))
+    return (*outcome[:-1], outcome.solution.tolist())
+
+
+def named(row):
+    """A row's name among tests."""
+    return "-".join([*map(str, row[:4]), *map(str, row[4].values())]).replace(" ", "_")

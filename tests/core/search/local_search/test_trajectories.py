@@ -1,0 +1,202 @@
+"""One search is the same search on every backend, with every shape of launch, in every loop and on several ranks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from backends.tuning import Tuner
+from cluster import Solo
+from core.search.local_search import Iterations, NoImprovement, Seconds, Target
+from tests.core.search.local_search import table
+from tests.core.search.local_search.table import ROWS, SLOW_ROWS, found, named, search
+
+ROOT = Path(__file__).parents[4]
+HOST = [row for row in ROWS if row[3] in ("tabu", "first", "hill") and not row[4]]
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(scope="module")
+def python():
+    return PythonBackend(PythonBackend.devices()[0])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=named)
+def test_same_search_on_every_backend(backend, row, cpu):
+    if backend.name == "opencl" and "weierstrass64" in row and not backend.capabilities.float64:
+        pytest.skip("the device has no 64-bit floats")
+    expected = search(cpu, Solo(), row)
+    outcome = found(expected)
+    assert found(search(backend, Solo(), row)) == outcome
+    problem, best = expected.problem, np.array(outcome[-1])
+    tolerance = problem.tolerance() if row[0].startswith("weierstrass") else 0
+    assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= tolerance
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("row", SLOW_ROWS, ids=named)
+def test_same_search_on_every_backend_in_every_combination(backend, row, cpu):
+    assert found(search(backend, Solo(), row)) == found(search(cpu, Solo(), row))
+
+
+@pytest.mark.parametrize("row", [ROWS[0], ROWS[1], ROWS[2], ROWS[4], ROWS[6]], ids=named)
+def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
+    expected = found(search(cpu, Solo(), row))
+    for in_one_team, team_size, step_size, teams in (
+        (True, 1, 1, 1),
+        (True, 7, 5, 1),
+        (False, 5, 7, 3),
+        (False, 1, 1, 4),
+    ):
+        one = search(python, Solo(), row)
+        one.in_one_team, one.team_size, one.step_size, one.teams = in_one_team, team_size, step_size, teams
+        assert found(one) == expected
+
+
+@pytest.mark.parametrize("row", [ROWS[0], ROWS[1], ROWS[4], ROWS[9], ROWS[11]], ids=named)
+def test_lanes_do_not_race(python, row):
+    backwards = PythonBackend(PythonBackend.devices()[0], reverse=True)
+    assert found(search(backwards, Solo(), row)) == found(search(python, Solo(), row))
+
+
+@pytest.mark.parametrize("row", HOST, ids=named)
+@pytest.mark.parametrize(
+    "how", [{"select": "host"}, {"select": "host", "generate": "host"}], ids=["select", "generate"]
+)
+def test_a_loop_on_the_host_is_the_same_search(row, how, cpu):
+    assert found(search(cpu, Solo(), row, **how)) == found(search(cpu, Solo(), row))
+
+
+def test_a_neighbourhood_is_evaluated_in_slices_on_the_host(cpu, monkeypatch):
+    from core.search.local_search import host_driven
+
+    row = ROWS[4]
+    expected = found(search(cpu, Solo(), row))
+    monkeypatch.setattr(host_driven, "SLICE", 7)
+    for how in ({"select": "host"}, {"select": "host", "generate": "host"}):
+        assert found(search(cpu, Solo(), row, **how)) == expected
+
+
+@pytest.mark.parametrize("row", [ROWS[0], ROWS[4]], ids=named)
+def test_tuned_launches_are_the_same_search(python, row, cpu):
+    expected = found(search(cpu, Solo(), row))
+    tuned = search(
+        python, Solo(), row, tune=lambda n, size: Tuner(python.capabilities._replace(max_team_size=8), n, size, 2)
+    )
+    assert found(tuned) == expected
+    assert tuned.tuner.done
+
+
+@pytest.mark.parametrize("row", [ROWS[0], ROWS[4]], ids=named)
+def test_a_search_repeats_itself(row, cpu):
+    one = search(cpu, Solo(), row)
+    assert found(one) == found(one)
+
+
+def test_other_seeds_are_other_searches(cpu):
+    one = search(cpu, Solo(), ROWS[0])
+    outcomes = set()
+    for one.seed in range(4):
+        outcomes.add(found(one)[5])
+    assert len(outcomes) == 4
+
+
+# --- stops ---
+
+
+def test_a_search_stops_where_it_is_told(cpu):
+    one = search(cpu, Solo(), ROWS[0])
+    assert one.run(Iterations(9)).iterations == 9
+    long = one.run(Iterations(300))
+    assert one.run(Iterations(300) | Target(long.cost)).iterations == long.found_at
+    patient = one.run(NoImprovement(20) | Iterations(300))
+    assert patient.iterations == patient.found_at + 20
+    assert one.run(Target(2**30)).iterations == 0
+    assert one.run(Seconds(0.2)).iterations > 0
+
+
+# --- ranks ---
+
+PROGRAM = """
+import sys
+from backends.cpu import CpuBackend
+from cluster import communicator
+from tests.core.search.local_search.table import ROWS, found, named, search
+ranks = communicator()
+backend = CpuBackend(CpuBackend.devices()[0])
+for k in map(int, sys.argv[1:]):
+    outcome = found(search(backend, ranks, ROWS[k]))
+    if ranks.rank == 0:
+        print(k, outcome, flush=True)
+"""
+SHARED = [0, 1, 2, 3, 4, 6, 9]
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_ranks_share_one_search(ranks, cpu, tmp_path):
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = Path(sys.executable).with_name("mpirun")
+    if not launcher.exists():
+        pytest.skip("no mpirun beside this Python")
+    rows = [k for k in SHARED if ROWS[k][4].get("walks", ranks) >= ranks]
+    expected = {k: found(search(cpu, Solo(), ROWS[k])) for k in rows}
+    program = tmp_path / "share.py"
+    program.write_text(PROGRAM)
+    done = subprocess.run(
+        [launcher, "-n", str(ranks), "--map-by", ":OVERSUBSCRIBE", sys.executable, program, *map(str, rows)],
+        cwd=ROOT,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert printed == {str(k): str(outcome) for k, outcome in expected.items()}
+
+
+SIMULATED = """
+from backends import cuda
+from cluster import Solo
+from tests.core.search.local_search.table import ROWS, found, search
+backend = cuda.CudaBackend(cuda.CudaBackend.devices()[0])
+from core.search.local_search import Iterations
+one = search(backend, Solo(), ROWS[{row}])
+one.in_one_team, one.team_size, one.step_size, one.teams = {shape}
+print(found(one, Iterations(4)))
+"""
+
+
+@pytest.mark.parametrize(("row", "shape"), [(0, (True, 4, 4, 1)), (4, (False, 3, 2, 2))], ids=["qap", "ppp"])
+def test_the_simulator_of_cuda_searches_the_same(row, shape, cpu):
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", SIMULATED.format(row=row, shape=shape)],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(found(search(cpu, Solo(), ROWS[row]), Iterations(4)))
+
+
+def test_the_table_covers_what_there_is():
+    used = {name for row in ROWS + SLOW_ROWS for name in row[1].split("+")}
+    from core.search.local_search import NEIGHBOURHOODS
+
+    assert used == set(NEIGHBOURHOODS)
+    assert {row[3] for row in ROWS} == set(table.ALGORITHMS)
