@@ -65,13 +65,14 @@ class Timings:
 
 
 class Buffer:
-    """Memory of a device: ``handle`` is the backend's own object."""
+    """Memory of a device: ``handle`` is the backend's own object, ``image`` the same memory as one, if it was made."""
 
     def __init__(self, handle: Any, shape: tuple[int, ...], dtype: Any) -> None:
         self.handle = handle
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self.size = int(np.prod(shape))
+        self.image: Buffer | None = None
 
 
 class Launch(NamedTuple):

@@ -13,6 +13,11 @@ from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, Lau
 from backends.cache import cache_folder, read_sealed, write_sealed
 from core.lang import tree
 
+IMAGE_CHANNELS = {
+    "i1": "SIGNED_INT8", "i2": "SIGNED_INT16", "i4": "SIGNED_INT32",
+    "u1": "UNSIGNED_INT8", "u2": "UNSIGNED_INT16", "u4": "UNSIGNED_INT32",
+    "f4": "FLOAT",
+}  # fmt: skip
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
 
 
@@ -80,6 +85,35 @@ class OpenClBackend(Backend):
             return Buffer(self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size), shape, dtype)
         except (self.cl.MemoryError, self.cl.LogicError, self.cl.RuntimeError) as error:
             raise OutOfMemory(f"{size} bytes do not fit {self.device.name}: {error}") from error
+
+    def image(self, buffer: Buffer, what: str) -> Buffer:
+        """The buffer as an ``image1d_buffer_t`` of one channel, made once."""
+        if buffer.image is None:
+            cl = self.cl
+            form = cl.ImageFormat(cl.channel_order.R, self.channel(buffer, what))
+            shape = cl.ImageDescriptor()
+            shape.image_type, shape.shape = cl.mem_object_type.IMAGE1D_BUFFER, (buffer.size, 0, 0)
+            shape.buffer = buffer.handle
+            made = cl.Image(self.context, cl.mem_flags.READ_ONLY, form, desc=shape)
+            buffer.image = Buffer(made, buffer.shape, buffer.dtype)
+        return buffer.image
+
+    def channel(self, buffer: Buffer, what: str) -> Any:
+        """The type of an image's channel, or why this device has no such image."""
+        cl, device = self.cl, self.device.name
+        if not self.handle.image_support:
+            raise LaunchRefused(f"{what} is an image, and {device} has none; use readonly")
+        most = self.handle.image_max_buffer_size
+        if buffer.size > most:
+            raise LaunchRefused(f"{what} is an image of {buffer.size} elements; {device} has at most {most}")
+        name = IMAGE_CHANNELS.get(buffer.dtype.str[1:])
+        if name is None:
+            raise LaunchRefused(f"{what} is an image of {buffer.dtype}; images hold i8 to i32, u8 to u32 and f32")
+        wanted = cl.ImageFormat(cl.channel_order.R, getattr(cl.channel_type, name))
+        kind = cl.mem_object_type.IMAGE1D_BUFFER
+        if wanted not in cl.get_supported_image_formats(self.context, cl.mem_flags.READ_ONLY, kind):
+            raise LaunchRefused(f"{what} is an image of {buffer.dtype}, which {device} lacks; use readonly")
+        return wanted.channel_data_type
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         flat = np.ascontiguousarray(host, buffer.dtype).reshape(-1)

@@ -182,7 +182,7 @@ class Searches(Repetitions):
 
         limits = {name: value for name, value in self.stop._asdict().items() if value != Stop._field_defaults[name]}
         own = {name: getattr(self.options, name) for name in self.described.parameters}
-        return {**self.search.parameters, **self.search.ways, **limits, **own}
+        return {**self.search.parameters, **self.search.ways, "threads": self.options.threads, **limits, **own}
 
     @property
     def units(self) -> int | None:

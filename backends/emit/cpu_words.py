@@ -82,7 +82,7 @@ class InlinedOnly(Compiler):
 
     def _compile_core(self) -> Any:
         """Give the function an entry point of its own, by which numba tells it from others; nobody calls it."""
-        unique_builtin = [].append
+        unique_builtin: Any = [].append
         done = super()._compile_core()
         done.target_context.insert_user_function(unique_builtin, done.fndesc, [done.library])
         return done._replace(entry_point=unique_builtin)

@@ -210,12 +210,12 @@ def search_kernels(
             if end - index <= u32(step):
                 break
             index += u32(step)
-            if shape == PAIRS and step <= length:  # a step of few rows is cheaper to walk than to decode
+            if shape == PAIRS and step <= max(length, 1):  # a step of few rows is cheaper to walk than to decode
                 j += step
                 while j >= length:
                     i += 1
                     j += i + 1 - length
-            elif shape == TRIPLES and step <= length:
+            elif shape == TRIPLES and step <= max(length, 1):
                 k += step
                 while k >= length:
                     j += 1

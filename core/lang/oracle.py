@@ -180,12 +180,12 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     kernel = program.kernel
     given = iter(arguments)
     bound: list[Any] = []
-    for name in kernel.source.signature:
+    for name, kind in kernel.source.signature.items():
         if name in kernel.constants:
             bound.append(kernel.constants[name])
         elif name != "return":
             value, scalar = next(given), kernel.parameters[name]
-            bound.append(memory(value, scalar.fixed) if isinstance(scalar, tree.ArrayType) else scalar(value))
+            bound.append(memory(value, scalar, kind) if isinstance(scalar, tree.ArrayType) else scalar(value))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     place.team_count, place.team_size = teams, program.team_size
     try:
@@ -198,10 +198,10 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         vars(place).clear()  # outside a launch, one lane stands alone
 
 
-def memory(array: np.ndarray, fixed: bool) -> Memory:
-    """An array as kernels see it; a store into a fixed one is a ``ValueError`` of NumPy's."""
-    if fixed:
-        array = array.view()
+def memory(array: np.ndarray, typed: tree.ArrayType, kind: Any) -> Memory:
+    """An array as kernels see it; of a table its ``count`` elements, and a store is a ``ValueError`` of NumPy's."""
+    if typed.fixed:
+        array = array[: getattr(kind, "count", None)]
         array.flags.writeable = False
     return Memory(array)
 

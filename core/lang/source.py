@@ -170,10 +170,10 @@ def _which_part(given: Any, star: str) -> Any:
     value = given.value
     if isinstance(value, ast.Name) and value.id == star:
         return given
-    is_part = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "part"
-    if is_part and len(value.args) == 2 and isinstance(value.args[0], ast.Name) and value.args[0].id == star:
-        return value.args[1]
-    return None
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "part"):
+        return None
+    is_ours = len(value.args) == 2 and isinstance(value.args[0], ast.Name) and value.args[0].id == star
+    return value.args[1] if is_ours else None
 
 
 def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -185,21 +185,22 @@ def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
     if star is None or source.pack is None:
         source.refuse(node, "has a pack but no starred parameter; write *data as the last one")
     names = list(source.pack.kinds)
+    carried = star.arg
 
     class WriteOut(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.Call:  # noqa: N802
             self.generic_visit(call)
             given = call.args[-1] if call.args else None
-            which = _which_part(given, star.arg)
+            which = _which_part(given, carried)
             if which is None:
                 return call
             callee = source.lookup(call.func.id) if isinstance(call.func, ast.Name) else None
             if not isinstance(callee, Function):
-                source.refuse(call, f"*{star.arg} given to what is no @function")
+                source.refuse(call, f"*{carried} given to what is no @function")
             wanted = [n for n in callee.signature if n != "return"][len(call.args) - 1 :]
             for name in wanted:
                 if name not in names:
-                    source.refuse(call, f"{callee.name} wants {name}; *{star.arg} has {', '.join(names) or 'nothing'}")
+                    source.refuse(call, f"{callee.name} wants {name}; *{carried} has {', '.join(names) or 'nothing'}")
             call.args[-1:] = [handed(name, which, given, place) for place, name in enumerate(wanted)]
             return call
 

@@ -54,8 +54,8 @@ def staged(kernel: tree.Function, kinds: dict[str, Any], named: set[str], team_s
         if scalar is i64:
             first = tree.Cast(i64, first)
         store = tree.Store(copy, tree.Local(scalar, step), tree.Load(element, name, tree.Local(scalar, step)))
-        bounds = (first, *(tree.Literal(scalar, scalar(n)) for n in (kind.count, team_size)))
-        statements += [array, tree.For(step, scalar, *bounds, False, [store])]
+        stop, width = (tree.Literal(scalar, scalar(n)) for n in (kind.count, team_size))
+        statements += [array, tree.For(step, scalar, first, stop, width, False, [store])]
     return [*statements, tree.Barrier()] if statements else []
 
 

@@ -59,6 +59,49 @@ def falls(row: i32, column: i32, solution: Array[i32], matrix: Array[i8], inputs
 
 
 @function
+def words_of(rows: i32) -> i32:
+    """Words that a group takes: one even if it is empty."""
+    return max(1, (rows + 31) // 32)
+
+
+@function
+def rows_falling(
+    least: Const[i32], reach: Const[i32], word: i32, i: i32, j: i32, k: i32, inputs: i32, planes: Array[u32]
+) -> i32:
+    """Rows of a word that at least ``least`` of ``reach`` flips lower."""
+    p = planes[word * inputs + i]
+    if reach == 1:
+        return popcount(p) if least == 1 else 0
+    q = planes[word * inputs + j]
+    if reach == 2:
+        return popcount(p | q) if least == 1 else popcount(p & q) if least == 2 else 0
+    r = planes[word * inputs + k]
+    if least == 1:
+        return popcount(p | q | r)
+    return popcount((p & q) | (r & (p | q))) if least == 2 else popcount(p & q & r)
+
+
+@function
+def rows_falling_one_by_one(
+    reach: Const[i32], word: i32, count: i32, solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8],
+    inputs: i32, slots: Array[i32],
+) -> i32:  # fmt: skip
+    """Rows of a word that at least 1, 2 or 3 flips lower: six bits each."""
+    one, two, three = 0, 0, 0
+    for bit in range(count):
+        row = slots[32 * word + bit]
+        lowered = falls(row, i, solution, matrix, inputs)
+        if reach >= 2:
+            lowered += falls(row, j, solution, matrix, inputs)
+        if reach == 3:
+            lowered += falls(row, k, solution, matrix, inputs)
+        one += 1 if lowered >= 1 else 0
+        two += 1 if lowered >= 2 else 0
+        three += 1 if lowered >= 3 else 0
+    return one | (two << 6) | (three << 12)
+
+
+@function
 def swept(
     reach: Const[i32], by_words: Const[i32], solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8],
     targets: Array[i32], inputs: i32, negative_weight: i32, histogram_weight: i32, slots: Array[i32],
@@ -76,29 +119,14 @@ def swept(
     for w in range(words):
         word = info[w]
         count = word & (LAST - 1)
-        one, two, three = 0, 0, 0  # rows where at least so many of the flips lower the product
+        one, two, three = 0, 0, 0
         if by_words != 0:
-            base = w * inputs
-            p = planes[base + i]
-            if reach == 1:
-                one = popcount(p)
-            if reach == 2:
-                q = planes[base + j]
-                one, two = popcount(p | q), popcount(p & q)
-            if reach == 3:
-                q, r = planes[base + j], planes[base + k]
-                one, two, three = popcount(p | q | r), popcount((p & q) | (r & (p | q))), popcount(p & q & r)
+            one = rows_falling(1, reach, w, i, j, k, inputs, planes)
+            two = rows_falling(2, reach, w, i, j, k, inputs, planes)
+            three = rows_falling(3, reach, w, i, j, k, inputs, planes)
         else:
-            for bit in range(count):
-                row = slots[32 * w + bit]
-                lowered = falls(row, i, solution, matrix, inputs)
-                if reach >= 2:
-                    lowered += falls(row, j, solution, matrix, inputs)
-                if reach == 3:
-                    lowered += falls(row, k, solution, matrix, inputs)
-                one += 1 if lowered >= 1 else 0
-                two += 1 if lowered >= 2 else 0
-                three += 1 if lowered >= 3 else 0
+            lowered = rows_falling_one_by_one(reach, w, count, solution, i, j, k, matrix, inputs, slots)
+            one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
         if reach == 1:
             a0 += one
             a2 += count - one
@@ -119,6 +147,55 @@ def swept(
         cost += group_cost(a0, group, inputs, targets, negative_weight, histogram_weight)
         a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
         group += 1
+    return cost
+
+
+@function
+def arriving(
+    reach: Const[i32], by_words: Const[i32], group: i32, solution: Array[i32], i: i32, j: i32, k: i32,
+    matrix: Array[i8], inputs: i32, histogram: Array[i32], cursor: Array[i32], slots: Array[i32], planes: Array[u32],
+    summary: Array[i32],
+) -> i32:  # fmt: skip
+    """Rows of a group after the flips: of each group that can reach it, those that go just so far."""
+    rows = 0
+    for lowered_by in range(reach + 1):
+        source = group + 2 * lowered_by - reach
+        if source >= summary[LOW] and source <= summary[HIGH]:
+            all_of_them = histogram[source]
+            first = (cursor[source] - all_of_them) // 32
+            for w in range(words_of(all_of_them)):
+                count = min(32, all_of_them - 32 * w)
+                word = first + w
+                one, two, three = 0, 0, 0
+                if by_words != 0:
+                    one = rows_falling(1, reach, word, i, j, k, inputs, planes)
+                    two = rows_falling(2, reach, word, i, j, k, inputs, planes)
+                    three = rows_falling(3, reach, word, i, j, k, inputs, planes)
+                else:
+                    lowered = rows_falling_one_by_one(reach, word, count, solution, i, j, k, matrix, inputs, slots)
+                    one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
+                if lowered_by == 0:
+                    rows += count - one
+                elif lowered_by == 1:
+                    rows += one - two
+                else:
+                    rows += two - three if lowered_by == 2 else three
+    return rows
+
+
+@function
+def swept_part(
+    worker: i32, workers: i32, reach: Const[i32], by_words: Const[i32], solution: Array[i32], i: i32, j: i32, k: i32,
+    matrix: Array[i8], targets: Array[i32], inputs: i32, negative_weight: i32, histogram_weight: i32,
+    histogram: Array[i32], cursor: Array[i32], slots: Array[i32], planes: Array[u32], summary: Array[i32],
+) -> i32:  # fmt: skip
+    """This worker's groups of the same sum."""
+    cost = summary[COST_BEFORE + reach] if worker == 0 else 0
+    for group in range(summary[LOW] - reach + worker, summary[HIGH] + reach + 1, workers):
+        rows = arriving(
+            reach, by_words, group, solution, i, j, k, matrix, inputs, histogram, cursor, slots, planes, summary
+        )
+        cost += group_cost(rows, group, inputs, targets, negative_weight, histogram_weight)
     return cost
 
 
@@ -157,9 +234,37 @@ def added_by_words(
 
 
 @function
-def words_of(rows: i32) -> i32:
-    """Words that a group takes: one even if it is empty."""
-    return max(1, (rows + 31) // 32)
+def added_in_parts(
+    worker: i32, workers: i32, solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32],
+    inputs: i32, negative_weight: i32, histogram_weight: i32, histogram: Array[i32], cursor: Array[i32],
+    slots: Array[i32], planes: Array[u32], summary: Array[i32],
+) -> i32:  # fmt: skip
+    """A worker's part of what the flips add, row by row."""
+    if k >= 0:
+        return swept_part(worker, workers, 3, 0, solution, i, j, k, matrix, targets, inputs, negative_weight,
+                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
+    if j >= 0:
+        return swept_part(worker, workers, 2, 0, solution, i, j, k, matrix, targets, inputs, negative_weight,
+                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
+    return swept_part(worker, workers, 1, 0, solution, i, j, k, matrix, targets, inputs, negative_weight,
+                      histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
+
+
+@function
+def added_in_parts_by_words(
+    worker: i32, workers: i32, solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32],
+    inputs: i32, negative_weight: i32, histogram_weight: i32, histogram: Array[i32], cursor: Array[i32],
+    slots: Array[i32], planes: Array[u32], summary: Array[i32],
+) -> i32:  # fmt: skip
+    """A worker's part of what the flips add, a word of rows at a time."""
+    if k >= 0:
+        return swept_part(worker, workers, 3, 1, solution, i, j, k, matrix, targets, inputs, negative_weight,
+                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
+    if j >= 0:
+        return swept_part(worker, workers, 2, 1, solution, i, j, k, matrix, targets, inputs, negative_weight,
+                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
+    return swept_part(worker, workers, 1, 1, solution, i, j, k, matrix, targets, inputs, negative_weight,
+                      histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
 
 
 @function
@@ -327,8 +432,9 @@ class Ppp(Problem):
             added,
             quick=added_by_words,
             refresh=fill_planes,
+            partial=added_in_parts_by_words,
             work=self.encoding.n // 4 + 8,
             quick_for=("flip1", "flip2", "flip3"),
             **hooks,
         )
-        return {"words": words, "linear": Evaluation(added, work=self.instance.m, **hooks)}
+        return {"words": words, "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks)}

@@ -186,7 +186,8 @@ def keep_differences(
 ):  # fmt: skip
     """Bring kept differences up to date after the exchange (i, j): Taillard's equation 2, O(1) for all that avoid both.
 
-    Lanes stand in rows of up to 32; a worker that is no lane has rows of its own. Pairs that share i or j are computed from scratch, by several workers each.
+    Lanes stand in rows of up to 32; a worker that is no lane has rows of its own. Pairs that share i or j are computed
+    from scratch, by several workers each.
     """
     n = facilities
     width = 1 if team_size() == 1 else min(workers, 32)

@@ -15,13 +15,13 @@ from core.search.local_search.neighbourhoods import Encoding
 
 
 class Kept(NamedTuple):
-    """State that a walk carries along, on the device: ``count`` elements of ``dtype``.
+    """State that a walk carries along, on the device: ``size`` elements of ``dtype``.
 
-    ``count`` is the name of one of the problem's numbers where kernels should serve instances of every size.
+    ``size`` is the name of one of the problem's numbers where kernels should serve instances of every size.
     """
 
     dtype: str
-    count: int | str
+    size: int | str
 
 
 class Evaluation(NamedTuple):
@@ -100,7 +100,7 @@ class Problem:
         for key, value in data.items():
             kinds[key] = array_kind(value, tables) if isinstance(value, np.ndarray) else number_type(value)
         for key, kept in evaluation.kept.items():
-            kinds[key] = Parts(BY_DTYPE[np.dtype(kept.dtype)], kept.count)
+            kinds[key] = Parts(BY_DTYPE[np.dtype(kept.dtype)], kept.size)
         is_quick = name in evaluation.quick_for
         return Hooks(
             Pack(kinds),
@@ -117,7 +117,7 @@ class Problem:
     def kept_sizes(evaluation: Evaluation, data: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
         """Elements of a walk's state, and their type, by name."""
         return {
-            key: (int(data[kept.count]) if isinstance(kept.count, str) else kept.count, kept.dtype)
+            key: (int(data[kept.size]) if isinstance(kept.size, str) else kept.size, kept.dtype)
             for key, kept in evaluation.kept.items()
         }
 

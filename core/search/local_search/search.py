@@ -133,7 +133,7 @@ class LocalSearch:
         self.check_level()
         self.check_host(generate, select, tune is not None)
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
-        self.tuner = tune(problem.encoding.n, max(self.sizes)) if tune else None
+        self.tuner: Any = tune(problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_evaluation(evaluation)
         self.choose_memory()
         self.kernels = template.search_kernels(
@@ -299,7 +299,6 @@ class LocalSearch:
             "generate": self.generate,
             "select": self.select,
             "tables": self.tables,
-            "threads": "fixed" if self.tuner is None else "tuned",
         }
 
     # --- memory of the device ---

@@ -1,0 +1,242 @@
+"""Where tables live changes no result: every backend reads each place as plain memory, or says why it refuses."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from backends.base import LaunchRefused
+from backends.cpu import CpuBackend
+from backends.emit.opencl_c import OpenClC
+from cluster import Solo
+from core.errors import UserError
+from core.lang import (
+    Array,
+    Generic,
+    Pack,
+    Table,
+    f32,
+    function,
+    i8,
+    i32,
+    kernel,
+    lane,
+    oracle,
+    team_count,
+    team_rank,
+    team_size,
+    tree,
+    u16,
+    u32,
+)
+from core.lang.types import BY_NAME
+from core.problems.qap import Qap
+from core.problems.qaplib import QapInstance
+from core.search.local_search import Iterations, LocalSearch, TabuSearch
+
+E = Generic("E")
+COUNT = 500
+TEAMS = 3
+IN_IMAGES = ("i8", "i16", "i32", "u8", "u16", "u32", "f32")
+
+
+@function
+def gathered(first: i32, step: i32, out: Array[E], n: i32, table: Array[E]):
+    """Every element once, far from the one before."""
+    for i in range(first, n, step):
+        out[i] = table[(i * 7 + 3) % n]
+
+
+def gathering(kind):
+    """A kernel that reads a table of this kind in another order."""
+
+    @kernel(pack=Pack({"table": kind, "n": i32}))
+    def gather(out: Array[E], *data):
+        gathered(team_rank() * team_size() + lane(), team_count() * team_size(), out, *data)
+
+    return gather
+
+
+def numbers(name):
+    """Numbers over the whole range of a type, its ends among them."""
+    dtype, draw = BY_NAME[name].dtype, np.random.default_rng(5)
+    if dtype.kind == "f":
+        return (draw.standard_normal(COUNT) * 10.0 ** draw.integers(-30, 30, COUNT)).astype(dtype)
+    ends = np.iinfo(dtype)
+    found = draw.integers(ends.min, ends.max, COUNT, dtype, endpoint=True)
+    found[:2] = ends.min, ends.max
+    return found
+
+
+def shuffled(values):
+    return values[(np.arange(COUNT) * 7 + 3) % COUNT]
+
+
+def refusal(backend, place, name):
+    """What a backend says to a table that it cannot have there, or None."""
+    if place != "image":
+        return None
+    if backend.name != "opencl":
+        return "images exist on OpenCL devices; use readonly"
+    if not backend.handle.image_support:
+        return "has none; use readonly"
+    return None if name in IN_IMAGES else "images hold i8 to i32, u8 to u32 and f32"
+
+
+def reads_as_numpy(backend, place, name, size):
+    """Gather a table's elements and compare; False if it was refused as it should be."""
+    values, kernel = numbers(name), gathering(Table(E, place, COUNT))
+    table, out = backend.upload(values), backend.allocate(COUNT, values.dtype)
+    words = refusal(backend, place, name)
+    if words is not None:
+        with pytest.raises(LaunchRefused, match=words):
+            backend.launch(kernel, TEAMS, size, out, table, COUNT)
+        return False
+    backend.launch(kernel, TEAMS, size, out, table, COUNT)
+    assert backend.download(out).tobytes() == shuffled(values).tobytes()
+    return True
+
+
+@pytest.mark.parametrize("name", ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"])
+@pytest.mark.parametrize("place", ["readonly", "shared", "image"])
+def test_a_table_is_read_as_it_was_written(backend, place, name):
+    if name == "f64" and not backend.capabilities.float64:
+        pytest.skip(f"{backend.device.name} has no f64")
+    size = min(32, backend.capabilities.max_team_size)
+    reads_as_numpy(backend, place, name, size)
+
+
+@pytest.mark.parametrize("place", ["readonly", "shared", "image"])
+def test_a_table_written_again_is_read_anew(backend, place):
+    """Recorded launches too: an image is the same memory, and a team copies at every launch."""
+    if refusal(backend, place, "u16"):
+        pytest.skip(f"no {place} tables on {backend.name}")
+    kernel, size = gathering(Table(E, place, COUNT)), min(7, backend.capabilities.max_team_size)
+    table, out = backend.upload(np.zeros(COUNT, np.uint16)), backend.allocate(COUNT, np.uint16)
+    with backend.record() as sequence:
+        backend.launch(kernel, TEAMS, size, out, table, COUNT)
+    for values in (numbers("u16"), numbers("u16") ^ 7):
+        backend.write(table, values)
+        sequence.replay(2)
+        assert (backend.download(out) == shuffled(values)).all()
+
+
+def test_a_table_shorter_than_its_kind_is_refused(backend):
+    out = backend.allocate(COUNT, np.int32)
+    for place in ("readonly", "shared"):
+        with pytest.raises(LaunchRefused, match="gather: table table has 500 elements; 499 given"):
+            backend.launch(gathering(Table(E, place, 500)), 1, 1, out, backend.upload(np.zeros(499, np.int32)), 499)
+
+
+def test_a_shared_table_that_does_not_fit_is_refused(backend):
+    room = backend.capabilities.shared_bytes
+    if room > 1 << 26:
+        pytest.skip(f"{backend.name} has shared memory for all")
+    count = room // 4 + 1
+    out, table = backend.allocate(COUNT, np.uint32), backend.upload(np.zeros(count, np.uint32))
+    with pytest.raises(LaunchRefused, match=rf"gather needs \d+ bytes of shared memory; a team has {room}"):
+        backend.launch(gathering(Table(E, "shared", count)), 1, 1, out, table, COUNT)
+
+
+def test_shared_bytes_of_large_tables_are_counted_exactly():
+    for count in (2**29, 2**30, 2**31, 2**33):
+        program = gathering(Table(E, "shared", count)).specialise({}, 32, {"E": u32})
+        assert tree.shared_bytes(program) == 4 * count
+
+
+def test_only_kernels_that_read_a_shared_table_copy_it():
+    @kernel(pack=Pack({"table": Table(i32, "shared", COUNT), "n": i32}))
+    def other(out: Array[E], *data):
+        out[0] = E(1)
+
+    assert tree.shared_bytes(other.specialise({}, 32, {"E": u32})) == 0
+
+
+def test_the_oracle_raises_where_a_table_is_stored_to():
+    """The front end refuses such programs; one that slipped through would be caught here."""
+
+    @kernel
+    def careless(table: Array[i32]):
+        table[0] = 1
+
+    program = careless.specialise({}, 1)
+    program.kernel.parameters["table"] = tree.ArrayType(i32, "readonly", True)
+    given = np.zeros(3, np.int32)
+    with pytest.raises(ValueError, match="read-only"):
+        oracle.run(program, 1, [given])
+    given[0] = 5  # the caller's own array stays as it was
+
+
+# --- OpenCL ---
+
+TEXTS = {
+    ("readonly", u16): [r"__kernel .*\(__global ushort\* restrict out_, const __global ushort\* restrict table_, int n_\)",
+                        r"void gathered_1_\(.*const __global ushort\* restrict table_\)"],
+    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = table_\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1\)",
+                      r"void gathered_1_\(.*const __local float\* restrict table_\)"],
+    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t table_", r"\(\(char\)read_imagei\(table_, \(int\)\(.*\)\)\.x\)"],
+    ("image", u16): [r"void gathered_1_\(.*__read_only image1d_buffer_t table_\)", r"\(\(ushort\)read_imageui\(table_, "],
+    ("image", f32): [r"\(\(float\)read_imagef\(table_, \(int\)\("],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case[0]}-{case[1].__name__}")
+def test_each_place_in_opencl_c(case):
+    place, element = case
+    text = OpenClC(gathering(Table(E, place, COUNT)).specialise({}, 32, {"E": element})).source()
+    for pattern in TEXTS[case]:
+        assert re.search(pattern, text), text
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"image_support": False}, "argument table is an image, and .* has none; use readonly"),
+        ({"image_support": True, "image_max_buffer_size": 499}, "image of 500 elements; .* has at most 499"),
+    ],
+)
+def test_images_that_an_opencl_device_lacks_are_refused(backend, monkeypatch, facts, words):
+    if backend.name != "opencl":
+        pytest.skip("images exist on OpenCL devices")
+    out, table = backend.allocate(COUNT, np.int32), backend.upload(np.zeros(COUNT, np.int32))
+    monkeypatch.setattr(backend, "handle", SimpleNamespace(**facts))
+    with pytest.raises(LaunchRefused, match=words):
+        backend.launch(gathering(Table(E, "image")), 1, 1, out, table, COUNT)
+
+
+# --- local search ---
+
+
+def tabu(backend, tables, evaluation):
+    """Fifty iterations on a small assignment problem; the solution as a list, so that outcomes compare."""
+    draw = np.random.default_rng(3)
+    instance = QapInstance("tiny", draw.integers(0, 20, (7, 7)), draw.integers(0, 20, (7, 7)))
+    search = LocalSearch(
+        backend, Solo(), Qap(instance), TabuSearch(tenure=5), "exchange2", evaluation=evaluation, seed=1, tables=tables
+    )
+    outcome = search.run(Iterations(50))
+    assert outcome.iterations == 50
+    return outcome._replace(solution=outcome.solution.tolist())
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The outcome with plain arrays, on one core."""
+    backend = CpuBackend(CpuBackend.devices()[0])
+    return {evaluation: tabu(backend, "global", evaluation) for evaluation in ("kept", "linear")}
+
+
+@pytest.mark.parametrize("evaluation", ["kept", "linear"])
+@pytest.mark.parametrize("tables", ["global", "readonly", "shared", "image"])
+def test_tabu_search_walks_the_same_way_wherever_its_tables_live(backend, expected, tables, evaluation):
+    if refusal(backend, tables, "i32"):
+        with pytest.raises(LaunchRefused, match="use readonly"):
+            tabu(backend, tables, evaluation)
+    else:
+        assert tabu(backend, tables, evaluation) == expected[evaluation]
+
+
+def test_an_unknown_place_for_tables_is_refused():
+    with pytest.raises(UserError, match="tables in 'texture' memory: expected global, readonly, shared, image"):
+        tabu(CpuBackend(CpuBackend.devices()[0]), "texture", "linear")
