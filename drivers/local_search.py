@@ -195,7 +195,7 @@ class Searches(Repetitions):
         communicator.reset()
         began = time.perf_counter()
         outcome = self.search.run(self.stop, advance=advance)
-        share = communicator.seconds / (time.perf_counter() - began)
+        share = communicator.seconds / (time.perf_counter() - began) if self.ranks.size > 1 else 0.0
         self.talking = self.ranks.gather(share) or []
         tuner = self.search.tuner
         if tuner is not None and tuner.done:

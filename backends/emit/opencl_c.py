@@ -51,8 +51,10 @@ class OpenClC(Walker):
 
     def definition(self, function: tree.Function) -> None:
         """Print one function, its locals declared at the top."""
-        parameters = ", ".join(self.parameter(n, t) for n, t in function.parameters.items())
-        if function is self.program.kernel:
+        is_kernel = function is self.program.kernel
+        written = tree.written(function) if is_kernel else set(function.parameters)
+        parameters = ", ".join(self.parameter(n, t, n not in written) for n, t in function.parameters.items())
+        if is_kernel:
             size = f"__attribute__((reqd_work_group_size({self.program.team_size}, 1, 1)))"
             self.line(f"__kernel {size} void {self.name(function.name)}({parameters})")
         else:
@@ -69,13 +71,18 @@ class OpenClC(Walker):
         self.block(function.body)
         self.line("}")
 
-    def parameter(self, name: str, kind: Any) -> str:
-        """The declaration of one parameter."""
+    def parameter(self, name: str, kind: Any, alone: bool) -> str:
+        """The declaration of one parameter.
+
+        ``restrict`` only where a kernel never writes: compilers take it to mean that no other lane does either, and
+        keep old values over a barrier.
+        """
         if isinstance(kind, tree.ArrayType):
             if kind.space == "image":
                 return f"__read_only image1d_buffer_t {self.name(name)}"
             constant = "const " if kind.fixed else ""
-            return f"{constant}{SPACES[kind.space]} {TYPES[kind.element.__name__]}* restrict {self.name(name)}"
+            star = "* restrict" if alone or kind.fixed else "*"
+            return f"{constant}{SPACES[kind.space]} {TYPES[kind.element.__name__]}{star} {self.name(name)}"
         return f"{TYPES[kind.__name__]} {self.name(name)}"
 
     # --- statements ---

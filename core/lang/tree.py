@@ -230,6 +230,26 @@ class Function:
         self.rising: set[tuple[int, ...]] = set()
 
 
+def written(function: Function) -> set[str]:
+    """The function's arrays to which it, or a function that it calls, stores."""
+    found: set[str] = set()
+
+    def visit(node: Any) -> None:
+        if isinstance(node, (Store, Atomic)):
+            found.add(node.array)
+        if isinstance(node, Call):
+            inside = written(node.function)
+            for name, given in zip(node.function.parameters, node.arguments, strict=True):
+                if name in inside:
+                    found.add(given.array if isinstance(given, View) else given)
+        if isinstance(node, (list, tuple)):
+            for part in node:
+                visit(part)
+
+    visit(function.body)
+    return found
+
+
 class Program(NamedTuple):
     """A kernel with every function it calls, callees first."""
 

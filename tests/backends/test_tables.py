@@ -171,7 +171,7 @@ def test_the_oracle_raises_where_a_table_is_stored_to():
 # --- OpenCL ---
 
 TEXTS = {
-    ("readonly", u16): [r"__kernel .*\(__global ushort\* restrict out_, const __global ushort\* restrict table_, int n_\)",
+    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict table_, int n_\)",
                         r"void gathered_1_\(.*const __global ushort\* restrict table_\)"],
     ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = table_\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1\)",
                       r"void gathered_1_\(.*const __local float\* restrict table_\)"],

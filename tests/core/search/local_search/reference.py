@@ -1,0 +1,216 @@
+"""The algorithms of the family once more, one neighbour after the other, from nothing but a scorer.
+
+Every neighbour is written out and scored anew; random words come from a Philox in Python integers.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+MASK = 2**32 - 1
+SHAKING, PROPOSING, ACCEPTING, LASTING = (k << 32 for k in range(1, 5))
+CHANCES = 4096
+
+
+def philox(counter, key):
+    """Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four words from four and a key of two."""
+    a, b, c, d = counter
+    low, high = key
+    for _ in range(10):
+        one, two = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = two >> 32 ^ b ^ low, two & MASK, one >> 32 ^ d ^ high, one & MASK
+        low, high = low + 0x9E3779B9 & MASK, high + 0xBB67AE85 & MASK
+    return a, b, c, d
+
+
+def word(seed, stream, step, attempt=0):
+    """The first word of the block that belongs to a step of a stream."""
+    return philox((step & MASK, attempt, stream & MASK, stream >> 32), (seed & MASK, seed >> 32))[0]
+
+
+def below(bound, seed, stream, step):
+    """A uniform integer below ``bound`` (Lemire 2019): products whose low half is too small are drawn again."""
+    for attempt in itertools.count():
+        product = word(seed, stream, step, attempt) * bound
+        if product % 2**32 >= 2**32 % bound:
+            return product >> 32
+
+
+def random_start(encoding, n, seed, walk):
+    """Where a walk begins: the top bits of a word each, or Fisher and Yates' shuffle from the end."""
+    if encoding == "bits":
+        return tuple(word(seed, walk, p) >> 31 for p in range(n))
+    order = list(range(n))
+    for p in range(n - 1, 0, -1):
+        q = below(p + 1, seed, walk, p)
+        order[p], order[q] = order[q], order[p]
+    return tuple(order)
+
+
+def neighbours(name, solution):
+    """Every neighbour, in the lexicographic order of the elements that change."""
+    listed = []
+    for places in itertools.combinations(range(len(solution)), int(name[-1])):
+        other = list(solution)
+        for here, there in zip(places, (*places[1:], places[0]), strict=True):
+            other[here] = 1 - solution[here] if name.startswith("flip") else solution[there]
+        listed.append(tuple(other))
+    return listed
+
+
+class Walk:
+    """One walk; each algorithm adds what an iteration is.
+
+    ``best`` is the best of all solutions with which an iteration ended, and of the start.
+    """
+
+    def __init__(self, score, names, start, number=0, seed=0):
+        self.score, self.names, self.number, self.seed = score, names, number, seed
+        self.current, self.cost = start, score(start)
+        self.best, self.best_cost, self.best_at = start, self.cost, 0
+        self.iteration = self.evaluations = 0
+        self.at_optimum = False
+
+    def run(self, iterations, target=-math.inf, patience=math.inf):
+        """Iterate until a criterion holds."""
+        while not (
+            self.at_optimum
+            or self.best_cost <= target
+            or self.iteration >= iterations
+            or self.iteration - self.best_at >= patience
+        ):
+            self.iterate()
+            self.iteration += 1
+            if self.cost < self.best_cost:
+                self.best, self.best_cost, self.best_at = self.current, self.cost, self.iteration
+        return self
+
+    def iterate(self):
+        raise NotImplementedError
+
+    def listed(self, name):
+        """Every neighbour and its cost."""
+        every = neighbours(name, self.current)
+        return every, [self.score(one) for one in every]
+
+    def go(self, solution, cost):
+        self.current, self.cost = solution, cost
+
+    @property
+    def seen(self):
+        """What a search tells, and where it stands."""
+        return self.best_cost, self.best, self.best_at, self.iteration, self.evaluations, self.current
+
+
+class Descent(Walk):
+    """Hill climbing; with ``shakes`` iterated local search or, if they grow, variable neighbourhood search."""
+
+    def __init__(self, *where, first=False, shakes=0, growing=False, **numbers):
+        super().__init__(*where, **numbers)
+        self.first, self.shakes, self.growing = first, shakes, growing
+        self.level = self.strength = 0
+        self.home, self.home_cost = None, math.inf
+
+    def iterate(self):
+        every, costs = self.listed(self.names[self.level])
+        taken = costs.index(min(costs))
+        if self.first:
+            better = [k for k, cost in enumerate(costs) if cost < self.cost]
+            taken = better[0] if better else len(costs) - 1
+        self.evaluations += taken + 1 if self.first else len(costs)
+        if costs[taken] < self.cost:
+            self.go(every[taken], costs[taken])
+            self.level = 0
+        elif self.level + 1 < len(self.names):
+            self.level += 1
+        elif self.shakes:
+            self.leave()
+        else:
+            self.at_optimum = True
+
+    def leave(self):
+        """Keep the better of this optimum and the last one kept, and shake it."""
+        self.strength = 1 if self.cost < self.home_cost else self.strength % self.shakes + 1
+        if self.cost <= self.home_cost:
+            self.home, self.home_cost = self.current, self.cost
+        self.current = self.home
+        for shake in range(self.strength if self.growing else self.shakes):
+            every = neighbours(self.names[0], self.current)
+            step = 256 * self.iteration + shake
+            self.current = every[below(len(every), self.seed, self.number + SHAKING, step)]
+        self.go(self.current, self.score(self.current))
+        self.level = 0
+
+
+class Tabu(Walk):
+    """Tabu search: forbidden is a move, or all places of values together that a move would give back."""
+
+    def __init__(self, *where, tenure, span, moves=False, **numbers):
+        super().__init__(*where, **numbers)
+        self.tenure, self.span, self.moves = tenure, span, moves
+        self.last_forbidden = {}
+
+    def iterate(self):
+        every, costs = self.listed(self.names[0])
+        self.evaluations += len(costs)
+        allowed = [
+            (cost, k)
+            for k, (other, cost) in enumerate(zip(every, costs, strict=True))
+            if cost < self.best_cost or not self.is_forbidden(k, other)
+        ]
+        if not allowed:
+            return
+        cost, k = min(allowed)
+        lasting = self.tenure + word(self.seed, self.number + LASTING, self.iteration) % (self.span + 1)
+        for one in [k] if self.moves else self.differing(self.current, every[k]):
+            self.last_forbidden[one] = self.iteration + lasting
+        self.go(every[k], cost)
+
+    def is_forbidden(self, k, other):
+        brought = [k] if self.moves else self.differing(other, self.current)
+        return all(self.last_forbidden.get(one, -1) >= self.iteration for one in brought)
+
+    @staticmethod
+    def differing(solution, other):
+        """The places and values of a solution that another has not."""
+        return [(p, a) for p, (a, b) in enumerate(zip(solution, other, strict=True)) if a != b]
+
+
+class Annealing(Walk):
+    """Simulated annealing, one draw after the other; costs and temperatures in single precision."""
+
+    def __init__(self, *where, temperature, cooling, plateau, **numbers):
+        super().__init__(*where, **numbers)
+        self.cooling, self.plateau = np.float32(cooling), plateau
+        _, costs = self.listed(self.names[0])
+        usual = sum(abs(cost - self.cost) for cost in costs[:1000]) / len(costs[:1000])
+        self.temperature = np.float32(temperature or max(1.0, usual))
+
+    def iterate(self):
+        every = neighbours(self.names[0], self.current)
+        other = every[below(len(every), self.seed, self.number + PROPOSING, self.iteration)]
+        cost = self.score(other)
+        self.evaluations += 1
+        chance = word(self.seed, self.number + ACCEPTING, self.iteration) * CHANCES >> 32
+        most = self.temperature * np.float32(-math.log((chance + 0.5) / CHANCES))
+        if cost <= self.cost or np.float32(cost - self.cost) <= most:
+            self.go(other, cost)
+        if (self.iteration + 1) % self.plateau == 0:
+            self.temperature *= self.cooling
+
+
+def run_together(walks, iterations, exchange):
+    """Many walks; after every ``exchange`` iterations those that stand worse go on from the best of all."""
+    for done in range(exchange or iterations, iterations + 1, exchange or iterations):
+        for walk in walks:
+            walk.run(done)
+        if exchange:
+            leader = min(walks, key=lambda walk: walk.best_cost)
+            for walk in walks:
+                if walk.cost > leader.best_cost:
+                    walk.go(leader.best, leader.best_cost)
+                    walk.level, walk.at_optimum = 0, False
+    for walk in walks:
+        walk.run(iterations)
+    return min(walks, key=lambda walk: walk.best_cost)

@@ -1,0 +1,106 @@
+"""The engine on one core makes the iterations of the plain reference, one by one."""
+
+import functools
+
+import pytest
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from core.problems.ppp import Ppp
+from core.problems.qap import Qap
+from core.search.local_search import (
+    HillClimbing,
+    IteratedLocalSearch,
+    Iterations,
+    LocalSearch,
+    SimulatedAnnealing,
+    TabuSearch,
+    VariableNeighbourhoodSearch,
+)
+from tests.core.search.local_search.reference import (
+    Annealing,
+    Descent,
+    Tabu,
+    neighbours,
+    philox,
+    random_start,
+    run_together,
+)
+
+# What the engine is asked for, and how the reference does it.
+ALGORITHMS = {
+    "hill": (HillClimbing(), Descent, {}),
+    "first": (HillClimbing(first=True), Descent, {"first": True}),
+    "tabu": (TabuSearch(2, 3), Tabu, {"tenure": 2, "span": 3}),
+    "tabu-long": (TabuSearch(8), Tabu, {"tenure": 8, "span": 0}),
+    "tabu-moves": (TabuSearch(4, 4, "moves"), Tabu, {"tenure": 4, "span": 4, "moves": True}),
+    "ils": (IteratedLocalSearch(), Descent, {"shakes": 3}),
+    "ils-first": (IteratedLocalSearch(1, first=True), Descent, {"shakes": 1, "first": True}),
+    "vns": (VariableNeighbourhoodSearch(3), Descent, {"shakes": 3, "growing": True}),
+    "annealing": (SimulatedAnnealing(plateau=7, batch=5), Annealing,
+                  {"temperature": 0, "cooling": 0.98, "plateau": 7}),
+    "annealing-cold": (SimulatedAnnealing(20, 0.9, 10, 64), Annealing,
+                       {"temperature": 20, "cooling": 0.9, "plateau": 10}),
+}  # fmt: skip
+PROBLEMS = {
+    "qap5": lambda: Qap.load("taillard:5:seeds=3,4"),
+    "qap6": lambda: Qap.load("taillard:6:seeds=1,2"),
+    "ppp9-11": lambda: Ppp.load("9-11"),
+    "ppp6-9": lambda: Ppp.load("6-9:seed=5"),
+}
+CASES = [
+    (problem, names, algorithm)
+    for problem, every in (
+        ("qap5", ("exchange2", "exchange3")),
+        ("qap6", ("exchange2", "exchange3", "exchange2+exchange3")),
+        ("ppp9-11", ("flip1", "flip2", "flip1+flip2+flip3")),
+        ("ppp6-9", ("flip1", "flip3")),
+    )
+    for names in every
+    for algorithm, (_, kind, _) in ALGORITHMS.items()
+    if "+" not in names or kind is Descent
+]
+HORIZONS = (1, 2, 3, 8, 25, 80)
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def scorer(problem):
+    return functools.cache(lambda solution: problem.cost(list(solution)))
+
+
+def seen(search, outcome):
+    """The engine's side of `reference.Walk.seen`."""
+    current = search.backend.download(search.solutions)
+    return (
+        outcome.cost,
+        tuple(outcome.solution.tolist()),
+        outcome.found_at,
+        outcome.iterations,
+        outcome.evaluations,
+        tuple(current.tolist()),
+    )
+
+
+def test_the_references_philox_gives_the_published_answers():
+    """The vectors kat_vectors of Random123."""
+    pi = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0]
+    assert philox((0,) * 4, (0,) * 2) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
+    assert philox((2**32 - 1,) * 4, (2**32 - 1,) * 2) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
+    assert philox(pi[:4], pi[4:]) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
+
+
+@pytest.mark.parametrize(("name", "names", "algorithm"), CASES, ids=lambda one: one)
+def test_a_walk_is_the_plain_walk(cpu, name, names, algorithm):
+    problem, (asked, kind, numbers) = PROBLEMS[name](), ALGORITHMS[algorithm]
+    encoding, score = problem.encoding, scorer(problem)
+    search = LocalSearch(cpu, Solo(), problem, asked, names.split("+"))
+    for seed in (3, 2**31 - 1):
+        search.seed = seed
+        start = random_start(encoding.name, encoding.n, seed, 0)
+        walk = kind(score, names.split("+"), start, seed=seed, **numbers)
+        for horizon in HORIZONS:
+            assert seen(search, search.run(Iterations(horizon))) == walk.run(horizon).seen, f"{seed=} {horizon=}"
