@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 
+from core.errors import UserError
 from core.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged
 from core.lang import (
     Array,
@@ -28,6 +29,8 @@ from core.search.local_search import Evaluation, Kept, Permutation, Problem
 
 D = Generic("D")
 
+MOST_EDGES = 6
+"""That a move replaces: their sum must fit 31 bits."""
 LARGEST_TABLE = 32 << 20
 """Bytes of distances up to which the table is preferred."""
 
@@ -247,6 +250,9 @@ class TspTour(Problem):
     def data_for(self, name: str) -> dict[str, object]:
         """The table, or the coordinates: whichever the evaluation reads."""
         if name == "table":
+            longest = int(self.instance.distances.max())
+            if MOST_EDGES * longest >= 2**31:
+                raise UserError(f"{self.name}: a distance of {longest}: expected less than 2^31 / {MOST_EDGES}")
             return {"distances": self.instance.distances, "cities": self.instance.n}
         assert self.plane is not None
         return {"x": self.plane[:, 0].copy(), "y": self.plane[:, 1].copy(), "cities": self.instance.n}

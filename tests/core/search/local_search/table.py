@@ -47,6 +47,7 @@ ROWS = [
     ("weierstrass", "crowns", "full", "tabu", {}),
     ("weierstrass", "crowns", "full", "hill", {"level": "solution"}),
     ("weierstrass64", "crowns", "full", "tabu", {}),
+    ("ppp", "flip2", "words", "tabu", {"level": "solution"}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})

@@ -1,0 +1,212 @@
+"""What a search is to do, checked before anything is compiled: neighbourhoods, evaluation, memory, parallel model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.errors import UserError
+from core.kernels import local_search as template
+from core.kernels import moves
+from core.search.local_search.algorithms import Algorithm
+from core.search.local_search.neighbourhoods import neighbourhood
+from core.search.local_search.problem import Evaluation, Problem, checked_place
+
+MOST_NEIGHBOURS = 2**32 - 1
+MOST_LEVELS = 3
+LEVELS = ("iteration", "algorithm", "solution")
+
+
+class Plan:
+    """What is searched and how, settled and checked before anything is compiled.
+
+    Parameters
+    ----------
+    problem, algorithm
+        What is searched, and how.
+    neighbourhoods
+        Names, one, or up to three that a descent tries in this order.
+    evaluation
+        A name among ``problem.evaluations(...)``, or ``auto`` for the first.
+    level
+        Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
+        lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
+        ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
+    walks
+        How many, over all ranks; more than 1 at the algorithm level only.
+    exchange
+        At the algorithmic level: after so many iterations all walks go on from the best of them; 0: never.
+    seed
+        Of start solutions, tenures, shakes and draws.
+    generate, select
+        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`.
+    tables
+        Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
+    ranks
+        How many share the search.
+    tuned
+        Whether shapes of launches are tried.
+
+    Raises
+    ------
+    UserError
+        Something does not fit; one line says what was found and what was expected.
+
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        neighbourhoods: str | Sequence[str],
+        ranks: int,
+        *,
+        tuned: bool = False,
+        evaluation: str = "auto",
+        level: str = "iteration",
+        walks: int = 1,
+        exchange: int = 0,
+        seed: int = 0,
+        generate: str = "device",
+        select: str = "device",
+        tables: str = "global",
+    ) -> None:
+        self.problem = problem
+        self.algorithm = algorithm
+        self.walks = walks
+        self.exchange = exchange
+        self.seed = seed
+        self.level = level
+        self.generate, self.select = generate, select
+        self.tables = checked_place(tables)
+        self.check_level(ranks)
+        self.check_host(generate, select, tuned)
+        self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
+        self.choose_evaluation(evaluation)
+        self.choose_memory()
+
+    def check_level(self, ranks: int) -> None:
+        """Refuse a parallel model that does not fit the number of walks."""
+        if self.level not in LEVELS:
+            raise UserError(f"level {self.level!r}: expected {', '.join(LEVELS)}")
+        if self.walks < 1 or (self.level != "algorithm" and self.walks != 1):
+            expected = "1 or more" if self.level == "algorithm" else f"1 at the {self.level} level"
+            raise UserError(f"{self.walks} walks: expected {expected}")
+        if self.level == "algorithm" and self.walks < ranks:
+            raise UserError(f"{self.walks} walks on {ranks} ranks: expected one or more per rank")
+        if self.exchange and self.level != "algorithm":
+            raise UserError(f"an exchange between walks at the {self.level} level, which has one: use level algorithm")
+        if self.exchange < 0:
+            raise UserError(f"an exchange every {self.exchange} iterations: expected 0 (never) or more")
+        if not 0 <= self.seed < 2**31:
+            raise UserError(f"seed {self.seed}: expected 0 to {2**31 - 1}")
+
+    def check_host(self, generate: str, select: str, tuned: bool) -> None:
+        """Refuse a loop on the host where there is nothing to select, or no single walk."""
+        for option, value in (("generate", generate), ("select", select)):
+            if value not in ("device", "host"):
+                raise UserError(f"{option} on {value!r}: expected device or host")
+        if generate == "host" and select != "host":
+            raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
+        if (select == "host" or tuned) and self.level != "iteration":
+            raise UserError(f"level {self.level}: expected level iteration for a loop on the host or tuned launches")
+        if select == "host" and self.algorithm.rule == template.ANNEAL:
+            raise UserError("simulated annealing draws on the device: expected select device")
+        self.keeps_apart = select == "host" or tuned
+
+    def choose_neighbourhoods(self, names: list[str]) -> None:
+        """Find the neighbourhoods and their sizes."""
+        if not 1 <= len(names) <= MOST_LEVELS:
+            raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
+        encoding = self.problem.encoding
+        self.neighbourhoods = [neighbourhood(name, encoding) for name in names]
+        known = self.problem.neighbourhoods
+        for one in self.neighbourhoods:
+            if (known and one.name not in known) or (not known and one.change == moves.REVERSE):
+                raise UserError(
+                    f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(known) or 'all but it'}"
+                )
+            if one.change != self.neighbourhoods[0].change:
+                raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
+        if len(names) > 1 and self.algorithm.rule not in (template.BEST, template.FIRST):
+            raise UserError(f"{len(names)} neighbourhoods for {self.algorithm.name}, which uses one")
+        self.sizes = [one.size(encoding, self.problem.points) for one in self.neighbourhoods]
+        for one, size in zip(self.neighbourhoods, self.sizes, strict=True):
+            if not 1 <= size <= MOST_NEIGHBOURS:
+                raise UserError(
+                    f"{one.name} on {encoding.n} elements has {size} neighbours: expected 1 to {MOST_NEIGHBOURS}"
+                )
+
+    def choose_evaluation(self, name: str) -> None:
+        """Find the evaluation by name."""
+        ways = self.problem.evaluations(self.neighbourhoods[0].name)
+        if name == "auto":
+            name = next(iter(ways))
+        if name not in ways:
+            raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
+        self.evaluation_name = name
+        self.given = self.problem.data_for(name)
+        self.evaluation: Evaluation = ways[name]
+        if self.level == "solution" and self.evaluation.partial is None:
+            raise UserError(f"level solution: {self.problem.name} evaluates a neighbour in one piece ({name})")
+
+    def choose_memory(self) -> None:
+        """Settle the tabu memory and the tenure."""
+        one, encoding, size = self.neighbourhoods[0], self.problem.encoding, self.sizes[0]
+        remember = self.algorithm.remember
+        if remember == "attributes" and not one.attributes:
+            raise UserError(f"tabu search that remembers attributes of {one.name}, which has none: use moves")
+        if remember == "auto":
+            remember = "attributes" if one.attributes else "moves"
+        self.memory_kind = moves.MOVES if remember == "moves" else moves.ATTRIBUTES
+        if self.algorithm.rule != template.TABU:
+            self.memory_words, self.tenure, self.tenure_span = 1, 0, 0
+            return
+        self.memory_words = one.memory(encoding, size, self.memory_kind)
+        tenure, span = self.algorithm.tenure, self.algorithm.tenure_span
+        if tenure is None:
+            tenure, span = default_tenure(self.memory_kind, one.change, encoding.n, size, span)
+        self.tenure, self.tenure_span = tenure, span or 0
+        if self.tenure + self.tenure_span >= size > 1:
+            raise UserError(
+                f"a tenure of up to {self.tenure + self.tenure_span} iterations for {one.name}, which has {size} "
+                f"neighbours: expected less than that"
+            )
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What decides the trajectory, for the record."""
+        return {
+            **self.algorithm.parameters,
+            "neighbourhood": "+".join(one.name for one in self.neighbourhoods),
+            "walks": self.walks,
+            "exchange": self.exchange,
+        } | ({"tenure": self.tenure, "tenure_span": self.tenure_span} if self.algorithm.rule == template.TABU else {})
+
+    @property
+    def ways(self) -> dict[str, object]:
+        """What decides how the work is done and not what comes out, for the record."""
+        return {
+            "evaluation": self.evaluation_name,
+            "level": self.level,
+            "generate": self.generate,
+            "select": self.select,
+            "tables": self.tables,
+        }
+
+
+def default_tenure(memory_kind: int, kind: int, n: int, size: int, span: int | None) -> tuple[int, int]:
+    """Tenures from the literature.
+
+    Attributes of permutations: 0.9 n to 1.1 n (Taillard 1991). Other attributes: n / 6 and more. Moves: a sixth of the
+    neighbourhood (Luong, Melab and Talbi 2010), so that a list of them would be that long.
+    """
+    if memory_kind == moves.MOVES:
+        tenure = size // 6
+    elif kind == moves.EXCHANGE:
+        tenure = 9 * n // 10
+    else:
+        tenure = n // 6
+    tenure = min(tenure, max(0, size - 2))
+    room = max(0, size - 1 - tenure - 1)
+    wanted = n // 5 if kind == moves.EXCHANGE else n // 10
+    return tenure, min(room, wanted if span is None else span)
