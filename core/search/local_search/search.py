@@ -20,7 +20,7 @@ from core.search.local_search.stops import Stop
 
 NO_KEY = np.uint64(template.NO_KEY)
 SMALL = 16_384
-"""Neighbourhoods of up to so much work are walked by one team even on wide devices."""
+"""Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
 MOST_LANES = 1024
 MOST_TEAMS = 65_535
 FIRST_BATCH = 16
@@ -119,7 +119,7 @@ class LocalSearch(Plan):
         limits = self.backend.capabilities
         wide = limits.lanes_resident > 1
         largest = max(self.sizes)
-        small = limits.compute_units == 1 or (wide and largest * self.evaluation.work <= SMALL)
+        small = limits.compute_units == 1 or largest * self.evaluation.work <= SMALL
         small = small and self.communicator.size == 1 and not self.keeps_apart
         self.in_one_team = self.level == "algorithm" or small
         most = min(limits.max_team_size, MOST_LANES)
