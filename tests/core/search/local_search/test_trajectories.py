@@ -42,6 +42,13 @@ def test_same_search_on_every_backend(backend, row, cpu):
     assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= tolerance
 
 
+@pytest.mark.parametrize("row", [ROWS[0], ROWS[2], ROWS[4]], ids=named)
+def test_a_neighbourhood_shared_out_over_teams_is_the_same_search(backend, row, cpu):
+    one = search(backend, Solo(), row)
+    one.in_one_team, one.teams = False, 3
+    assert found(one) == found(search(cpu, Solo(), row))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("row", SLOW_ROWS, ids=named)
