@@ -367,6 +367,7 @@ def search_kernels(
         limits: Array[i32],
         sizes: Array[u32],
         solution: Array[S],
+        best: Array[S],
         home: Array[S],
         length: i32,
         choices: i32,
@@ -403,7 +404,14 @@ def search_kernels(
                 cost += difference
                 digest = mixed(digest, index, cost)
         barrier()
+        is_best = cost < control[BEST_COST]
+        if is_best:
+            copy_solution(solution, best, length)
+        barrier()
         if lane() == 0:
+            if is_best:
+                control[BEST_COST] = cost
+                control[BEST_AT] = iteration + 1
             control[COST] = cost
             control[HOME_COST] = safe
             control[SHAKES] = strength
@@ -500,7 +508,7 @@ def search_kernels(
                 if at_optimum == HALT:
                     ended = LOCAL_OPTIMUM
                 else:
-                    leave_optimum(walk, control, totals, limits, sizes, solution, home, length, choices, *data)
+                    leave_optimum(walk, control, totals, limits, sizes, solution, best, home, length, choices, *data)
                     barrier()
         if lane() == 0:
             totals[EVALUATIONS] = totals[EVALUATIONS] + looked_at

@@ -21,10 +21,8 @@ from tests.core.search.local_search.reference import (
     Annealing,
     Descent,
     Tabu,
-    neighbours,
     philox,
     random_start,
-    run_together,
 )
 
 # What the engine is asked for, and how the reference does it.
