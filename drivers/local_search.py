@@ -233,11 +233,12 @@ class Searches(Repetitions):
 
     def show(self, outcome: Any, times: Times, scored: bool) -> None:
         """One line on standard output."""
+        host_s = max(0.0, times.running_s - times.transfer_s - times.kernel_s)
         print(
             f"{self.instance.name}: best cost {self.described.shown(outcome.cost)}{self.gap(outcome.cost)} "
             f"in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations, "
             f"{times.running_s:.3f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, "
-            f"kernel {times.kernel_s:.3f}; {100 * self.talking_share:.1f} % in communication), "
+            f"kernel {times.kernel_s:.3f}, host {host_s:.3f}; {100 * self.talking_share:.1f} % in communication), "
             f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, hash {outcome.digest:016x}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
