@@ -74,14 +74,14 @@ class OpenClC(Walker):
     def parameter(self, name: str, kind: Any, alone: bool) -> str:
         """The declaration of one parameter.
 
-        ``restrict`` only where a kernel never writes: compilers take it to mean that no other lane does either, and
-        keep old values over a barrier.
+        ``restrict`` only where a kernel never writes, or a team is one lane: compilers take it to mean that no other
+        lane writes either, and keep old values over a barrier. (Without it PoCL compiles for minutes.)
         """
         if isinstance(kind, tree.ArrayType):
             if kind.space == "image":
                 return f"__read_only image1d_buffer_t {self.name(name)}"
             constant = "const " if kind.fixed else ""
-            star = "* restrict" if alone or kind.fixed else "*"
+            star = "* restrict" if alone or kind.fixed or self.program.team_size == 1 else "*"
             return f"{constant}{SPACES[kind.space]} {TYPES[kind.element.__name__]}{star} {self.name(name)}"
         return f"{TYPES[kind.__name__]} {self.name(name)}"
 

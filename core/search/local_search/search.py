@@ -119,7 +119,9 @@ class LocalSearch(Plan):
         limits = self.backend.capabilities
         wide = limits.lanes_resident > 1
         largest = max(self.sizes)
-        small = limits.compute_units == 1 or largest * self.evaluation.work <= SMALL
+        # A device that has teams but runs one lane at a time may compile the kernel of a whole walk for minutes.
+        walks_well = wide or limits.max_team_size == 1
+        small = limits.compute_units == 1 or (walks_well and largest * self.evaluation.work <= SMALL)
         small = small and self.communicator.size == 1 and not self.keeps_apart
         self.in_one_team = self.level == "algorithm" or small
         most = min(limits.max_team_size, MOST_LANES)
