@@ -62,7 +62,7 @@ def neighbours(name, solution):
 class Walk:
     """One walk; each algorithm adds what an iteration is.
 
-    ``best`` is the best of all solutions with which an iteration ended, and of the start.
+    ``best`` is the best of the start and of all solutions to which an iteration led.
     """
 
     def __init__(self, score, names, start, number=0, seed=0):
@@ -82,8 +82,6 @@ class Walk:
         ):
             self.iterate()
             self.iteration += 1
-            if self.cost < self.best_cost:
-                self.best, self.best_cost, self.best_at = self.current, self.cost, self.iteration
         return self
 
     def iterate(self):
@@ -95,7 +93,10 @@ class Walk:
         return every, [self.score(one) for one in every]
 
     def go(self, solution, cost):
+        """End an iteration elsewhere."""
         self.current, self.cost = solution, cost
+        if cost < self.best_cost:
+            self.best, self.best_cost, self.best_at = solution, cost, self.iteration + 1
 
     @property
     def seen(self):
@@ -209,7 +210,7 @@ def run_together(walks, iterations, exchange):
             leader = min(walks, key=lambda walk: walk.best_cost)
             for walk in walks:
                 if walk.cost > leader.best_cost:
-                    walk.go(leader.best, leader.best_cost)
+                    walk.current, walk.cost = leader.best, leader.best_cost  # which others have found
                     walk.level, walk.at_optimum = 0, False
     for walk in walks:
         walk.run(iterations)

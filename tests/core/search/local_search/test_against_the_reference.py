@@ -46,8 +46,19 @@ PROBLEMS = {
     "ppp9-11": lambda: Ppp.load("9-11"),
     "ppp6-9": lambda: Ppp.load("6-9:seed=5"),
 }
-CASES = [
-    (problem, names, algorithm)
+QUICK = [
+    *(("qap6", "exchange2", algorithm) for algorithm in ALGORITHMS),
+    ("qap5", "exchange3", "tabu"),
+    ("qap6", "exchange3", "ils"),
+    ("qap6", "exchange2+exchange3", "vns"),
+    *(("ppp9-11", "flip2", algorithm) for algorithm in ("first", "tabu", "ils", "annealing")),
+    ("ppp6-9", "flip1", "vns"),
+    ("ppp6-9", "flip3", "tabu-moves"),
+    ("ppp9-11", "flip1+flip2+flip3", "hill"),
+    ("ppp9-11", "flip1+flip2+flip3", "vns"),
+]
+CASES = QUICK + [
+    pytest.param(*row, marks=pytest.mark.slow)
     for problem, every in (
         ("qap5", ("exchange2", "exchange3")),
         ("qap6", ("exchange2", "exchange3", "exchange2+exchange3")),
@@ -56,7 +67,7 @@ CASES = [
     )
     for names in every
     for algorithm, (_, kind, _) in ALGORITHMS.items()
-    if "+" not in names or kind is Descent
+    if ("+" not in names or kind is Descent) and (row := (problem, names, algorithm)) not in QUICK
 ]
 HORIZONS = (1, 2, 3, 8, 25, 80)
 
