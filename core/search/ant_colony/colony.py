@@ -1,0 +1,362 @@
+"""One colony on one device: its memory, the shape of its launches, and an iteration kernel by kernel."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import ants as ants_kernels
+from core.kernels import pheromone as trails
+from core.kernels.ants import BEST, COLUMNS, STATES
+from core.search.ant_colony.settings import (
+    FixedPoint,
+    Settings,
+    candidate_lists,
+    fixed_point,
+    heuristic,
+    nearest_neighbour_tour,
+)
+from core.search.two_opt_scans import Scan, is_wide, scan_for
+
+NOTHING = np.iinfo(np.uint64).max
+UNKNOWN = np.iinfo(np.uint32).max
+COARSE_LANES = 32
+"""Ants of a team in the paper's coarse-grained strategy (section V)."""
+UPDATE_LANES = 128
+ROWS_TO_SEARCH = 8
+LEAST_SHARED_BYTES = 48 << 10
+"""Shared memory that every device with teams has; a coarse team stays below it."""
+
+
+class Outcome(NamedTuple):
+    """What the ants of all ranks together found.
+
+    Attributes
+    ----------
+    length, colony, ant, iteration : int
+        The shortest tour, and who found it first.
+    evaluations : int
+        Cities that ants looked at to choose the next: n for each of n choices, visited or not, as equation 1 counts.
+    digest : int
+        64-bit digest of every (colony, iteration, ant, length): a sum, so of no order.
+    curve : ndarray, shape (iterations,), uint32
+        Length of each iteration's best tour.
+
+    """
+
+    length: int
+    colony: int
+    ant: int
+    iteration: int
+    evaluations: int
+    digest: int
+    curve: np.ndarray
+
+
+class Shape(NamedTuple):
+    """How the tours are launched.
+
+    Attributes
+    ----------
+    lanes : int
+        Per ant: 1, 2, 4, .. 32 or a multiple of 32.
+    ants : int
+        Per team.
+    blocks, rows : int
+        Rows of a lane's part of the table of weights, in blocks of which it remembers the sums.
+    update_teams, update_lanes : int
+        Of the kernels that change the pheromone.
+
+    """
+
+    lanes: int
+    ants: int
+    blocks: int
+    rows: int
+    update_teams: int
+    update_lanes: int
+
+    @property
+    def columns(self) -> int:
+        """Columns of the table per lane."""
+        return max(1, COLUMNS // self.lanes)
+
+    @property
+    def pieces(self) -> int:
+        """Lanes per column."""
+        return max(1, self.lanes // COLUMNS)
+
+    @property
+    def stride(self) -> int:
+        """Weights from one city's row to the next one's."""
+        return COLUMNS * self.pieces * self.blocks * self.rows
+
+    @property
+    def team_size(self) -> int:
+        """Lanes of a team."""
+        return self.lanes * self.ants
+
+
+def shape_for(
+    strategy: str, capabilities: Any, n: int, settings: Settings, lanes: int | None = None, ants: int | None = None
+) -> Shape:
+    """Shape of the launches of a strategy on a device, with ``lanes`` per ant and ``ants`` per team if they are given.
+
+    Raises
+    ------
+    UserError
+        Several ants with several lanes each in a team, and candidate lists.
+
+    """
+    wide = capabilities.lanes_resident > 1
+    if not wide or strategy == "coarse":
+        lanes, ants = lanes or 1, ants or (min(COARSE_LANES, capabilities.max_team_size) if wide else 1)
+    else:
+        many = settings.ants > 24 * capabilities.compute_units
+        lanes = lanes or (128 if n > 2048 else 16 if many and not settings.candidates else 32)
+        ants = ants or max(1, 32 // lanes)
+    if settings.candidates and lanes > 1 and ants > 1:
+        raise UserError(f"ants with candidate lists take one lane each or a team each, not {ants} of {lanes} lanes")
+    pieces = max(1, lanes // COLUMNS)
+    depth = -(-(-(-n // COLUMNS)) // pieces)
+    rows = min(depth, ROWS_TO_SEARCH)
+    remembered = 4 * (-(-depth // rows)) * max(1, COLUMNS // lanes) * lanes * ants
+    if remembered > LEAST_SHARED_BYTES // 3:
+        rows = min(depth, 32)
+    alone = strategy != "fine-deposit"
+    return Shape(
+        lanes=lanes,
+        ants=ants,
+        blocks=-(-depth // rows),
+        rows=rows,
+        update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
+        update_lanes=1 if alone or not wide else UPDATE_LANES,
+    )
+
+
+class Ground:
+    """What all colonies of a rank share: the instance on the device, its cities renumbered.
+
+    Cities are numbered along a nearest-neighbour tour, so that 32 neighbours are one word of an ant's mask.
+
+    Attributes
+    ----------
+    order : ndarray, shape (n,), int64
+        The original number of each city.
+    numbers : FixedPoint
+
+    """
+
+    def __init__(self, backend: Any, distances: np.ndarray, settings: Settings) -> None:
+        self.backend = backend
+        self.n = len(distances)
+        self.order = nearest_neighbour_tour(distances)
+        length = int(distances[self.order, np.roll(self.order, -1)].sum(dtype=np.int64))
+        ordered = np.ascontiguousarray(distances[np.ix_(self.order, self.order)])
+        self.numbers: FixedPoint = fixed_point(settings, ordered, length)
+        self.distances = backend.upload(ordered)
+        self.heuristic = backend.upload(heuristic(ordered, settings.beta))
+        lists = candidate_lists(ordered, settings.candidates) if settings.candidates else np.zeros(1, np.uint16)
+        self.near_cities = backend.upload(lists.reshape(-1))
+        self.scan: Scan | None = scan_for("pruned", backend, ordered) if settings.local_search == "2opt" else None
+
+
+class Colony:
+    """Ants ``first`` to ``first + ants - 1`` of a colony, and its pheromone.
+
+    Parameters
+    ----------
+    ground
+        The instance on the device.
+    settings
+        Checked.
+    shape
+        Of the launches.
+    number
+        Of the colony, from 0.
+    ants, first
+        Those of this rank.
+    seed
+        With the colony's number it decides every draw.
+
+    """
+
+    def __init__(
+        self, ground: Ground, settings: Settings, shape: Shape, *, number: int, ants: int, first: int, seed: int
+    ) -> None:
+        self.ground = ground
+        self.backend = ground.backend
+        self.settings = settings
+        self.shape = shape
+        self.number = number
+        self.ants = ants
+        self.first = first
+        self.seed = seed
+        self.limited = settings.variant == "mmas"
+        n = ground.n
+        allocate = self.backend.allocate
+        self.pheromone = allocate(n * n, np.uint32)
+        self.delta = allocate(n * n, np.uint32)
+        self.weights = allocate(n * shape.stride, np.uint32)
+        self.near_weights = allocate(n * COLUMNS if settings.candidates else 1, np.uint32)
+        self.tours = allocate(max(1, ants) * n, np.uint16)
+        self.lengths = allocate(max(1, ants), np.uint32)
+        self.best = allocate(n, np.uint16)
+        self.laid = allocate(n, np.uint16)
+        self.laid_length = allocate(1, np.uint32)
+        self.state = allocate(STATES, np.uint32)
+        self.least = allocate(1, np.uint64)
+        self.digest = allocate(1, np.uint64)
+        self.ticket = allocate(1, np.uint32)
+        self.climbed = (allocate(1, np.uint64), allocate(3, np.uint64))
+        self.curve = allocate(1, np.uint32)
+        units = self.backend.capabilities.compute_units
+        self.wide = is_wide(self.backend)
+        teams = -(-max(1, ants) // shape.ants)
+        self.teams = teams if self.wide else min(teams, 8 * units)
+        self.row_teams = min(n, 8 * units)
+        self.lanes = min(UPDATE_LANES, self.backend.capabilities.max_team_size) if self.wide else 1
+
+    def begin(self, iterations: int) -> None:
+        """Start anew: equal trails, no best tour, room for the lengths of ``iterations`` iterations."""
+        backend = self.backend
+        if self.curve.size < iterations:
+            self.curve = backend.allocate(iterations, np.uint32)
+        backend.write(self.state, np.array([0, UNKNOWN, 0, 0], np.uint32))
+        backend.write(self.least, np.full(1, NOTHING))
+        backend.write(self.digest, np.zeros(1, np.uint64))
+        backend.write(self.ticket, np.zeros(1, np.uint32))
+        for buffer, nothing in zip(self.climbed, (NOTHING, 0), strict=True):
+            backend.write(buffer, np.full(buffer.size, nothing, np.uint64))
+        start = self.ground.numbers.start
+        backend.launch(trails.begin, self.row_teams, self.lanes, self.pheromone, self.delta, self.ground.n, start)
+        self.weigh()
+
+    # --- an iteration, kernel by kernel ---
+
+    def construct(self) -> None:
+        """Let the ants of this rank make their tours (algorithms 4 and 5)."""
+        shape = self.shape
+        ground = self.ground
+        self.backend.launch(
+            ants_kernels.construct,
+            self.teams,
+            shape.team_size,
+            *(self.weights, ground.near_cities, self.near_weights, self.tours, ground.n, shape.stride),
+            *(self.ants, self.first, self.number, self.seed, self.state),
+            *(shape.lanes, shape.columns, shape.pieces, shape.blocks, shape.rows, self.settings.candidates),
+        )
+
+    def climb(self) -> None:
+        """Climb every tour to its 2-opt optimum, if the settings say so."""
+        if self.ground.scan is not None:
+            self.ground.scan.launch(self.tours, self.ants, 0, self.ticket, *self.climbed)
+
+    def measure(self) -> None:
+        """Measure the tours; the least (length, ant) and the digest come of it."""
+        ground = self.ground
+        self.backend.launch(
+            ants_kernels.measure,
+            min(self.ants, 32 * self.backend.capabilities.compute_units),
+            self.lanes,
+            *(ground.distances, self.tours, ground.n, self.ants, self.first, self.number),
+            *(self.state, self.lengths, self.least, self.digest),
+        )
+
+    def judge(self, tours: Any = None, first: int | None = None, adopt: bool = False) -> None:
+        """Keep the best tour and choose the one that deposits, among ``tours`` (this rank's), of which ``first`` is one.
+
+        With ``adopt`` the tour is another colony's: it can become the best so far, and no iteration ends.
+        """
+        self.backend.launch(
+            trails.judge,
+            1,
+            self.lanes,
+            *(self.tours if tours is None else tours, self.ground.n, self.first if first is None else first),
+            *(int(adopt), self.settings.best_every, self.state, self.least),
+            *(self.curve, self.best, self.laid, self.laid_length, self.ticket),
+        )
+
+    def deposit(self, tours: Any = None, lengths: Any = None, ants: int | None = None) -> None:
+        """Let the ants deposit (algorithm 7): those of this rank, or those whose tours are given."""
+        numbers = self.ground.numbers
+        shape = self.shape
+        if self.limited:
+            tours, lengths, ants = self.laid, self.laid_length, 1
+        ants = self.ants if ants is None else ants
+        tours = self.tours if tours is None else tours
+        lengths = self.lengths if lengths is None else lengths
+        self.backend.launch(
+            trails.deposit,
+            min(ants, 4 * shape.update_teams if shape.update_teams > 1 else 1),
+            shape.update_lanes,
+            *(tours, lengths, self.ground.n, ants, numbers.quota, numbers.lower_bound, self.delta),
+        )
+
+    def evaporate(self) -> None:
+        """Let pheromone evaporate, and add the deposits (algorithm 6)."""
+        numbers = self.ground.numbers
+        self.backend.launch(
+            trails.evaporate,
+            min(self.shape.update_teams, self.ground.n),
+            self.shape.update_lanes,
+            *(self.pheromone, self.delta, self.ground.n, numbers.rho, int(self.limited)),
+            *(numbers.quota, numbers.lower_bound, numbers.floor_ratio, self.settings.stagnation, numbers.smoothing),
+            self.state,
+        )
+
+    def weigh(self) -> None:
+        """Compute the weights of equation 1 for the next tours."""
+        ground = self.ground
+        self.backend.launch(
+            trails.weigh,
+            self.row_teams,
+            self.lanes,
+            *(self.pheromone, ground.heuristic, ground.numbers.alpha, ground.n, self.shape.stride),
+            *(self.weights, ground.near_cities, self.near_weights, int(self.settings.candidates > 0)),
+        )
+
+    def iterate(self) -> None:
+        """Queue a whole iteration of a colony whose ants are all here."""
+        self.construct()
+        self.climb()
+        self.measure()
+        self.judge()
+        self.deposit()
+        self.evaporate()
+        self.weigh()
+
+    # --- what the host reads ---
+
+    def best_so_far(self) -> tuple[int, int, int]:
+        """Length, iteration and ant of the best tour so far; waits for the device."""
+        _, length, iteration, ant = (int(word) for word in self.backend.download(self.state))
+        return length, iteration, ant
+
+    def lengths_of_best(self, iterations: int) -> np.ndarray:
+        """Length of each iteration's best tour; shape (iterations,), uint32."""
+        return self.backend.download(self.curve)[:iterations]
+
+
+def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: int, wide_distances: bool) -> int:
+    """Memory of a device for a rank's colonies.
+
+    Parameters
+    ----------
+    n
+        Cities.
+    colonies, ants
+        Colonies of the rank, and ants of each that are here.
+    wide_distances
+        Whether distances take 32 bits and not 16.
+
+    """
+    lists = (8 if wide_distances else 4) * n * n if settings.local_search == "2opt" else 0
+    shared = ((4 if wide_distances else 2) + 4) * n * n + lists + 2 * COLUMNS * n
+    own = 8 * n * n + 4 * n * shape.stride + 4 * COLUMNS * n + (2 * n + 4) * ants
+    return shared + colonies * own
+
+
+__all__ = ["BEST", "Colony", "Ground", "Outcome", "Shape", "bytes_needed", "shape_for"]

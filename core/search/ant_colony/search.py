@@ -1,0 +1,291 @@
+"""Ant colony optimisation on one device per rank: colonies shared out over ranks, or one colony's ants (`menezes2019`).
+
+A colony whose ants are all on one rank never leaves the device: its iteration is recorded once and replayed. Ants that
+are shared out meet once in an iteration, by one sum over the ranks: of the deposits or of the tours, whichever is less.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.search.ant_colony.colony import Colony, Ground, Outcome, bytes_needed, shape_for
+from core.search.ant_colony.settings import STRATEGIES, Settings
+
+BATCH_SECONDS = 0.2
+"""Iterations queue for about this long before the host looks."""
+PHASES = ("construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh")
+
+Report = Callable[[int, int], None]
+
+
+class AntColony:
+    """Ant System or Max-Min Ant System on one instance, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same.
+    distances : ndarray, shape (n, n), uint16 or uint32
+        Symmetric.
+    settings
+        What decides the work.
+    strategy
+        ``coarse``: an ant per lane, pheromone updated by one lane; ``fine``: an ant per group of lanes;
+        ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
+    seed
+        Of all draws.
+    lanes, ants_per_team
+        Shape of the launch, else chosen for the device.
+
+    Raises
+    ------
+    UserError
+        Settings that make no sense, tours whose length does not fit 31 bits, fewer ants or colonies than ranks, or
+        more memory than the device has: the message says how many bytes it takes.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        settings: Settings | None = None,
+        *,
+        strategy: str = "fine-deposit",
+        seed: int = 0,
+        lanes: int | None = None,
+        ants_per_team: int | None = None,
+    ) -> None:
+        settings = settings or Settings()
+        n = len(distances)
+        settings.check(n)
+        if strategy not in STRATEGIES:
+            raise UserError(f"strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+        if n * int(distances.max()) >= 2**31:
+            raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
+        rank, size = communicator.rank, communicator.size
+        split = settings.colonies == 1
+        shared_out, what = (settings.ants, "ants") if split else (settings.colonies, "colonies")
+        if shared_out < size:
+            raise UserError(f"{shared_out} {what} for {size} ranks; every rank takes at least one")
+        begin, end = shared_out * rank // size, shared_out * (rank + 1) // size
+        self.backend = backend
+        self.communicator = communicator
+        self.n = n
+        self.settings = settings
+        self.notes: list[str] = []
+        self.shape = shape_for(strategy, backend.capabilities, n, settings, lanes, ants_per_team)
+        self.lanes, self.ants_per_team, self.team_size = self.shape.lanes, self.shape.ants, self.shape.team_size
+        colonies, ants = (1, end - begin) if split else (end - begin, settings.ants)
+        wide = distances.dtype != np.uint16
+        self.split = split and size > 1
+        self.bytes_needed = bytes_needed(n, settings, self.shape, colonies, ants, wide)
+        memory = backend.device.memory_bytes
+        room = f"{ants} ants on {n} cities need {self.bytes_needed} bytes"
+        if 0 < memory < self.bytes_needed:
+            raise UserError(f"{room}; {backend.device.name} has {memory}")
+        try:
+            self.ground = Ground(backend, distances, settings)
+            numbers = [0] if split else range(begin, end)
+            first = begin if split else 0
+            self.colonies = [
+                Colony(self.ground, settings, self.shape, number=number, ants=ants, first=first, seed=seed)
+                for number in numbers
+            ]
+            if self.split:
+                self.leader = backend.allocate(n, np.uint16)
+                self.send_tours = self._tours_are_less()
+                if self.send_tours:
+                    self.all_tours = backend.allocate(settings.ants * n, np.uint16)
+                    self.all_lengths = backend.allocate(settings.ants, np.uint32)
+        except MemoryError as error:
+            raise UserError(f"{room}: {error}") from error
+        self.recorded: dict[int, Any] = {}
+        self.found: tuple[Any, ...] = ()
+
+    def _tours_are_less(self) -> bool:
+        """Whether all tours take fewer bytes than all deposits."""
+        tours, deposits = self.settings.ants * (2 * self.n + 4), 4 * self.n * self.n
+        return self.settings.variant == "as" and tours < deposits
+
+    def warm_up(self) -> None:
+        """Make an iteration of every kind, so that everything is compiled; the time counts as compilation."""
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        colony = self.colonies[0]
+        colony.begin(2)
+        colony.iterate()
+        self.backend.synchronize()
+        lazy = timings.kernel_s  # some drivers compile at the first launch
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def run(self, iterations: int, report: Report | None = None) -> Outcome:
+        """Run all colonies from the beginning.
+
+        Parameters
+        ----------
+        iterations
+            At least 1.
+        report
+            Called now and then with the number of iterations finished since its last call and the length of this
+            rank's best tour so far.
+
+        """
+        if not 1 <= iterations < 2**31:
+            raise UserError(f"there is at least 1 iteration, not {iterations}")
+        for colony in self.colonies:
+            colony.begin(iterations)
+        if self.split:
+            self._run_split(iterations, report)
+        else:
+            self._run_apart(iterations, report)
+        return self._outcome(iterations)
+
+    def best_tour(self) -> np.ndarray:
+        """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
+        length, number = self.found
+        mine = next((c for c in self.colonies if c.number == number), None)
+        tour = np.zeros(self.n, np.int64)
+        if mine is not None and (not self.split or self.communicator.rank == 0):
+            tour = self.backend.download(mine.best).astype(np.int64)
+        return self.ground.order[self.communicator.sum(tour)]
+
+    def phase_seconds(self, iterations: int) -> dict[str, float]:
+        """Seconds that each kernel of an iteration of the first colony takes, mean of ``iterations`` after the first."""
+        colony = self.colonies[0]
+        colony.begin(iterations + 1)
+        colony.iterate()
+        self.backend.synchronize()
+        seconds = dict.fromkeys(PHASES, 0.0)
+        for _ in range(iterations):
+            for phase in PHASES:
+                self.backend.timings.kernel_s = 0.0
+                getattr(colony, phase)()
+                self.backend.synchronize()
+                seconds[phase] += self.backend.timings.kernel_s / iterations
+        return seconds
+
+    # --- colonies that are each on one rank ---
+
+    def _run_apart(self, iterations: int, report: Report | None) -> None:
+        """Replay the iterations of every colony of this rank; exchange tours where the settings say so."""
+        exchange = self.settings.exchange or iterations
+        for done in range(0, iterations, exchange):
+            together = min(exchange, iterations - done)
+            for colony in self.colonies:
+                self._replay(colony, together, report)
+            if self.settings.exchange and together == exchange:
+                self._exchange()
+
+    def _replay(self, colony: Colony, iterations: int, report: Report | None) -> None:
+        """Run iterations of one colony, in batches of about `BATCH_SECONDS`."""
+        sequence = self.recorded.get(colony.number)
+        if sequence is None or sequence[0] is not colony.curve:
+            with self.backend.record() as launches:
+                colony.iterate()
+            sequence = self.recorded[colony.number] = (colony.curve, launches)
+        batch = 1
+        while iterations > 0:
+            batch = min(batch, iterations)
+            began = time.perf_counter()
+            sequence[1].replay(batch)
+            self.backend.synchronize()
+            spent = time.perf_counter() - began
+            iterations -= batch
+            if report is not None:
+                report(batch, colony.best_so_far()[0])
+            batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(spent, 1e-6))))
+
+    def _exchange(self) -> None:
+        """Give every colony the best tour of all."""
+        length, number = self._best_colony()
+        mine = next((c for c in self.colonies if c.number == number), None)
+        tour = self.backend.download(mine.best) if mine else np.zeros(self.n, np.uint16)
+        leader = self.backend.upload(self.communicator.sum(tour))
+        for colony in self.colonies:
+            self.backend.write(colony.least, np.array([length << 32], np.uint64))
+            colony.judge(leader, 0, adopt=True)
+
+    def _best_colony(self) -> tuple[int, int]:
+        """Length of the best tour of all ranks, and the smallest number of a colony that has it."""
+        mine = min((colony.best_so_far()[0], colony.number) for colony in self.colonies)
+        return self.communicator.minloc(*mine)
+
+    # --- one colony whose ants are on several ranks ---
+
+    def _run_split(self, iterations: int, report: Report | None) -> None:
+        """Make iterations together with the other ranks; every rank has the whole pheromone."""
+        colony = self.colonies[0]
+        for _ in range(iterations):
+            colony.construct()
+            colony.climb()
+            colony.measure()
+            key = int(self.backend.download(colony.least)[0])
+            length, ant = self.communicator.minloc(key >> 32, key & 0xFFFFFFFF)
+            self.backend.write(colony.least, np.array([length << 32 | ant], np.uint64))
+            if self.send_tours:
+                self._share_tours(colony)
+                colony.judge(self.all_tours, 0)
+                colony.deposit(self.all_tours, self.all_lengths, self.settings.ants)
+            else:
+                self._share_leader(colony, ant)
+                colony.judge(self.leader, ant)
+                colony.deposit()
+                if not colony.limited:
+                    self._share_deposits(colony)
+            colony.evaporate()
+            colony.weigh()
+            if report is not None:
+                report(1, colony.best_so_far()[0])
+
+    def _share_tours(self, colony: Colony) -> None:
+        """Bring all ranks' tours and lengths to every rank."""
+        tours = np.zeros((self.settings.ants, self.n), np.uint16)
+        lengths = np.zeros(self.settings.ants, np.uint32)
+        own = slice(colony.first, colony.first + colony.ants)
+        tours[own] = self.backend.download(colony.tours).reshape(-1, self.n)
+        lengths[own] = self.backend.download(colony.lengths)
+        self.backend.write(self.all_tours, self.communicator.sum(tours))
+        self.backend.write(self.all_lengths, self.communicator.sum(lengths))
+
+    def _share_leader(self, colony: Colony, ant: int) -> None:
+        """Bring the tour of one ant to every rank."""
+        tour = np.zeros(self.n, np.uint16)
+        row = ant - colony.first
+        if 0 <= row < colony.ants:
+            tour = self.backend.download(colony.tours).reshape(-1, self.n)[row]
+        self.backend.write(self.leader, self.communicator.sum(tour))
+
+    def _share_deposits(self, colony: Colony) -> None:
+        """Add up the deposits of all ranks."""
+        self.backend.write(colony.delta, self.communicator.sum(self.backend.download(colony.delta)))
+
+    # --- what came out ---
+
+    def _outcome(self, iterations: int) -> Outcome:
+        """Collect the results of all ranks."""
+        length, number = self._best_colony()
+        self.found = (length, number)
+        digest = np.zeros(1, np.uint64)
+        curve = np.full(iterations, np.iinfo(np.uint32).max, np.uint32)
+        who = np.zeros(2, np.int64)
+        for colony in self.colonies:
+            digest += self.backend.download(colony.digest)
+            curve = np.minimum(curve, colony.lengths_of_best(iterations))
+            if colony.number == number and not (self.split and self.communicator.rank):
+                who[:] = colony.best_so_far()[1:]
+        iteration, ant = (int(x) for x in self.communicator.sum(who))
+        curves = self.communicator.gather(curve)
+        curve = self.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
+        evaluations = self.settings.colonies * self.settings.ants * self.n * self.n * iterations
+        total = int(self.communicator.sum(digest)[0])
+        return Outcome(length, number, ant, iteration, evaluations, total, curve)

@@ -1,0 +1,214 @@
+"""What decides the work of an ant colony, and the fixed-point numbers that follow from it.
+
+Pheromone is counted in units of 32 bits. A unit is so small that the trail of an edge which every ant of every
+iteration uses ends at 2^31, however good the tours become.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+from typing import NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.ants import COLUMNS
+
+STRATEGIES = ("coarse", "fine", "fine-deposit")
+VARIANTS = ("as", "mmas")
+LOCAL_SEARCHES = ("none", "2opt")
+FEWEST_CITIES = 3
+FEWEST_FOR_2OPT = 5
+MOST_CITIES = 46_000
+"""Beyond, a place in the table of weights does not fit 31 bits."""
+MOST = 2**32 - 1
+LEAST_HEURISTIC = np.float32(2.0**-100)
+LEAST_DISTANCE = 0.5
+"""What a distance of 0 counts in the heuristic."""
+BEST_TOUR_LIKELY = 0.05
+"""Probability that a converged colony constructs its best tour (Stützle and Hoos 2000, equation 11)."""
+
+
+class Settings(NamedTuple):
+    """What decides the work.
+
+    Attributes
+    ----------
+    ants : int
+        Of each colony.
+    alpha, beta : float
+        Exponents of pheromone and heuristic in equation 1; ``alpha`` is a multiple of 1/256.
+    rho : float
+        Part of the pheromone that evaporates in an iteration (equation 2), above 0, at most 1.
+    variant : str
+        ``as``, Ant System: every ant deposits; ``mmas``, Max-Min Ant System: one tour does, between trail limits.
+    candidates : int
+        Nearest cities to choose from before all others, up to 32; 0: all cities at once.
+    local_search : str
+        ``none``, or ``2opt``: every ant's tour is climbed to its 2-opt optimum.
+    best_every : int
+        ``mmas``: in every such iteration the best tour so far deposits, else the iteration's best; 0: never.
+    stagnation : int
+        ``mmas``: trails are smoothed after every such number of iterations without a better tour; 0: never.
+    smoothing : float
+        How far they move towards the upper limit, 0 to 1.
+    colonies : int
+        Colonies, each with its own ants and pheromone; shared out over the ranks. One: its ants are.
+    exchange : int
+        Iterations after which colonies take over the best tour of all; 0: never.
+
+    """
+
+    ants: int = 1024
+    alpha: float = 1.0
+    beta: float = 2.0
+    rho: float = 0.1
+    variant: str = "as"
+    candidates: int = 0
+    local_search: str = "none"
+    best_every: int = 1
+    stagnation: int = 0
+    smoothing: float = 0.5
+    colonies: int = 1
+    exchange: int = 0
+
+    def check(self, n: int) -> None:
+        """Raise `UserError` in one line if these settings make no sense, or not for ``n`` cities."""
+        least = FEWEST_FOR_2OPT if self.local_search == "2opt" else FEWEST_CITIES
+        wrong = [
+            (least <= n <= MOST_CITIES, f"ants take {least} to {MOST_CITIES} cities here, not {n}"),
+            (self.variant in VARIANTS, f"variant {self.variant!r}; choose one of {', '.join(VARIANTS)}"),
+            (
+                self.local_search in LOCAL_SEARCHES,
+                f"local search {self.local_search!r}; choose one of {', '.join(LOCAL_SEARCHES)}",
+            ),
+            (self.ants >= 1, f"a colony has at least 1 ant, not {self.ants}"),
+            (self.ants * n < 2**31, f"the tours of {self.ants} ants through {n} cities pass 2^31 cities"),
+            (0 <= self.alpha <= 16, f"alpha is from 0 to 16, not {self.alpha}"),
+            (self.alpha * 256 == int(self.alpha * 256), f"alpha is a multiple of 1/256, not {self.alpha}"),
+            (0 <= self.beta <= 64, f"beta is from 0 to 64, not {self.beta}"),
+            (0 < self.rho <= 1, f"rho is above 0 and at most 1, not {self.rho}"),
+            (0 <= self.candidates <= COLUMNS, f"candidates are 1 to {COLUMNS}, or 0 for all; not {self.candidates}"),
+            (self.best_every >= 0, f"best_every is at least 0, not {self.best_every}"),
+            (0 <= self.stagnation < 2**31, f"stagnation is at least 0, not {self.stagnation}"),
+            (0 <= self.smoothing <= 1, f"smoothing is from 0 to 1, not {self.smoothing}"),
+            (self.colonies >= 1, f"there is at least 1 colony, not {self.colonies}"),
+            (self.exchange >= 0, f"exchange is at least 0, not {self.exchange}"),
+            (
+                self.exchange == 0 or (self.colonies > 1 and self.variant == "mmas"),
+                "only several colonies of the Max-Min Ant System exchange tours: in an Ant System a single tour "
+                "among those of all ants changes nothing",
+            ),
+        ]
+        for holds, complaint in wrong:
+            if not holds:
+                raise UserError(complaint)
+
+
+class FixedPoint(NamedTuple):
+    """The integers that kernels compute with.
+
+    Attributes
+    ----------
+    rho, smoothing, floor_ratio : int
+        Parts of 2^32.
+    alpha : int
+        256 times the exponent.
+    quota, lower_bound : int
+        A tour of length L deposits quota // max(L, lower_bound) units (equation 3).
+    start : int
+        Pheromone of every edge at the beginning.
+
+    """
+
+    rho: int
+    smoothing: int
+    floor_ratio: int
+    alpha: int
+    quota: int
+    lower_bound: int
+    start: int
+
+
+def fixed_point(settings: Settings, distances: np.ndarray, nearest_neighbour_length: int) -> FixedPoint:
+    """The numbers for settings and an instance.
+
+    Parameters
+    ----------
+    settings
+        Checked.
+    distances : ndarray, shape (n, n)
+    nearest_neighbour_length
+        Length of a nearest-neighbour tour: the start of the pheromone is what the ants would deposit on such tours.
+
+    """
+    n = len(distances)
+    limited = settings.variant == "mmas"
+    rho = part_of_32_bits(settings.rho)
+    # No tour is shorter than the sum of all cities' shortest edges; in metric instances none is shorter than a
+    # nearest-neighbour tour by more than (log n + 1) / 2 (Rosenkrantz, Stearns and Lewis 1977).
+    edges = int(closest(distances).sum(dtype=np.int64))
+    lower_bound = max(1, edges, 2 * nearest_neighbour_length // (ceil(log2(n)) + 1))
+    depositing = 1 if limited else settings.ants
+    quota = lower_bound * max(rho, 2**22) // (2 * depositing)
+    one = quota // max(nearest_neighbour_length, lower_bound)
+    start = (one << 32) // rho if limited else settings.ants * one
+    root = BEST_TOUR_LIKELY ** (1 / n)
+    ratio = (1 - root) / (max((settings.candidates or n) / 2 - 1, 1) * root)
+    return FixedPoint(
+        rho=rho,
+        smoothing=min(MOST, round(2**32 * settings.smoothing)),
+        floor_ratio=min(MOST, round(2**32 * ratio)),
+        alpha=round(256 * settings.alpha),
+        quota=quota,
+        lower_bound=lower_bound,
+        start=max(1, min(start, MOST)),
+    )
+
+
+def part_of_32_bits(part: float) -> int:
+    """A part of one as a number of 2^32 parts, at least 1."""
+    return max(1, min(MOST, round(part * 2**32)))
+
+
+def closest(distances: np.ndarray) -> np.ndarray:
+    """The distance of every city to its nearest other; shape (n,)."""
+    others = distances.copy()
+    np.fill_diagonal(others, np.iinfo(distances.dtype).max)
+    return others.min(axis=1)
+
+
+def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
+    """Equation 1's eta^beta as a part of the largest in its row: shape (n, n), float32."""
+    lengths = np.maximum(distances.astype(np.float64), LEAST_DISTANCE)
+    nearest = np.maximum(closest(distances).astype(np.float64), LEAST_DISTANCE)
+    parts = ((nearest[:, None] / lengths) ** beta).astype(np.float32)
+    return np.maximum(parts, LEAST_HEURISTIC)
+
+
+def nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:
+    """From city 0 always to the nearest city not yet visited, the smallest of several; shape (n,), int64."""
+    n = len(distances)
+    far = np.iinfo(np.int64).max
+    tour = np.zeros(n, np.int64)
+    visited = np.zeros(n, bool)
+    visited[0] = True
+    for position in range(1, n):
+        lengths = np.where(visited, far, distances[tour[position - 1]].astype(np.int64))
+        tour[position] = int(lengths.argmin())
+        visited[tour[position]] = True
+    return tour
+
+
+def candidate_lists(distances: np.ndarray, candidates: int) -> np.ndarray:
+    """Nearest other cities, ties by number: shape (n, 32), uint16, filled up with the city itself."""
+    n = len(distances)
+    keys = distances.astype(np.int64) * n + np.arange(n)
+    np.fill_diagonal(keys, np.iinfo(np.int64).max)
+    lists = np.repeat(np.arange(n, dtype=np.uint16)[:, None], COLUMNS, axis=1)
+    count = min(candidates, n - 1)
+    if count:
+        nearest = np.argpartition(keys, count - 1, axis=1)[:, :count]
+        order = np.argsort(np.take_along_axis(keys, nearest, axis=1), axis=1)
+        lists[:, :count] = np.take_along_axis(nearest, order, axis=1)
+    return lists
