@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from drivers import bench_local_search
+from drivers import bench_ants, bench_local_search
 from drivers.bench_local_search import in_turn
 from drivers.options import add_work_options, positive, run_driver
 
@@ -36,7 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
     )
     parser.add_argument("--c-source", metavar="FILE", help="a C program: arguments instance and climbers, one core")
-    parser.add_argument("--workload", choices=("all", "ihc", "local-search"), default="all", help="what to measure")
+    parser.add_argument(
+        "--workload",
+        choices=("all", "ihc", "local-search", "aco", "aco-strategies"),
+        default="all",
+        help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU (%(default)s)",
+    )
     options = parser.parse_args(argv)
     rows = backends.survey()
     usable = [(row.backend, row.device) for row in rows if row.usable and row.backend != "python"]
@@ -49,6 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.workload in ("all", "local-search"):
         bench_local_search.bench_cpu(options, cores)
         on_each_gpu(gpus, lambda backend: bench_local_search.bench_gpu(options, backend))
+    if options.workload in ("all", "aco"):
+        bench_ants.bench_cpu(options, cores)
+        on_each_gpu(gpus, lambda backend: bench_ants.bench_gpu(options, backend))
+    if options.workload == "aco-strategies":
+        one_way = [gpu for gpu in gpus if gpu[0] == "cuda"] or gpus
+        on_each_gpu(one_way, lambda backend: bench_ants.bench_strategies(options, backend))
     return 0
 
 
@@ -68,7 +79,7 @@ def contestant(backend: Any, instance: Any, climbers: int, scan: str) -> tuple[C
     from cluster import Solo
     from core.search.ihc import HillClimbing
 
-    search = HillClimbing(backend, Solo(), instance.distances, scan=scan)
+    search: Any = HillClimbing(backend, Solo(), instance.distances, scan=scan)
     search.warm_up()
     search.run(max(1, climbers // 20))
 

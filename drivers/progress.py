@@ -9,6 +9,13 @@ from typing import Any, Protocol
 from core.errors import UserError
 
 
+class Advance(Protocol):
+    """How finished work is told to a bar."""
+
+    def __call__(self, units: int = 1, note: str = "") -> None:
+        """Count further units as finished; a note, such as the best result so far, replaces the last one."""
+
+
 class Progress(Protocol):
     """Something that counts finished units of work; a context manager."""
 
@@ -20,8 +27,8 @@ class Progress(Protocol):
     ) -> None:
         """Stop showing."""
 
-    def advance(self, units: int = 1) -> None:
-        """Count further units as finished."""
+    def advance(self, units: int = 1, note: str = "") -> None:
+        """See `Advance`."""
 
 
 class Silent:
@@ -34,7 +41,7 @@ class Silent:
     def __exit__(self, *error: object) -> None:
         """End, without a sign of it."""
 
-    def advance(self, units: int = 1) -> None:
+    def advance(self, units: int = 1, note: str = "") -> None:
         """Count nothing."""
 
 
@@ -43,7 +50,7 @@ class Bar:
 
     def __init__(self, total: int | None, description: str, rich_progress: Any) -> None:
         self._progress = rich_progress
-        self._task = rich_progress.add_task(description, total=total)
+        self._task = rich_progress.add_task(description, total=total, note="")
 
     def __enter__(self) -> Bar:
         """Begin to show."""
@@ -54,8 +61,10 @@ class Bar:
         """Leave the bar as it is and stop refreshing it."""
         self._progress.stop()
 
-    def advance(self, units: int = 1) -> None:
-        """Count further units as finished."""
+    def advance(self, units: int = 1, note: str = "") -> None:
+        """See `Advance`."""
+        if note:
+            self._progress.update(self._task, note=note)
         self._progress.advance(self._task, units)
 
 
@@ -88,6 +97,7 @@ def progress(total: int | None, description: str, wanted: bool | None = None, ra
         if wanted:
             raise UserError("--progress needs rich: pip install -e '.[report]'") from None
         return Silent()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
     console = Console(stderr=True, force_terminal=True if wanted else None)
     return Bar(total, description, RichProgress(*columns, console=console))

@@ -6,7 +6,10 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from drivers.progress import Advance
 
 
 class Times(NamedTuple):
@@ -102,8 +105,8 @@ class Repetitions:
         """Steps of this rank's progress bar; None where nobody can tell."""
         raise NotImplementedError
 
-    def run(self, advance: Callable[[int], None] | None) -> Any:
-        """Run once, on all ranks; ``advance`` counts finished units."""
+    def run(self, advance: Advance | None) -> Any:
+        """Run once, on all ranks; ``advance`` counts finished units, and may be told the best result so far."""
         raise NotImplementedError
 
     def check(self, outcome: Any) -> tuple[Any, bool]:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from core.errors import UserError
 from reports import markdown
-from reports.comparison import compare
+from reports.comparison import Comparison, compare
+from reports.literature import publication
 from reports.paper_tables import tables_report
-from reports.records import load
+from reports.parameters import worded
+from reports.records import Record, UnequalWorkError, load
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,13 +30,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.command == "tables":
             written = [markdown.write_tables(tables_report(records), options.out)]
         else:
-            written = markdown.write(compare(records), options.out)
+            written = markdown.write(_compared(records), options.out)
         for path in written:
             print(path)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _compared(records: Sequence[Record]) -> Comparison:
+    """Compare records of one work; advise where those of several works have a report of their own."""
+    try:
+        return compare(records)
+    except UnequalWorkError as error:
+        asked = {(record.instance_sha256, record.seed, worded(record.parameters)) for record in records}
+        if len(asked) > 1 and all(publication(record.workload, "tables") for record in records):
+            raise UnequalWorkError(f"{error}; for records of several works: `python -m reports tables`") from None
+        raise
 
 
 def _add_files(command: argparse.ArgumentParser) -> None:

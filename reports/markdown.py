@@ -9,8 +9,10 @@ from typing import Any
 from core.errors import UserError
 from reports import literature
 from reports.comparison import Comparison, Row
-from reports.paper_tables import TablesReport, worded
+from reports.line_tables import TablesReport
+from reports.parameters import worded
 from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate, Summary
+from reports.strategy_table import Cell, Measured, StrategyReport
 
 TEMPLATES = Path(__file__).parent / "templates"
 REPORT = "compare.md"
@@ -51,7 +53,7 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
     return text.rstrip() + "\n"
 
 
-def render_tables(report: TablesReport) -> str:
+def render_tables(report: TablesReport | StrategyReport) -> str:
     """Return the text of a report of published tables.
 
     Raises
@@ -59,8 +61,13 @@ def render_tables(report: TablesReport) -> str:
     UserError
         jinja2 is not installed.
     """
+    text = _lines_text(report) if isinstance(report, TablesReport) else _strategies_text(report)
+    return text.rstrip() + "\n"
+
+
+def _lines_text(report: TablesReport) -> str:
     shown = {table.number for table in report.tables}
-    text = _template("tables.md.j2").render(
+    return _template("tables.md.j2").render(
         published=report.published,
         tables=report.tables,
         without_ours=report.without_ours,
@@ -69,10 +76,20 @@ def render_tables(report: TablesReport) -> str:
         disagreements=[row for row in report.published["disagreements"]["rows"] if shown.intersection(row["tables"])],
         **_statistics([line.ours for table in report.tables for line in table.lines if line.ours]),
     )
-    return text.rstrip() + "\n"
 
 
-def write_tables(report: TablesReport, folder: Path) -> Path:
+def _strategies_text(report: StrategyReport) -> str:
+    return _template("strategies.md.j2").render(
+        report=report,
+        published=report.published,
+        machines=report.machines,
+        unconfirmed=report.unconfirmed,
+        first=report.columns[0][0],
+        **_statistics([run.row for run in report.runs]),
+    )
+
+
+def write_tables(report: TablesReport | StrategyReport, folder: Path) -> Path:
     """Write the report of published tables, named after the publication; returns its path.
 
     Raises
@@ -166,6 +183,47 @@ def _share(part: Summary, whole: Summary) -> str:
     return f"{100 * part.median.value / whole.median.value:.0f} %" if whole.median.value > 0 else ""
 
 
+def _gap(cost: float, optimum: float | None) -> str:
+    """Word how far a cost is from the optimum; empty where none is known."""
+    if not optimum:
+        return ""
+    if cost == optimum:
+        return "the optimum"
+    return f"{100 * abs(cost / optimum - 1):.2f} % {'above' if cost > optimum else 'below'}"
+
+
+def _printed_cell(cell: Cell) -> str:
+    """Word a cell as the paper has it: seconds, and in brackets the ratio that follows from them."""
+    return f"{cell.seconds}" + ("" if cell.ratio is None else f" ({cell.ratio:.2f}x)")
+
+
+def _strategy_cell(cell: Cell, first: str, paper: str, repetitions: int | None) -> str:
+    """Word a cell of a device's table: the ratios of ours and the paper, then what was measured, line by line."""
+    ours, lines = cell.ours, []
+    if ours is None:
+        lines.append("not run")
+    elif cell.ratio is not None:
+        lines.append(ratio_interval(ours.ratio) if ours.ratio else f"no {first} run")
+    if cell.ratio is not None:
+        lines[0] += f", {paper} {cell.ratio:.2f}x"
+    if ours is not None:
+        time = seconds_interval(ours.iteration)
+        lines += [f"**{time}**" if cell.fastest else time, *_measured_lines(ours)]
+        lines += [f"n = {ours.row.running.repetitions}"] if repetitions is None else []
+    return "<br>".join(map(_cell, lines))
+
+
+def _measured_lines(ours: Measured) -> list[str]:
+    pheromone = "" if ours.pheromone_share is None else f", pheromone {number(100 * ours.pheromone_share)} %"
+    return [f"{number(ours.row.rate)} G/s{pheromone}", *_over_one_core(ours), *ours.row.labels]
+
+
+def _over_one_core(ours: Measured) -> list[str]:
+    if ours.row.speedup is None or ours.baseline_s is None:
+        return []
+    return [f"{ratio_interval(ours.row.speedup)} over {seconds(ours.baseline_s)} on one core"]
+
+
 def _machine(environment: Mapping[str, Any]) -> str:
     """Word an environment in a line: processor, cores, system, Python, packages, version of the suite."""
     hosts = environment.get("hosts") or 1
@@ -221,5 +279,9 @@ def _template(name: str) -> Any:
         "machine": _machine,
         "share": _share,
         "worded": worded,
+        "gap": _gap,
+        "printed_cell": _printed_cell,
+        "strategy_cell": _strategy_cell,
+        "over_one_core": lambda ours: "".join(_over_one_core(ours)),
     }
     return environment.get_template(name)

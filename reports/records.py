@@ -11,8 +11,9 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from core.errors import UserError
 from reports.schema import SCHEMA, Record, RecordError, Sample, identity
@@ -153,10 +154,17 @@ def require_equal_work(records: Sequence[Record]) -> None:
         for name in compared:
             ours, theirs = getattr(records[0], name), getattr(other, name)
             if ours != theirs:
+                if name == "parameters":
+                    ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
                 raise UnequalWorkError(
                     f"not the same work, hence not compared: {name} is {ours!r} in {records[0].label} "
                     f"but {theirs!r} in {other.label}"
                 )
+
+
+def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of our parameters that the other record has not, or has with another value."""
+    return {name: value for name, value in ours.items() if name not in theirs or theirs[name] != value}
 
 
 def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:

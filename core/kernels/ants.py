@@ -1,4 +1,4 @@
-"""Tours of ants: exact roulette over the cities that an ant has not visited (`menezes2019`, equation 1, algorithms 4, 5).
+"""Tours of ants: exact roulette over the cities not yet visited (`menezes2019`, equation 1, algorithms 4 and 5).
 
 A row of weights is a table of 32 columns, city j in column j % 32: 32 cities next to each other in memory are one word
 of the ant's mask of unvisited cities. The roulette goes through the table column by column, so its outcome does not
@@ -80,6 +80,121 @@ def mask_bit(city: i32, blocks: Const[i32], rows: Const[i32]) -> u32:
     return u32((city >> 5) % (blocks * rows)) & 31
 
 
+@function
+def choose_near(
+    draw: u32,
+    at: i32,
+    near_cities: Array[u16],
+    near_weights: Array[u32],
+    group: i32,
+    groups: Const[i32],
+    near_columns: Const[i32],
+    pieces: Const[i32],
+    blocks: Const[i32],
+    rows: Const[i32],
+    free: Array[u32],
+    scratch: Array[u32],
+    chosen: Array[i32],
+):
+    """Choose the group's next city from the candidate list that begins at ``at``; -1 if all of it is visited."""
+    sums = local_array(near_columns, u32)
+    lanes = team_size() // groups
+    member = lane() % lanes
+    total = u32(0)
+    for s in range(near_columns):
+        k = at + member * near_columns + s
+        city = i32(near_cities[k])
+        word = free[mask_word(city, pieces, blocks, rows) * groups + group]
+        total += near_weights[k] if (word >> mask_bit(city, blocks, rows)) & 1 != 0 else 0
+        sums[s] = total
+    found = prefix_sum(total, member, group * lanes, team_size() // groups, scratch)
+    target = mulhi(draw, u32(found >> 32))
+    before = u32(found) - total
+    if found >> 32 == 0:
+        if member == 0:
+            chosen[group] = -1
+    elif before <= target and target - before < total:
+        s = 0
+        while sums[s] <= target - before:
+            s += 1
+        chosen[group] = i32(near_cities[at + member * near_columns + s])
+
+
+@function
+def choose_any(
+    draw: u32,
+    at: i32,
+    weights: Array[u32],
+    group: i32,
+    groups: Const[i32],
+    base: i32,
+    lanes: Const[i32],
+    columns: Const[i32],
+    pieces: Const[i32],
+    blocks: Const[i32],
+    rows: Const[i32],
+    free: Array[u32],
+    scratch: Array[u32],
+    marks: Array[u32],
+    chosen: Array[i32],
+):
+    """Choose an ant's next city from the whole row of weights that begins at ``at``, by lanes from ``base`` on."""
+    sums = local_array(columns, u32)
+    bits = local_array(columns, u32)
+    member = lane() - base
+    width = lanes // pieces
+    depth = blocks * rows
+    column = member % width * columns
+    piece = member // width
+    words = piece * ((depth + 31) >> 5)
+    first = at + piece * depth * COLUMNS + column
+    for s in range(columns):
+        sums[s] = u32(0)
+    for b in range(blocks):
+        for s in range(columns):
+            bits[s] = free[((words + (b * rows >> 5)) * COLUMNS + column + s) * groups + group]
+        for r in range(rows):
+            k = b * rows + r
+            for s in range(columns):
+                weight = weights[first + k * COLUMNS + s]
+                sums[s] += weight if (bits[s] & (u32(1) << u32(k))) != 0 else 0
+        for s in range(columns):
+            marks[(b * columns + s) * team_size() + lane()] = sums[s]
+    total = u32(0)
+    for s in range(columns):
+        total += sums[s]
+    found = prefix_sum(total, member % width * pieces + piece, base, lanes, scratch)
+    target = mulhi(draw, u32(found >> 32))
+    before = u32(found) - total
+    if before <= target and target - before < total:
+        target -= before
+        s = 0
+        passed = u32(0)
+        run = u32(0)
+        for c in range(columns):
+            run += sums[c]
+            if run <= target:
+                s = c + 1
+                passed = run
+        target -= passed
+        b = 0
+        while marks[(b * columns + s) * team_size() + lane()] <= target:
+            b += 1
+        if b > 0:
+            target -= marks[((b - 1) * columns + s) * team_size() + lane()]
+        k = b * rows
+        word = free[((words + (k >> 5)) * COLUMNS + column + s) * groups + group] >> u32(k)
+        run = u32(0)
+        for r in range(rows):
+            weight = weights[first + (b * rows + r) * COLUMNS + s]
+            run += weight if (word >> u32(r)) & 1 != 0 else 0
+            if run <= target:
+                k += 1
+        chosen[group] = (piece * depth + k) * COLUMNS + column + s
+    if lanes > 1:
+        barrier()
+
+
 @kernel
 def construct(
     weights: Array[u32],
@@ -93,21 +208,22 @@ def construct(
     colony: u32,
     seed: u64,
     state: Array[u32],
+    groups: Const[i32],
+    near_columns: Const[i32],
     lanes: Const[i32],
     columns: Const[i32],
     pieces: Const[i32],
     blocks: Const[i32],
     rows: Const[i32],
-    candidates: Const[i32],
 ):
-    """Let every ant make a tour: a group of ``lanes`` lanes per ant, ``team_size() / lanes`` ants per team in lockstep.
+    """Let every ant make a tour; a team has ``groups`` ants in lockstep, each with its share of the lanes.
 
     Parameters
     ----------
     weights : Array, n * stride
         Of the way from city i to city j at i * stride + j; 0 for j = i and beyond n.
     near_cities, near_weights : Array, n * 32
-        Candidate lists, nearest first, and their weights, 0 where a list ends; read if ``candidates`` > 0.
+        Candidate lists, nearest first, and their weights, 0 where a list has ended.
     tours : Array, ants * n
         Out: the tours.
     first
@@ -116,136 +232,75 @@ def construct(
         With the number of the iteration, of the ant and of the step, they decide every draw.
     state
         Element `ITERATION` is the number of the iteration.
+    near_columns
+        Candidates per lane of an ant. 0: no lists; then ``lanes`` is ``team_size() / groups``. Else it is
+        ``team_size()``: when a list is all visited, the whole team chooses from the ant's row.
     lanes
-        1, 2, 4, .. 32 or a multiple of 32. Several ants of a team with candidate lists need ``lanes`` = 1.
-    blocks, rows
-        A lane has ``blocks`` * ``rows`` rows of the table; it remembers its sums after every block.
+        That share a row: 1, 2, 4, .. 32 or a multiple of 32; each has ``columns`` columns, or one of ``pieces``
+        of a column, of ``blocks`` blocks of ``rows`` rows.
 
     """
-    free = shared_array(team_size() // lanes * pieces * ((blocks * rows + 31) // 32) * COLUMNS, u32)
+    free = shared_array(groups * pieces * ((blocks * rows + 31) // 32) * COLUMNS, u32)
     scratch = shared_array(2 * team_size(), u32)
     marks = shared_array(blocks * columns * team_size(), u32)
     draws = shared_array(4 * team_size(), u32)
-    chosen = shared_array(team_size() // lanes, i32)
-    words = local_array(4, u32)
-    sums = local_array(columns, u32)
-    bits = local_array(columns, u32)
+    here = shared_array(groups, i32)
+    chosen = shared_array(groups, i32)
+    counter = local_array(4, u32)
 
-    groups = team_size() // lanes
-    width = lanes // pieces
-    depth = blocks * rows
-    deep = (depth + 31) // 32
-    group = lane() // lanes
-    member = lane() % lanes
-    column = member % width * columns
-    piece = member // width
-    place = member % width * pieces + piece
+    share = team_size() // groups
+    group = lane() // share
+    member = lane() % share
     iteration = state[ITERATION]
-
     for begin in range(team_rank() * groups, ants, team_count() * groups):
         ant = min(begin + group, ants - 1)
         base = ant * n
-        for k in range(member, pieces * deep * COLUMNS, lanes):
-            free[k * groups + group] = 0xFFFFFFFF
-        if lanes > 1:
-            barrier()
-        city = 0
+        for k in range(lane(), groups * pieces * ((blocks * rows + 31) // 32) * COLUMNS, team_size()):
+            free[k] = 0xFFFFFFFF
         for step in range(n):
-            if step % (4 * lanes) == 0:
-                words[0] = u32((step >> 2) + member)
-                words[1] = iteration
-                words[2] = u32(first + ant)
-                words[3] = colony
-                philox(words, u32(seed), u32(seed >> 32))
+            if step % (4 * share) == 0:
+                counter[0] = u32((step >> 2) + member)
+                counter[1] = iteration
+                counter[2] = u32(first + ant)
+                counter[3] = colony
+                philox(counter, u32(seed), u32(seed >> 32))
                 for k in range(4):
-                    draws[lane() * 4 + k] = words[k]
-                if lanes > 1:
+                    draws[lane() * 4 + k] = counter[k]
+                if team_size() > 1:
                     barrier()
-            draw = draws[group * lanes * 4 + step % (4 * lanes)]
+            turn = step % (4 * share)
+            draw = draws[group * share * 4 + turn]
             if step == 0:
-                city = i32(mulhi(draw, u32(n)))
                 if member == 0:
-                    k = mask_word(city, pieces, blocks, rows) * groups + group
-                    free[k] = free[k] & ~(u32(1) << mask_bit(city, blocks, rows))
-                    tours[base] = u16(city)
-                if lanes > 1:
-                    barrier()
+                    chosen[group] = i32(mulhi(draw, u32(n)))
+            elif near_columns == 0:
+                choose_any(
+                    draw, here[group] * stride, weights, group, groups, group * share, lanes, columns, pieces, blocks,
+                    rows, free, scratch, marks, chosen,
+                )  # fmt: skip
             else:
-                missing = 1
-                if candidates > 0:
-                    total = u32(0)
-                    for s in range(columns):
-                        other = i32(near_cities[city * COLUMNS + column + s])
-                        word = free[mask_word(other, pieces, blocks, rows) * groups + group]
-                        unvisited = (word >> mask_bit(other, blocks, rows)) & 1 != 0
-                        total += near_weights[city * COLUMNS + column + s] if unvisited and piece == 0 else 0
-                        sums[s] = total
-                    found = prefix_sum(total, place, group * lanes, lanes, scratch)
-                    bound = u32(found >> 32)
-                    if bound != 0:
-                        missing = 0
-                        target = mulhi(draw, bound)
-                        before = u32(found) - total
-                        if before <= target and target - before < total:
-                            target -= before
-                            skipped = 0
-                            for s in range(columns):
-                                if sums[s] <= target:
-                                    skipped += 1
-                            chosen[group] = i32(near_cities[city * COLUMNS + column + skipped])
-                if missing != 0:
-                    at = city * stride + piece * depth * COLUMNS + column
-                    for s in range(columns):
-                        sums[s] = u32(0)
-                    for b in range(blocks):
-                        mask = (piece * deep + (b * rows >> 5)) * COLUMNS + column
-                        for s in range(columns):
-                            bits[s] = free[(mask + s) * groups + group]
-                        for r in range(rows):
-                            k = b * rows + r
-                            for s in range(columns):
-                                weight = weights[at + k * COLUMNS + s]
-                                sums[s] += weight if (bits[s] & (u32(1) << u32(k))) != 0 else 0
-                        for s in range(columns):
-                            marks[(b * columns + s) * team_size() + lane()] = sums[s]
-                    total = u32(0)
-                    for s in range(columns):
-                        total += sums[s]
-                    found = prefix_sum(total, place, group * lanes, lanes, scratch)
-                    target = mulhi(draw, u32(found >> 32))
-                    before = u32(found) - total
-                    if before <= target and target - before < total:
-                        target -= before
-                        s = 0
-                        last = (blocks - 1) * columns * team_size() + lane()
-                        while marks[last + s * team_size()] <= target:
-                            target -= marks[last + s * team_size()]
-                            s += 1
-                        b = 0
-                        while marks[(b * columns + s) * team_size() + lane()] <= target:
-                            b += 1
-                        if b > 0:
-                            target -= marks[((b - 1) * columns + s) * team_size() + lane()]
-                        k = b * rows
-                        word = free[((piece * deep + (k >> 5)) * COLUMNS + column + s) * groups + group] >> u32(k)
-                        run = u32(0)
-                        for r in range(rows):
-                            weight = weights[at + (b * rows + r) * COLUMNS + s]
-                            run += weight if (word >> u32(r)) & 1 != 0 else 0
-                            if run <= target:
-                                k += 1
-                        chosen[group] = (piece * depth + k) * COLUMNS + column + s
-                if lanes > 1:
+                choose_near(
+                    draw, here[group] * COLUMNS, near_cities, near_weights, group, groups, near_columns, pieces,
+                    blocks, rows, free, scratch, chosen,
+                )  # fmt: skip
+                if team_size() > 1:
                     barrier()
+                for g in range(groups):
+                    if chosen[g] < 0:
+                        choose_any(
+                            draws[g * share * 4 + turn], here[g] * stride, weights, g, groups, 0, lanes, columns,
+                            pieces, blocks, rows, free, scratch, marks, chosen,
+                        )  # fmt: skip
+            if step == 0 and team_size() > 1:
+                barrier()
+            if member == 0:
                 city = chosen[group]
-                if member == 0:
-                    k = mask_word(city, pieces, blocks, rows) * groups + group
-                    free[k] = free[k] & ~(u32(1) << mask_bit(city, blocks, rows))
-                    tours[base + step] = u16(city)
-                if lanes > 1:
-                    barrier()
-        if lanes > 1:
-            barrier()
+                here[group] = city
+                tours[base + step] = u16(city)
+                k = mask_word(city, pieces, blocks, rows) * groups + group
+                free[k] = free[k] & ~(u32(1) << mask_bit(city, blocks, rows))
+            if team_size() > 1:
+                barrier()
 
 
 @kernel
@@ -261,7 +316,7 @@ def measure(
     least: Array[u64],
     digest: Array[u64],
 ):
-    """Measure the tours: each one's length, the least (length, ant), and a digest of all (colony, iteration, ant, length).
+    """Measure the tours: lengths, the least (length, ant), and a digest of every (colony, iteration, ant, length).
 
     The digest is a sum, so it does not depend on the order in which teams finish.
     """

@@ -66,7 +66,7 @@ def judge(
     laid_length: Array[u32],
     ticket: Array[u32],
 ):
-    """End the construction of an iteration: keep the best tour, and choose the one that deposits in a Max-Min Ant System.
+    """End an iteration's construction: keep the best tour; choose the one that deposits in a Max-Min Ant System.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ant colony optimisation for the TSP (`menezes2019`): one algorithm, three strategies, any backend, any number of ranks."""
+"""Ant colony optimisation for the TSP (`menezes2019`): three strategies, any backend, any number of ranks."""
 
 from core.search.ant_colony.colony import Outcome
 from core.search.ant_colony.search import AntColony

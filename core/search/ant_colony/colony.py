@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,20 +10,21 @@ import numpy as np
 from core.errors import UserError
 from core.kernels import ants as ants_kernels
 from core.kernels import pheromone as trails
-from core.kernels.ants import BEST, COLUMNS, STATES
+from core.kernels.ants import COLUMNS, STATES
+from core.kernels.two_opt_near import BATCH, NEAR, climb_near
 from core.search.ant_colony.settings import (
     FixedPoint,
     Settings,
-    candidate_lists,
     fixed_point,
     heuristic,
+    nearest_cities,
     nearest_neighbour_tour,
 )
 from core.search.two_opt_scans import Scan, is_wide, scan_for
 
 NOTHING = np.iinfo(np.uint64).max
 UNKNOWN = np.iinfo(np.uint32).max
-COARSE_LANES = 32
+COARSE_TEAM = 32
 """Ants of a team in the paper's coarse-grained strategy (section V)."""
 UPDATE_LANES = 128
 ROWS_TO_SEARCH = 8
@@ -60,10 +62,12 @@ class Shape(NamedTuple):
 
     Attributes
     ----------
+    team_size, ants : int
+        Lanes and ants of a team.
+    near_columns : int
+        Candidates per lane of an ant; 0: there are no lists.
     lanes : int
-        Per ant: 1, 2, 4, .. 32 or a multiple of 32.
-    ants : int
-        Per team.
+        That share a row of weights: 1, 2, 4, .. 32 or a multiple of 32.
     blocks, rows : int
         Rows of a lane's part of the table of weights, in blocks of which it remembers the sums.
     update_teams, update_lanes : int
@@ -71,8 +75,10 @@ class Shape(NamedTuple):
 
     """
 
-    lanes: int
+    team_size: int
     ants: int
+    near_columns: int
+    lanes: int
     blocks: int
     rows: int
     update_teams: int
@@ -93,47 +99,55 @@ class Shape(NamedTuple):
         """Weights from one city's row to the next one's."""
         return COLUMNS * self.pieces * self.blocks * self.rows
 
-    @property
-    def team_size(self) -> int:
-        """Lanes of a team."""
-        return self.lanes * self.ants
-
 
 def shape_for(
-    strategy: str, capabilities: Any, n: int, settings: Settings, lanes: int | None = None, ants: int | None = None
+    strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
 ) -> Shape:
-    """Shape of the launches of a strategy on a device, with ``lanes`` per ant and ``ants`` per team if they are given.
+    """Shape of the launches of a strategy on a device; ``team`` are lanes and ants of a team, if they are given.
 
     Raises
     ------
     UserError
-        Several ants with several lanes each in a team, and candidate lists.
+        A team that cannot share out its lanes.
 
     """
     wide = capabilities.lanes_resident > 1
-    if not wide or strategy == "coarse":
-        lanes, ants = lanes or 1, ants or (min(COARSE_LANES, capabilities.max_team_size) if wide else 1)
-    else:
-        many = settings.ants > 24 * capabilities.compute_units
-        lanes = lanes or (128 if n > 2048 else 16 if many and not settings.candidates else 32)
-        ants = ants or max(1, 32 // lanes)
-    if settings.candidates and lanes > 1 and ants > 1:
-        raise UserError(f"ants with candidate lists take one lane each or a team each, not {ants} of {lanes} lanes")
-    pieces = max(1, lanes // COLUMNS)
-    depth = -(-(-(-n // COLUMNS)) // pieces)
+    if team is None:
+        team = chosen_team(strategy, capabilities, n, settings) if wide else (1, 1)
+    team_size, ants = team
+    listed = settings.candidates > 0
+    share = team_size // ants
+    lanes = team_size if listed else share
+    possible = team_size == share * ants and all(k % COLUMNS == 0 or k in (1, 2, 4, 8, 16) for k in (share, lanes))
+    if not possible or (listed and share > COLUMNS):
+        raise UserError(f"{ants} ants cannot share a team of {team_size} lanes with {settings.candidates} candidates")
+    depth = ceil(n / (COLUMNS * max(1, lanes // COLUMNS)))
     rows = min(depth, ROWS_TO_SEARCH)
-    remembered = 4 * (-(-depth // rows)) * max(1, COLUMNS // lanes) * lanes * ants
-    if remembered > LEAST_SHARED_BYTES // 3:
-        rows = min(depth, 32)
+    if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
+        rows = min(depth, COLUMNS)
     alone = strategy != "fine-deposit"
     return Shape(
-        lanes=lanes,
+        team_size=team_size,
         ants=ants,
-        blocks=-(-depth // rows),
+        near_columns=ceil(settings.candidates / share),
+        lanes=lanes,
+        blocks=ceil(depth / rows),
         rows=rows,
         update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
         update_lanes=1 if alone or not wide else UPDATE_LANES,
     )
+
+
+def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) -> tuple[int, int]:
+    """Lanes and ants of a team on a device that runs many lanes at a time: measured on one H200."""
+    many = settings.ants > 24 * capabilities.compute_units
+    if strategy == "coarse":
+        return COARSE_TEAM, COARSE_TEAM
+    if settings.candidates:
+        return 32, 8 if many else 1
+    if n > 2048:
+        return 64, 1
+    return 32, 2 if many else 1
 
 
 class Ground:
@@ -158,9 +172,15 @@ class Ground:
         self.numbers: FixedPoint = fixed_point(settings, ordered, length)
         self.distances = backend.upload(ordered)
         self.heuristic = backend.upload(heuristic(ordered, settings.beta))
-        lists = candidate_lists(ordered, settings.candidates) if settings.candidates else np.zeros(1, np.uint16)
-        self.near_cities = backend.upload(lists.reshape(-1))
-        self.scan: Scan | None = scan_for("pruned", backend, ordered) if settings.local_search == "2opt" else None
+        self.near_cities = self._lists(ordered, settings.candidates, COLUMNS)
+        climbs = settings.local_search
+        self.scan: Scan | None = scan_for("pruned", backend, ordered) if climbs == "2opt" else None
+        self.joined: Any = self._lists(ordered, NEAR, NEAR) if climbs == "2opt-near" else None
+
+    def _lists(self, distances: np.ndarray, wanted: int, width: int) -> Any:
+        """Neighbour lists on the device."""
+        lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
+        return self.backend.upload(lists.reshape(-1))
 
 
 class Colony:
@@ -201,8 +221,8 @@ class Colony:
         self.delta = allocate(n * n, np.uint32)
         self.weights = allocate(n * shape.stride, np.uint32)
         self.near_weights = allocate(n * COLUMNS if settings.candidates else 1, np.uint32)
-        self.tours = allocate(max(1, ants) * n, np.uint16)
-        self.lengths = allocate(max(1, ants), np.uint32)
+        self.tours = allocate(ants * n, np.uint16)
+        self.lengths = allocate(ants, np.uint32)
         self.best = allocate(n, np.uint16)
         self.laid = allocate(n, np.uint16)
         self.laid_length = allocate(1, np.uint32)
@@ -214,9 +234,10 @@ class Colony:
         self.curve = allocate(1, np.uint32)
         units = self.backend.capabilities.compute_units
         self.wide = is_wide(self.backend)
-        teams = -(-max(1, ants) // shape.ants)
+        teams = ceil(ants / shape.ants)
         self.teams = teams if self.wide else min(teams, 8 * units)
         self.row_teams = min(n, 8 * units)
+        self.climbing_lanes = min(BATCH * NEAR, self.backend.capabilities.max_team_size) if self.wide else 1
         self.lanes = min(UPDATE_LANES, self.backend.capabilities.max_team_size) if self.wide else 1
 
     def begin(self, iterations: int) -> None:
@@ -246,13 +267,21 @@ class Colony:
             shape.team_size,
             *(self.weights, ground.near_cities, self.near_weights, self.tours, ground.n, shape.stride),
             *(self.ants, self.first, self.number, self.seed, self.state),
-            *(shape.lanes, shape.columns, shape.pieces, shape.blocks, shape.rows, self.settings.candidates),
+            *(shape.ants, shape.near_columns, shape.lanes, shape.columns, shape.pieces, shape.blocks, shape.rows),
         )
 
     def climb(self) -> None:
-        """Climb every tour to its 2-opt optimum, if the settings say so."""
-        if self.ground.scan is not None:
-            self.ground.scan.launch(self.tours, self.ants, 0, self.ticket, *self.climbed)
+        """Improve every tour by 2-opt, if the settings say so."""
+        ground = self.ground
+        if ground.scan is not None:
+            ground.scan.launch(self.tours, self.ants, 0, self.ticket, *self.climbed)
+        elif ground.joined is not None:
+            self.backend.launch(
+                climb_near,
+                min(self.ants, 16 * self.backend.capabilities.compute_units),
+                self.climbing_lanes,
+                *(ground.distances, ground.joined, self.tours, ground.n, self.ants, self.ticket),
+            )
 
     def measure(self) -> None:
         """Measure the tours; the least (length, ant) and the digest come of it."""
@@ -266,7 +295,7 @@ class Colony:
         )
 
     def judge(self, tours: Any = None, first: int | None = None, adopt: bool = False) -> None:
-        """Keep the best tour and choose the one that deposits, among ``tours`` (this rank's), of which ``first`` is one.
+        """Keep the best tour and choose the one that deposits, among ``tours`` from ant ``first`` on: this rank's.
 
         With ``adopt`` the tour is another colony's: it can become the best so far, and no iteration ends.
         """
@@ -353,10 +382,7 @@ def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: 
         Whether distances take 32 bits and not 16.
 
     """
-    lists = (8 if wide_distances else 4) * n * n if settings.local_search == "2opt" else 0
+    lists = (8 if wide_distances else 4) * n * n if settings.local_search == "2opt" else 2 * NEAR * n
     shared = ((4 if wide_distances else 2) + 4) * n * n + lists + 2 * COLUMNS * n
     own = 8 * n * n + 4 * n * shape.stride + 4 * COLUMNS * n + (2 * n + 4) * ants
     return shared + colonies * own
-
-
-__all__ = ["BEST", "Colony", "Ground", "Outcome", "Shape", "bytes_needed", "shape_for"]

@@ -41,8 +41,8 @@ class AntColony:
         ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
     seed
         Of all draws.
-    lanes, ants_per_team
-        Shape of the launch, else chosen for the device.
+    team
+        Lanes and ants of a team; None: chosen for the device.
 
     Raises
     ------
@@ -61,8 +61,7 @@ class AntColony:
         *,
         strategy: str = "fine-deposit",
         seed: int = 0,
-        lanes: int | None = None,
-        ants_per_team: int | None = None,
+        team: tuple[int, int] | None = None,
     ) -> None:
         settings = settings or Settings()
         n = len(distances)
@@ -82,8 +81,8 @@ class AntColony:
         self.n = n
         self.settings = settings
         self.notes: list[str] = []
-        self.shape = shape_for(strategy, backend.capabilities, n, settings, lanes, ants_per_team)
-        self.lanes, self.ants_per_team, self.team_size = self.shape.lanes, self.shape.ants, self.shape.team_size
+        self.shape = shape_for(strategy, backend.capabilities, n, settings, team)
+        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants
         colonies, ants = (1, end - begin) if split else (end - begin, settings.ants)
         wide = distances.dtype != np.uint16
         self.split = split and size > 1
@@ -109,7 +108,8 @@ class AntColony:
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.recorded: dict[int, Any] = {}
-        self.found: tuple[Any, ...] = ()
+        self.found: tuple[int, ...] = ()
+        """Length, colony, iteration and ant of the best tour that all ranks know of."""
 
     def _tours_are_less(self) -> bool:
         """Whether all tours take fewer bytes than all deposits."""
@@ -142,6 +142,7 @@ class AntColony:
         """
         if not 1 <= iterations < 2**31:
             raise UserError(f"there is at least 1 iteration, not {iterations}")
+        self.found = ()
         for colony in self.colonies:
             colony.begin(iterations)
         if self.split:
@@ -152,7 +153,7 @@ class AntColony:
 
     def best_tour(self) -> np.ndarray:
         """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
-        length, number = self.found
+        number = self.found[1]
         mine = next((c for c in self.colonies if c.number == number), None)
         tour = np.zeros(self.n, np.int64)
         if mine is not None and (not self.split or self.communicator.rank == 0):
@@ -160,7 +161,7 @@ class AntColony:
         return self.ground.order[self.communicator.sum(tour)]
 
     def phase_seconds(self, iterations: int) -> dict[str, float]:
-        """Seconds that each kernel of an iteration of the first colony takes, mean of ``iterations`` after the first."""
+        """Seconds per iteration of each kernel of the first colony, mean of ``iterations`` after the first."""
         colony = self.colonies[0]
         colony.begin(iterations + 1)
         colony.iterate()
@@ -207,18 +208,26 @@ class AntColony:
 
     def _exchange(self) -> None:
         """Give every colony the best tour of all."""
-        length, number = self._best_colony()
+        self._find_best()
+        length, number, _, ant = self.found
         mine = next((c for c in self.colonies if c.number == number), None)
         tour = self.backend.download(mine.best) if mine else np.zeros(self.n, np.uint16)
         leader = self.backend.upload(self.communicator.sum(tour))
         for colony in self.colonies:
-            self.backend.write(colony.least, np.array([length << 32], np.uint64))
-            colony.judge(leader, 0, adopt=True)
+            self.backend.write(colony.least, np.array([length << 32 | ant], np.uint64))
+            colony.judge(leader, ant, adopt=True)
 
-    def _best_colony(self) -> tuple[int, int]:
-        """Length of the best tour of all ranks, and the smallest number of a colony that has it."""
+    def _find_best(self) -> None:
+        """Learn which colony of all ranks has the best tour; one that others took over remains its finder's."""
         mine = min((colony.best_so_far()[0], colony.number) for colony in self.colonies)
-        return self.communicator.minloc(*mine)
+        length, number = self.communicator.minloc(*mine)
+        who = np.zeros(2, np.int64)
+        for colony in self.colonies:
+            if colony.number == number and not (self.split and self.communicator.rank):
+                who[:] = colony.best_so_far()[1:]
+        iteration, ant = (int(x) for x in self.communicator.sum(who))
+        if not self.found or length < self.found[0]:
+            self.found = (length, number, iteration, ant)
 
     # --- one colony whose ants are on several ranks ---
 
@@ -273,17 +282,13 @@ class AntColony:
 
     def _outcome(self, iterations: int) -> Outcome:
         """Collect the results of all ranks."""
-        length, number = self._best_colony()
-        self.found = (length, number)
+        self._find_best()
+        length, number, iteration, ant = self.found
         digest = np.zeros(1, np.uint64)
         curve = np.full(iterations, np.iinfo(np.uint32).max, np.uint32)
-        who = np.zeros(2, np.int64)
         for colony in self.colonies:
             digest += self.backend.download(colony.digest)
             curve = np.minimum(curve, colony.lengths_of_best(iterations))
-            if colony.number == number and not (self.split and self.communicator.rank):
-                who[:] = colony.best_so_far()[1:]
-        iteration, ant = (int(x) for x in self.communicator.sum(who))
         curves = self.communicator.gather(curve)
         curve = self.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
         evaluations = self.settings.colonies * self.settings.ants * self.n * self.n * iterations

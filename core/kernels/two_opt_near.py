@@ -1,0 +1,172 @@
+"""2-opt by neighbour lists and a queue of cities to look at: a local search for tours that are good already.
+
+Bentley, "Fast algorithms for geometric traveling salesman problems", ORSA Journal on Computing 4(4), 1992: a move can
+only win if it joins a city to a nearer one than its tour neighbour, and cities whose surroundings have not changed need
+no second look (his don't-look bits). Here the first `BATCH` cities of the queue are looked at together, and the best
+of their moves is made, so that the outcome depends on no number of lanes.
+"""
+
+from __future__ import annotations
+
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    atomic_add,
+    atomic_max,
+    barrier,
+    function,
+    i32,
+    kernel,
+    lane,
+    max,
+    min,
+    shared_array,
+    team_size,
+    u16,
+    u32,
+    u64,
+)
+
+D = Generic("D")
+NEAR = 16
+"""Neighbours of a city that moves may join it to."""
+BATCH = 8
+HEAD, COUNT = 0, 1
+
+
+@function
+def wrapped(p: i32, n: i32) -> i32:
+    """A position from -n to 2n - 1 as one from 0 to n - 1."""
+    if p < 0:
+        return p + n
+    return p - n if p >= n else p
+
+
+@function
+def enqueue(city: i32, n: i32, queue: Array[u16], waiting: Array[u32], line: Array[i32]):
+    """Put a city at the end of the queue, unless it waits there already."""
+    bit = u32(1) << u32(city & 31)
+    if waiting[city >> 5] & bit == 0:
+        waiting[city >> 5] = waiting[city >> 5] | bit
+        queue[wrapped(line[HEAD] + line[COUNT], n)] = u16(city)
+        line[COUNT] = line[COUNT] + 1
+
+
+@kernel
+def climb_near(
+    distances: Array[D],
+    near_cities: Array[u16],
+    tours: Array[u16],
+    n: Const[i32],
+    climbers: i32,
+    ticket: Array[u32],
+):
+    """Climb from each of ``tours`` until no move by the neighbour lists wins; a team climbs one tour at a time.
+
+    Parameters
+    ----------
+    distances : Array, n * n
+    near_cities : Array, n * NEAR
+        For each city others by ascending distance; filled up with the city itself.
+    tours : Array, climbers * n
+        Start tours in, local optima out.
+    ticket : Array, 1
+        The next climber to take.
+
+    """
+    tour = shared_array(n, u16)
+    place = shared_array(n, u16)
+    queue = shared_array(n, u16)
+    waiting = shared_array((n + 31) // 32, u32)
+    line = shared_array(2, i32)
+    turn = shared_array(1, u32)
+    winner = shared_array(1, u64)
+    while True:
+        if lane() == 0:
+            turn[0] = atomic_add(ticket, 0, u32(1))
+            line[HEAD] = 0
+            line[COUNT] = n
+        barrier()
+        climber = turn[0]
+        if climber >= u32(climbers):
+            break
+        base = i32(climber) * n
+        for p in range(lane(), n, team_size()):
+            tour[p] = tours[base + p]
+            queue[p] = tours[base + p]
+            place[tours[base + p]] = u16(p)
+        for k in range(lane(), (n + 31) // 32, team_size()):
+            waiting[k] = 0xFFFFFFFF
+        barrier()
+        while line[COUNT] > 0:
+            head = line[HEAD]
+            looked = min(BATCH, line[COUNT])
+            if lane() == 0:
+                winner[0] = u64(0)
+            barrier()
+            best = u64(0)
+            for x in range(lane(), looked * NEAR, team_size()):
+                city = i32(queue[wrapped(head + x // NEAR, n)])
+                other = i32(near_cities[city * NEAR + x % NEAR])
+                if other != city:
+                    p = i32(place[city])
+                    q = i32(place[other])
+                    joined = i32(distances[city * n + other])
+                    for way in range(2):
+                        step = 1 - 2 * way
+                        beside = i32(tour[wrapped(p + step, n)])
+                        beyond = i32(tour[wrapped(q + step, n)])
+                        gain = i32(distances[city * n + beside]) - joined
+                        if gain > 0:
+                            gain += i32(distances[other * n + beyond]) - i32(distances[beside * n + beyond])
+                            if gain > 0:
+                                best = max(best, (u64(gain) << 32) | u64(~u32(2 * x + way)))
+            if best != 0:
+                atomic_max(winner, 0, best)
+            barrier()
+            won = winner[0]
+            if won == 0:
+                barrier()
+                if lane() == 0:
+                    for k in range(looked):
+                        city = i32(queue[wrapped(head + k, n)])
+                        waiting[city >> 5] = waiting[city >> 5] & ~(u32(1) << u32(city & 31))
+                    line[HEAD] = wrapped(head + looked, n)
+                    line[COUNT] = line[COUNT] - looked
+            else:
+                x = i32(~u32(won) >> 1)
+                way = i32(~u32(won) & 1)
+                city = i32(queue[wrapped(head + x // NEAR, n)])
+                other = i32(near_cities[city * NEAR + x % NEAR])
+                # Edges (a, a + 1) and (b, b + 1) go; a + 1 .. b is reversed, or all the rest if that is less.
+                a = wrapped(i32(place[city]) - way, n)
+                b = wrapped(i32(place[other]) - way, n)
+                from_a = i32(tour[a])
+                after_a = i32(tour[wrapped(a + 1, n)])
+                from_b = i32(tour[b])
+                after_b = i32(tour[wrapped(b + 1, n)])
+                first, last = wrapped(a + 1, n), b
+                length = wrapped(b - a, n)
+                if 2 * length > n:
+                    first, last = wrapped(b + 1, n), a
+                    length = n - length
+                barrier()
+                for s in range(lane(), length >> 1, team_size()):
+                    low = wrapped(first + s, n)
+                    high = wrapped(last - s, n)
+                    here = tour[low]
+                    there = tour[high]
+                    tour[low] = u16(there)
+                    tour[high] = u16(here)
+                    place[there] = u16(low)
+                    place[here] = u16(high)
+                if lane() == 0:
+                    enqueue(from_a, n, queue, waiting, line)
+                    enqueue(after_a, n, queue, waiting, line)
+                    enqueue(from_b, n, queue, waiting, line)
+                    enqueue(after_b, n, queue, waiting, line)
+            barrier()
+        for p in range(lane(), n, team_size()):
+            tours[base + p] = tour[p]
+        barrier()

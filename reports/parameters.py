@@ -1,0 +1,26 @@
+"""A run's parameters with its seed: what runs have in common, and how reports word them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reports.records import Record
+
+
+def parameters(record: Record) -> dict[str, Any]:
+    """Return everything that was asked of a run, its seed included."""
+    return {**record.parameters, "seed": record.seed}
+
+
+def shared(records: Sequence[Record]) -> dict[str, Any]:
+    """Return the parameters, seed included, that have the same value in all records; at least one record."""
+    first, *others = map(parameters, records)
+    return {
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
+    }
+
+
+def worded(values: Mapping[str, Any]) -> str:
+    """Word parameters for a cell or a sentence, in the order of their names."""
+    return ", ".join(f"{name} = {value}" for name, value in sorted(values.items()))

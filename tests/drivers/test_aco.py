@@ -1,0 +1,391 @@
+"""The driver of ant colony optimisation: what it prints, records and refuses; ranks change nothing but the speed."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import pytest
+
+from drivers import aco
+from drivers.options import run_driver
+from drivers.progress import progress
+
+ROOT = Path(__file__).parents[2]
+SMALL = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
+MMAS = ["--variant", "mmas"]
+COLONIES = [*MMAS, "--colonies", "3", "--exchange", "2", "--stagnation", "2", "--local-search", "2opt"]
+
+ONE_WAY = """NAME : one-way
+TYPE : {type}
+DIMENSION : 3
+EDGE_WEIGHT_TYPE : EXPLICIT
+EDGE_WEIGHT_FORMAT : FULL_MATRIX
+EDGE_WEIGHT_SECTION
+0 1 2
+{back} 0 3
+2 3 0
+EOF
+"""
+
+
+@pytest.fixture
+def drive(capsys):
+    """Run drivers.aco in this process; returns the exit code, standard output and standard error."""
+
+    def run(*arguments):
+        code = run_driver(aco.main, [*map(str, arguments)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def mpirun():
+    """Run drivers.aco on so many ranks."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = Path(sys.executable).with_name("mpirun")
+    if not launcher.exists():
+        pytest.skip("no mpirun beside this Python")
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def run(ranks, *arguments):
+        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.aco", *arguments]
+        return subprocess.run(
+            [*map(str, command)], cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=120
+        )
+
+    return run
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def cities_of(path):
+    """A .tour file's cities, from 1."""
+    numbers = Path(path).read_text().split("TOUR_SECTION")[1].split("-1")[0]
+    return [int(city) for city in numbers.split()]
+
+
+def plain_length(path, tour):
+    """A closed tour's length by TSPLIB's EUC_2D, from the file's own lines."""
+    rows = re.findall(r"^ *(\d+) +(\S+) +(\S+) *$", Path(path).read_text(), re.M)
+    at = {int(city): (float(x), float(y)) for city, x, y in rows}
+    steps = [(at[a], at[b]) for a, b in pairwise([*tour, tour[0]])]
+    return sum(int(((x - u) ** 2 + (y - v) ** 2) ** 0.5 + 0.5) for (x, y), (u, v) in steps)
+
+
+# --- what comes out ---
+
+
+def test_a_run_says_what_it_does_who_found_the_best_tour_and_how_fast(drive):
+    code, said, error = drive(*SMALL)
+    assert (code, error) == (0, "")
+    head, result = said.splitlines()
+    assert "Ant System, 24 ants, 6 iterations, fine-deposit" in head
+    assert "on cpu (" in head
+    assert re.search(r": length \d+ by ant \d+ in iteration [0-5], ", result)
+    assert re.search(r"\(compile [\d.]+, transfer [\d.]+, kernel [\d.]+\)", result)
+    assert " G selection evaluations/s, hash " in result
+    assert result.endswith(", confirmed by the scorer")
+
+
+def test_every_part_of_max_min_ant_system_gives_a_confirmed_result(drive):
+    code, said, _ = drive(*SMALL, *COLONIES, "--candidates", "8", "--best-every", "3", "--smoothing", "0.25")
+    assert code == 0
+    head, result = said.splitlines()
+    assert "Max-Min Ant System, 3 colonies of 24 ants, 8 candidates, 2-opt after every tour, 6 iterations" in head
+    assert re.search(r"by ant \d+ of colony [012] in iteration [0-5]", result)
+    assert result.endswith(", confirmed by the scorer")
+
+
+def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared_data, tmp_path):
+    tour, drawing, record = tmp_path / "best.tour", tmp_path / "best.svg", tmp_path / "r.jsonl"
+    files = ["--tour", tour, "--svg", drawing, "--record", record]
+    _, said, _ = drive("--instance", "eil51", "--data", shared_data, *SMALL[2:], *files)
+    (best,) = lines(record)
+    assert sorted(cities_of(tour)) == list(range(1, 52))
+    assert plain_length(shared_data / "tsplib" / "eil51.tsp", cities_of(tour)) == best["best_cost"]
+    # 426 is TSPLIB's optimum of eil51.
+    assert f" ({100 * (best['best_cost'] / 426 - 1):.2f} % above the optimum 426)" in said
+    assert drawing.read_text().startswith("<svg")
+
+
+def test_the_curve_holds_every_iteration_and_ends_with_the_result(drive, tmp_path):
+    drive(*SMALL, "--curve", tmp_path / "curve.csv", "--record", tmp_path / "r.jsonl")
+    (record,) = lines(tmp_path / "r.jsonl")
+    with open(tmp_path / "curve.csv") as file:
+        rows = [{name: int(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    assert [row["iteration"] for row in rows] == list(range(6))
+    assert [row["best_so_far"] for row in rows] == list(accumulate((row["best_of_iteration"] for row in rows), min))
+    assert rows[-1]["best_so_far"] == record["best_cost"]
+    found = next(row["iteration"] for row in rows if row["best_of_iteration"] == record["best_cost"])
+    assert record["details"]["found_at"] == found
+    assert record["details"]["curve"][0] == [0, rows[0]["best_of_iteration"]]
+    assert record["details"]["curve"][-1] == [found, record["best_cost"]]
+
+
+def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):
+    exchanging = [*MMAS, "--colonies", "4", "--exchange", "2"]
+    for seed in range(6):
+        drive(*SMALL, *exchanging, "--ants", "3", "--seed", seed, "--record", tmp_path / "r.jsonl")
+    for record in lines(tmp_path / "r.jsonl"):
+        assert record["details"]["curve"][-1] == [record["details"]["found_at"], record["best_cost"]], record["seed"]
+
+
+def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive, tmp_path):
+    given = {
+        "ants": 10,
+        "alpha": 1.5,
+        "beta": 3.0,
+        "rho": 0.25,
+        "variant": "mmas",
+        "candidates": 7,
+        "local_search": "2opt",
+        "best_every": 2,
+        "stagnation": 3,
+        "smoothing": 0.75,
+        "colonies": 2,
+        "exchange": 4,
+        "iterations": 5,
+        "strategy": "fine",
+    }
+    arguments = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)]
+    drive(*SMALL[:4], *arguments, "--seed", "5", "--record", tmp_path / "r.jsonl")
+    (record,) = lines(tmp_path / "r.jsonl")
+    assert (record["workload"], record["backend"], record["seed"]) == ("aco", "cpu", 5)
+    assert record["parameters"] == given
+    assert record["scored"] is True
+    assert record["evaluations"] == 2 * 10 * 30 * 30 * 5
+    assert 0 <= record["best_index"] < 10
+    details = record["details"]
+    assert (details["cities"], details["optimum"], details["communication_share"]) == (30, None, 0.0)
+    assert details["instance_source"]
+    assert details["colony"] in (0, 1)
+    sample = record["samples"][0]
+    rate = record["evaluations"] / (sample["total_s"] - sample["compile_s"])
+    assert details["evaluations_per_second"] == pytest.approx(rate)
+    assert details["team_size"] == details["lanes_per_ant"] * details["ants_per_team"]
+    # The distances alone, of 16 bits.
+    assert details["bytes_needed"] > 2 * 30 * 30
+
+
+def test_the_strategies_of_the_paper_change_nothing_but_the_speed(drive, tmp_path):
+    for strategy in ("coarse", "fine", "fine-deposit"):
+        drive(*SMALL, "--strategy", strategy, "--record", tmp_path / "r.jsonl")
+    records = lines(tmp_path / "r.jsonl")
+    assert [record["parameters"]["strategy"] for record in records] == ["coarse", "fine", "fine-deposit"]
+    assert len({record["trajectory_hash"] for record in records}) == 1
+    assert len({(record["best_cost"], record["best_index"]) for record in records}) == 1
+
+
+def test_another_seed_and_another_parameter_make_other_tours(drive, tmp_path):
+    for changed in ([], ["--seed", "1"], ["--rho", "0.5"], ["--alpha", "2"], ["--beta", "5"], ["--candidates", "5"]):
+        drive(*SMALL, *changed, "--record", tmp_path / "r.jsonl")
+    assert len({record["trajectory_hash"] for record in lines(tmp_path / "r.jsonl")}) == 6
+
+
+def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path):
+    record = tmp_path / "r.jsonl"
+    drive(*SMALL, "--record", record)
+    (first,) = lines(record)
+    _, said, _ = drive(*SMALL, "--record", record, "--repeats", "2")
+    assert "1 of 2 repetitions are in" in said
+    assert said.count("confirmed by the scorer") == 1
+    (whole,) = lines(record)
+    assert whole["samples"][0] == first["samples"][0]
+    assert len(whole["samples"]) == 2
+    assert whole["trajectory_hash"] == first["trajectory_hash"]
+
+
+def test_a_bar_shows_the_best_length_so_far(drive):
+    pytest.importorskip("rich")
+    code, said, error = drive(*SMALL[:-1], "--progress")
+    assert code == 0
+    assert "6/6" in error
+    best = re.search(r": length (\d+)", said)[1]
+    assert f"best length {best}" in error
+
+
+def test_the_bar_counts_the_iterations_of_every_colony(drive):
+    pytest.importorskip("rich")
+    _, said, error = drive(*SMALL[:-1], "--colonies", "3", "--progress")
+    assert "18/18" in error
+    best = re.search(r": length (\d+)", said)[1]
+    assert f"best length {best}" in error
+
+
+def test_a_watched_run_makes_the_same_tours(drive):
+    pytest.importorskip("rich")
+    hashes = [
+        re.search("hash ([0-9a-f]{16})", drive(*SMALL[:-1], way)[1])[1] for way in ("--progress", "--no-progress")
+    ]
+    assert hashes[0] == hashes[1]
+
+
+def test_a_curve_keeps_the_improvements_and_of_very_many_the_ends_and_some_between():
+    assert aco.improvements([9, 9, 7, 8, 7, 3]) == [[0, 9], [2, 7], [5, 3]]
+    falling = list(range(1000, 0, -1))
+    points = aco.improvements(falling, most=10)
+    assert len(points) == 10
+    assert (points[0], points[-1]) == ([0, 1000], [999, 1])
+    assert all(falling[iteration] == length for iteration, length in points)
+    assert len({iteration for iteration, _ in points}) == 10
+
+
+def test_a_note_stays_behind_the_bar_as_it_is_until_the_next(capsys):
+    pytest.importorskip("rich")
+    with progress(3, "touring", wanted=True) as bar:
+        bar.advance(1, "length [9]")
+        bar.advance()
+    shown = capsys.readouterr().err
+    assert "2/3" in shown
+    assert shown.rindex("length [9]") > shown.rindex("2/3")
+
+
+# --- what is chosen where nothing is said ---
+
+
+def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
+    from core.search.ant_colony import STRATEGIES, Settings
+
+    options = aco.parse([])
+    assert aco.chosen_settings(options) == Settings()
+    assert (options.iterations, options.backend, options.instance) == (aco.ITERATIONS, "auto", None)
+    assert options.strategy in STRATEGIES
+
+
+def test_every_setting_has_an_option_and_the_help_names_its_default(capsys):
+    from core.search.ant_colony import Settings
+
+    with pytest.raises(SystemExit) as end:
+        aco.parse(["--help"])
+    assert not end.value.code
+    said = capsys.readouterr().out
+    for name, default in Settings()._asdict().items():
+        explained = re.search(rf"^  --{name.replace('_', '-')} .*?(?=^  --|^\S|\Z)", said, re.M | re.S)
+        shown = f"{default:g}" if isinstance(default, float) else default
+        assert explained and explained[0].rstrip().endswith(f"({shown})"), name
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--best-every", "2"], "--best-every changes nothing here: expected with --variant mmas"),
+        (["--stagnation", "2"], "--stagnation changes nothing here: expected with --variant mmas"),
+        (["--smoothing", "0.5"], "--smoothing changes nothing here: expected with --variant mmas"),
+        (["--colonies", "2", "--exchange", "2"], "--exchange changes nothing here: expected with --variant mmas"),
+        ([*MMAS, "--smoothing", "0.5"], "--smoothing changes nothing here: expected with --stagnation of at least 1"),
+        ([*MMAS, "--exchange", "2"], "--exchange changes nothing here: expected with --colonies of at least 2"),
+        (["--candidates", "33"], "33"),
+        (["--rho", "0"], "rho"),
+        (["--rho", "1.5"], "rho"),
+        (["--alpha", "0.3"], "alpha"),
+        ([*MMAS, "--stagnation", "2", "--smoothing", "2"], "smoothing"),
+        (["--instance", "no-such-instance"], "no-such-instance"),
+        (["--instance", "no/such/file.tsp"], "no/such/file.tsp"),
+        (["--instance", "uniform:2"], "uniform:2: found size '2', expected an integer from 3 to 100000"),
+        (["--backend", "abacus"], "no backend 'abacus'"),
+        (["--tour", "no/such/folder/best.tour"], "--tour no/such/folder/best.tour: cannot write there"),
+        (["--svg", "no/such/folder/best.svg"], "--svg no/such/folder/best.svg: cannot write there"),
+        (["--curve", "no/such/folder/curve.csv"], "--curve no/such/folder/curve.csv: cannot write there"),
+    ],
+    ids=lambda value: "-".join(value).replace("--", "").replace("/", ".") if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
+    code, said, error = drive(*SMALL, *arguments)
+    assert (code, said) == (2, "")
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert told in error
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--ants", "0"],
+        ["--iterations", "0"],
+        ["--colonies", "0"],
+        ["--candidates", "-1"],
+        ["--exchange", "often"],
+        ["--beta", "-1"],
+        ["--variant", "acs"],
+        ["--strategy", "medium"],
+        ["--local-search", "3opt"],
+    ],
+    ids=lambda wrong: "-".join(wrong).replace("--", ""),
+)
+def test_a_word_that_no_option_takes_ends_with_exit_code_2(wrong, capsys):
+    with pytest.raises(SystemExit) as end:
+        aco.main(wrong)
+    assert end.value.code == 2
+    assert "error: argument " + wrong[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("kind", "back", "told"), [("TSP", 7, "a symmetric matrix"), ("ATSP", 1, "ATSP")])
+def test_an_asymmetric_instance_is_refused(drive, tmp_path, kind, back, told):
+    path = tmp_path / "one-way.tsp"
+    path.write_text(ONE_WAY.format(type=kind, back=back))
+    code, _, error = drive("--instance", path, *SMALL[2:])
+    assert code == 2
+    assert error.startswith(f"error: {path}")
+    assert error.count("\n") == 1
+    assert told in error
+
+
+def test_a_drawing_of_an_instance_without_coordinates_is_refused_before_the_run(drive, tmp_path):
+    path = tmp_path / "matrix.tsp"
+    path.write_text(ONE_WAY.format(type="TSP", back=1))
+    code, said, error = drive("--instance", path, *SMALL[2:], "--svg", tmp_path / "best.svg")
+    assert (code, said) == (2, "")
+    assert "has no coordinates to draw" in error
+    assert not (tmp_path / "best.svg").exists()
+
+
+# --- over ranks ---
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--ants", "100"], [*MMAS, "--candidates", "6"], COLONIES],
+    ids=["ranks send tours", "ranks send deposits", "ranks send the best tour", "colonies"],
+)
+def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, arguments, ranks):
+    alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
+    drive(*SMALL, *arguments, "--record", alone)
+    done = mpirun(ranks, *SMALL, *arguments, "--record", shared, "--tour", tmp_path / "best.tour")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("confirmed by the scorer") == 1
+    assert f"on {ranks} ranks, the first: cpu (" in done.stdout
+    assert "% in communication" in done.stdout
+    (one,), (several,) = lines(alone), lines(shared)
+    assert several["ranks"] == ranks
+    assert 0 < several["details"]["communication_share"] < 1
+    for name in ("best_cost", "best_index", "evaluations", "trajectory_hash", "parameters", "instance_sha256"):
+        assert several[name] == one[name], name
+    assert several["details"]["curve"] == one["details"]["curve"]
+    assert sorted(cities_of(tmp_path / "best.tour")) == list(range(1, 31))
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["--exchange", "2"], "--exchange changes nothing here"), (["--ants", "2"], "2 ants for 3 ranks")],
+    ids=["an option that changes nothing", "more ranks than ants"],
+)
+def test_a_mistake_on_three_ranks_is_said_once(mpirun, arguments, told):
+    done = mpirun(3, *SMALL, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.count(f"error: {told}") == 1
+    assert "Traceback" not in done.stderr
