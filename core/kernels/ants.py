@@ -36,6 +36,8 @@ from core.lang.library import philox, team_sum
 
 D = Generic("D")
 COLUMNS = 32
+SOME = 8
+"""Columns of a lane that are added up before the others: two short searches are faster than a long one."""
 ITERATION, BEST, FOUND_AT, ANT = 0, 1, 2, 3
 STATES = 4
 """A colony's state on the device: the next iteration, and the best tour's length, iteration and ant."""
@@ -67,17 +69,21 @@ def prefix_sum(value: u32, place: i32, base: i32, lanes: Const[i32], scratch: Ar
 
 
 @function
-def mask_word(city: i32, pieces: Const[i32], blocks: Const[i32], rows: Const[i32]) -> i32:
-    """Which word of an ant's mask holds a city: 32 rows of one column are a word."""
-    depth = blocks * rows
+def mask_word(city: i32, pieces: Const[i32], depth: Const[i32]) -> i32:
+    """Which word of an ant's mask holds a city: 32 rows of one column of one piece of ``depth`` rows are a word."""
     row = city >> 5
+    if pieces == 1:
+        return (row & ~31) + (city & 31)
     return ((row // depth) * ((depth + 31) >> 5) + ((row % depth) >> 5)) * COLUMNS + (city & 31)
 
 
 @function
-def mask_bit(city: i32, blocks: Const[i32], rows: Const[i32]) -> u32:
+def mask_bit(city: i32, pieces: Const[i32], depth: Const[i32]) -> u32:
     """The city's bit in that word."""
-    return u32((city >> 5) % (blocks * rows)) & 31
+    row = city >> 5
+    if pieces > 1:
+        row = row % depth
+    return u32(1) << u32(row & 31)
 
 
 @function
@@ -104,8 +110,9 @@ def choose_near(
     for s in range(near_columns):
         k = at + member * near_columns + s
         city = i32(near_cities[k])
-        word = free[mask_word(city, pieces, blocks, rows) * groups + group]
-        total += near_weights[k] if (word >> mask_bit(city, blocks, rows)) & 1 != 0 else 0
+        weight = near_weights[k]
+        word = free[mask_word(city, pieces, blocks * rows) * groups + group]
+        total += weight if word & mask_bit(city, pieces, blocks * rows) != 0 else 0
         sums[s] = total
     found = prefix_sum(total, member, group * lanes, team_size() // groups, scratch)
     target = mulhi(draw, u32(found >> 32))
@@ -141,6 +148,7 @@ def choose_any(
     """Choose an ant's next city from the whole row of weights that begins at ``at``, by lanes from ``base`` on."""
     sums = local_array(columns, u32)
     bits = local_array(columns, u32)
+    parts = local_array((columns + SOME - 1) // SOME, u32)
     member = lane() - base
     width = lanes // pieces
     depth = blocks * rows
@@ -161,8 +169,12 @@ def choose_any(
         for s in range(columns):
             marks[(b * columns + s) * team_size() + lane()] = sums[s]
     total = u32(0)
-    for s in range(columns):
-        total += sums[s]
+    for s in range(0, columns, SOME):
+        part = u32(0)
+        for c in range(s, min(s + SOME, columns)):
+            part += sums[c]
+        parts[s // SOME] = part
+        total += part
     found = prefix_sum(total, member % width * pieces + piece, base, lanes, scratch)
     target = mulhi(draw, u32(found >> 32))
     before = u32(found) - total
@@ -171,10 +183,18 @@ def choose_any(
         s = 0
         passed = u32(0)
         run = u32(0)
-        for c in range(columns):
-            run += sums[c]
+        if columns > SOME:
+            for c in range(columns // SOME):
+                run += parts[c]
+                if run <= target:
+                    s = (c + 1) * SOME
+                    passed = run
+            run = passed
+        some = s
+        for c in range(min(SOME, columns)):
+            run += sums[some + c]
             if run <= target:
-                s = c + 1
+                s = some + c + 1
                 passed = run
         target -= passed
         b = 0
@@ -297,8 +317,8 @@ def construct(
                 city = chosen[group]
                 here[group] = city
                 tours[base + step] = u16(city)
-                k = mask_word(city, pieces, blocks, rows) * groups + group
-                free[k] = free[k] & ~(u32(1) << mask_bit(city, blocks, rows))
+                k = mask_word(city, pieces, blocks * rows) * groups + group
+                free[k] = free[k] & ~mask_bit(city, pieces, blocks * rows)
             if team_size() > 1:
                 barrier()
 
