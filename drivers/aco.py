@@ -1,7 +1,7 @@
 """Ant colony optimisation for the TSP (`menezes2019`), on any backend and over any number of ranks.
 
 python -m drivers.aco                                              a first run, in seconds: Ant System
-python -m drivers.aco --variant mmas --candidates 20               better tours: Max-Min Ant System
+python -m drivers.aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
 python -m drivers.aco --instance pcb442 --ants 4096 --strategy coarse --curve curve.csv
 mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants shared by 4 ranks
 """
@@ -93,7 +93,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     group.add_argument(
         "--local-search",
         choices=LOCAL_SEARCHES,
-        help=f"climb from every tour to its 2-opt local optimum ({usual.local_search})",
+        help="climb from every tour to a local optimum: by the best of all 2-opt moves (2opt), or by neighbour lists, "
+        f"many times faster (2opt-near) ({usual.local_search})",
     )
     group.add_argument(
         "--strategy",
@@ -268,7 +269,7 @@ class Colonies(Repetitions):
         settings, colony, ranks = self.settings, self.search, self.ranks
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""
-        climb = ", 2-opt after every tour" if settings.local_search == "2opt" else ""
+        climb = f", {settings.local_search} after every tour" if settings.local_search != "none" else ""
         where = f"{colony.backend.name} ({colony.backend.device.name})"
         print(
             f"{self.instance.name}: {NAMES[settings.variant]}, {ants} ants{choice}{climb}, "

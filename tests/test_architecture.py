@@ -31,6 +31,7 @@ STARTED_BY_EVERY_RANK = (
     "backends",
     "backends.base",
     "cluster",
+    "drivers.aco",
     "drivers.ihc",
     "drivers.ppp",
 )

@@ -144,7 +144,7 @@ def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) ->
     if strategy == "coarse":
         return COARSE_TEAM, COARSE_TEAM
     if settings.candidates:
-        return 32, 8 if many else 1
+        return 32, 4 if many else 1
     if n > 2048:
         return 64, 1
     return 32, 2 if many else 1
