@@ -69,6 +69,41 @@ def prefix_sum(value: u32, place: i32, base: i32, lanes: Const[i32], scratch: Ar
 
 
 @function
+def add_up(sums: Array[u32], columns: Const[i32], parts: Array[u32]) -> u32:
+    """Sum of a lane's columns; ``parts`` gets the sums of `SOME` columns each."""
+    total = u32(0)
+    for s in range(0, columns, SOME):
+        part = u32(0)
+        for c in range(s, min(s + SOME, columns)):
+            part += sums[c]
+        parts[s // SOME] = part
+        total += part
+    return total
+
+
+@function
+def pick(target: u32, sums: Array[u32], columns: Const[i32], parts: Array[u32]) -> u64:
+    """The column in which the running sum passes ``target``, in the low half; above, what is left of it there."""
+    column = 0
+    passed = u32(0)
+    run = u32(0)
+    if columns > SOME:
+        for c in range(columns // SOME):
+            run += parts[c]
+            if run <= target:
+                column = (c + 1) * SOME
+                passed = run
+        run = passed
+    some = column
+    for c in range(min(SOME, columns)):
+        run += sums[some + c]
+        if run <= target:
+            column = some + c + 1
+            passed = run
+    return (u64(target - passed) << 32) | u64(column)
+
+
+@function
 def mask_word(city: i32, pieces: Const[i32], depth: Const[i32]) -> i32:
     """Which word of an ant's mask holds a city: 32 rows of one column of one piece of ``depth`` rows are a word."""
     row = city >> 5
@@ -104,16 +139,16 @@ def choose_near(
 ):
     """Choose the group's next city from the candidate list that begins at ``at``; -1 if all of it is visited."""
     sums = local_array(near_columns, u32)
+    parts = local_array((near_columns + SOME - 1) // SOME, u32)
     lanes = team_size() // groups
     member = lane() % lanes
-    total = u32(0)
     for s in range(near_columns):
         k = at + member * near_columns + s
         city = i32(near_cities[k])
         weight = near_weights[k]
         word = free[mask_word(city, pieces, blocks * rows) * groups + group]
-        total += weight if word & mask_bit(city, pieces, blocks * rows) != 0 else 0
-        sums[s] = total
+        sums[s] = weight if word & mask_bit(city, pieces, blocks * rows) != 0 else 0
+    total = add_up(sums, near_columns, parts)
     found = prefix_sum(total, member, group * lanes, team_size() // groups, scratch)
     target = mulhi(draw, u32(found >> 32))
     before = u32(found) - total
@@ -121,9 +156,7 @@ def choose_near(
         if member == 0:
             chosen[group] = -1
     elif before <= target and target - before < total:
-        s = 0
-        while sums[s] <= target - before:
-            s += 1
+        s = i32(pick(target - before, sums, near_columns, parts) & 0xFFFFFFFF)
         chosen[group] = i32(near_cities[at + member * near_columns + s])
 
 
@@ -168,35 +201,14 @@ def choose_any(
                 sums[s] += weight if (bits[s] & (u32(1) << u32(k))) != 0 else 0
         for s in range(columns):
             marks[(b * columns + s) * team_size() + lane()] = sums[s]
-    total = u32(0)
-    for s in range(0, columns, SOME):
-        part = u32(0)
-        for c in range(s, min(s + SOME, columns)):
-            part += sums[c]
-        parts[s // SOME] = part
-        total += part
+    total = add_up(sums, columns, parts)
     found = prefix_sum(total, member % width * pieces + piece, base, lanes, scratch)
     target = mulhi(draw, u32(found >> 32))
     before = u32(found) - total
     if before <= target and target - before < total:
-        target -= before
-        s = 0
-        passed = u32(0)
-        run = u32(0)
-        if columns > SOME:
-            for c in range(columns // SOME):
-                run += parts[c]
-                if run <= target:
-                    s = (c + 1) * SOME
-                    passed = run
-            run = passed
-        some = s
-        for c in range(min(SOME, columns)):
-            run += sums[some + c]
-            if run <= target:
-                s = some + c + 1
-                passed = run
-        target -= passed
+        picked = pick(target - before, sums, columns, parts)
+        target = u32(picked >> 32)
+        s = i32(picked & 0xFFFFFFFF)
         b = 0
         while marks[(b * columns + s) * team_size() + lane()] <= target:
             b += 1
@@ -253,8 +265,9 @@ def construct(
     state
         Element `ITERATION` is the number of the iteration.
     near_columns
-        Candidates per lane of an ant. 0: no lists; then ``lanes`` is ``team_size() / groups``. Else it is
-        ``team_size()``: when a list is all visited, the whole team chooses from the ant's row.
+        Candidates per lane of an ant, up to `SOME` or a multiple of it. 0: no lists; then ``lanes`` is
+        ``team_size() / groups``. Else it is ``team_size()``: when a list is all visited, the whole team chooses from
+        the ant's row.
     lanes
         That share a row: 1, 2, 4, .. 32 or a multiple of 32; each has ``columns`` columns, or one of ``pieces``
         of a column, of ``blocks`` blocks of ``rows`` rows.

@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels import ants as ants_kernels
 from core.kernels import pheromone as trails
-from core.kernels.ants import COLUMNS, STATES
+from core.kernels.ants import COLUMNS, SOME, STATES
 from core.kernels.two_opt_near import BATCH, NEAR, climb_near
 from core.search.ant_colony.settings import (
     FixedPoint,
@@ -121,6 +121,9 @@ def shape_for(
     possible = team_size == share * ants and all(k % COLUMNS == 0 or k in (1, 2, 4, 8, 16) for k in (share, lanes))
     if not possible or (listed and share > COLUMNS):
         raise UserError(f"{ants} ants cannot share a team of {team_size} lanes with {settings.candidates} candidates")
+    near_columns = ceil(settings.candidates / share)
+    if near_columns > SOME:
+        near_columns = SOME * ceil(near_columns / SOME)
     depth = ceil(n / (COLUMNS * max(1, lanes // COLUMNS)))
     rows = min(depth, ROWS_TO_SEARCH)
     if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
@@ -129,7 +132,7 @@ def shape_for(
     return Shape(
         team_size=team_size,
         ants=ants,
-        near_columns=ceil(settings.candidates / share),
+        near_columns=near_columns,
         lanes=lanes,
         blocks=ceil(depth / rows),
         rows=rows,
