@@ -1,0 +1,387 @@
+"""Ant colony optimisation once more in plain NumPy, from its written rules alone, and Ant System in float64.
+
+`Colonies` takes integer steps that every backend must repeat bit for bit; `FloatAntSystem` is equations 1 to 3 of
+Menezes et al. 2019 as they stand, drawn with NumPy's own generator: the yardstick of quality.
+"""
+
+import math
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+
+LARGEST = 2**32 - 1
+COLUMNS = 32
+PRECISION = 32
+"""Bits behind the point of the fixed rates."""
+
+SHORTEST_DISTANCE = 0.5
+"""What a distance of zero counts as where it is divided by."""
+
+LEAST_HEURISTIC = np.float32(2.0**-64)
+"""So that a row's best weight cannot vanish, whatever the exponents."""
+
+DEFAULTS = {
+    "ants": 1024, "alpha": 1.0, "beta": 2.0, "rho": 0.1, "variant": "as", "candidates": 0, "local_search": "none",
+    "best_every": 1, "stagnation": 0, "smoothing": 0.5, "colonies": 1, "exchange": 0,
+}  # fmt: skip
+
+
+def philox(counter, key):
+    """Philox4x32-10 of Salmon, Moraes, Dror and Shaw 2011, over whole arrays of counters.
+
+    Parameters
+    ----------
+    counter : four integers or arrays of integers of 32 bits
+    key : two integers of 32 bits
+
+    Returns
+    -------
+    four arrays, uint64, of 32-bit words
+
+    """
+    a, b, c, d = np.broadcast_arrays(*(np.asarray(word, np.uint64) for word in counter))
+    low, high = key
+    half, mask = np.uint64(32), np.uint64(LARGEST)
+    for _ in range(10):
+        one, two = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        a, b, c, d = two >> half ^ b ^ np.uint64(low), two & mask, one >> half ^ d ^ np.uint64(high), one & mask
+        low, high = (low + 0x9E3779B9) & LARGEST, (high + 0xBB67AE85) & LARGEST
+    return a, b, c, d
+
+
+def draws(seed, colony, iteration, ants, count):
+    """Draws 0 to ``count`` - 1 of every ant in one iteration: (ants, count) uint64, each below 2**32."""
+    blocks = np.arange((count + 3) // 4)
+    words = philox((blocks, iteration, np.arange(ants)[:, None], colony), (seed & LARGEST, seed >> 32))
+    return np.stack(words, axis=-1).reshape(ants, -1)[:, :count]
+
+
+def nearest_neighbour_tour(distances):
+    """From city 0 always to the nearest city left, the smallest number among equals."""
+    tour, left = [0], np.ones(len(distances), bool)
+    for _ in range(len(distances) - 1):
+        left[tour[-1]] = False
+        others = np.flatnonzero(left)
+        tour.append(int(others[np.argmin(distances[tour[-1], others])]))
+    return np.array(tour)
+
+
+def lengths_of(distances, tours):
+    """Lengths of closed tours, one per row."""
+    return distances[tours, np.roll(tours, -1, axis=-1)].sum(axis=-1)
+
+
+def nearest_distances(distances):
+    """Each city's distance to its nearest other city."""
+    return off_diagonal(distances).min(axis=1)
+
+
+def off_diagonal(matrix):
+    """The rows of a square matrix without their own column: (n, n - 1)."""
+    n = len(matrix)
+    return matrix[~np.eye(n, dtype=bool)].reshape(n, n - 1)
+
+
+def power(x, alpha_fixed):
+    """``x`` to the power of ``alpha_fixed`` / 256, every operation in single precision."""
+    result, base = np.ones_like(x), x.copy()
+    whole = alpha_fixed >> 8
+    while whole:
+        if whole & 1:
+            result = result * base
+        base = base * base
+        whole >>= 1
+    root = x
+    for bit in (128, 64, 32, 16, 8, 4, 2, 1):
+        root = np.sqrt(root)
+        if alpha_fixed & bit:
+            result = result * root
+    assert result.dtype == np.float32
+    return result
+
+
+def heuristic(distances, beta):
+    """Eta of equation 1, scaled so that each row's largest is 1: (n, n) float32, the diagonal means nothing."""
+    edges = np.maximum(distances.astype(np.float64), SHORTEST_DISTANCE)
+    np.fill_diagonal(edges, np.inf)
+    nearest = edges.min(axis=1)
+    return np.maximum(((nearest[:, None] / edges) ** beta).astype(np.float32), LEAST_HEURISTIC)
+
+
+def weights_of(pheromone, eta, alpha_fixed):
+    """Equation 1's numerators in integers, every row's sum below 2**32: (n, n) int64, zeros on the diagonal."""
+    n = len(pheromone)
+    strongest = off_diagonal(pheromone).max(axis=1)
+    x = pheromone.astype(np.float32) / strongest.astype(np.float32)[:, None]
+    y = power(x, alpha_fixed) * eta
+    heaviest = off_diagonal(y).max(axis=1)
+    assert (heaviest > 0).all()  # else a row had no best city
+    share = y / heaviest[:, None] * np.float32(4294967040.0)
+    assert share.dtype == np.float32
+    np.fill_diagonal(share, 0)
+    weights = np.zeros((n, n), np.int64)
+    for i, row in enumerate(share.astype(np.int64).tolist()):
+        factor = min(LARGEST, ((LARGEST - n) << 32) // sum(row))
+        weights[i] = [max(1, g * factor >> 32) for g in row]
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
+def first_beyond(running, drawn):
+    """Per row of running sums, the first place whose sum exceeds the drawn part of the total."""
+    target = drawn * running[:, -1] >> np.uint64(32)
+    return np.argmax(running > target[:, None], axis=1)
+
+
+def construct(weights, drawn, near=None):
+    """Every ant's tour: (ants, n) cities.
+
+    Parameters
+    ----------
+    weights : ndarray, (n, n)
+    drawn : ndarray, (ants, n), uint64
+    near : ndarray, (n, candidates), optional
+        Cities to which an ant goes first, in the order in which they are summed.
+
+    """
+    ants, n = drawn.shape
+    every = np.arange(ants)
+    order = np.lexsort((np.arange(n) // COLUMNS, np.arange(n) % COLUMNS))
+    by_slot = weights[:, order].astype(np.uint64)
+    left = np.ones((ants, n), bool)
+    tours = np.zeros((ants, n), np.int64)
+    tours[:, 0] = drawn[:, 0] * np.uint64(n) >> np.uint64(32)
+    left[every, tours[:, 0]] = False
+    for step in range(1, n):
+        here = tours[:, step - 1]
+        if near is None:
+            leaving = every
+        else:
+            lists = near[here]
+            open_ones = weights[here[:, None], lists] * left[every[:, None], lists]
+            running = np.cumsum(open_ones.astype(np.uint64), axis=1)
+            tours[:, step] = lists[every, first_beyond(running, drawn[:, step])]
+            leaving = np.flatnonzero(running[:, -1] == 0)
+        if len(leaving):
+            running = np.cumsum(by_slot[here[leaving]] * left[leaving][:, order], axis=1)
+            tours[leaving, step] = order[first_beyond(running, drawn[leaving, step])]
+        left[every, tours[:, step]] = False
+    return tours
+
+
+def climbed(distances, tour):
+    """The 2-opt local optimum above a tour by best improvement, ties to the smallest i, then the smallest j."""
+    n = len(tour)
+    tour = tour.copy()
+    moves = np.triu(np.ones((n, n), bool), 2)
+    while True:
+        after = np.roll(tour, -1)
+        edge = distances[tour, after]
+        gains = edge[:, None] + edge - distances[np.ix_(tour, tour)] - distances[np.ix_(after, after)]
+        gains[~moves] = 0
+        i, j = divmod(int(np.argmax(gains)), n)
+        if gains[i, j] <= 0:
+            return tour
+        tour[i + 1 : j + 1] = tour[i + 1 : j + 1][::-1].copy()
+
+
+def scrambled(x):
+    """The finalizer of SplitMix64, in Python integers."""
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+class Found(NamedTuple):
+    """A tour and who found it; tuples compare as the rules do, by length and then by colony."""
+
+    length: float
+    colony: int
+    ant: int = -1
+    iteration: int = -1
+    tour: np.ndarray | None = None
+
+
+class Colonies:
+    """One or several colonies on one instance.
+
+    Parameters
+    ----------
+    distances : ndarray, (n, n), integers
+    seed : int, below 2**64
+    **changes
+        Settings that differ from `DEFAULTS`.
+
+    """
+
+    def __init__(self, distances, seed=0, **changes):
+        self.settings = own = SimpleNamespace(**DEFAULTS | changes)
+        self.seed, self.n = seed, len(distances)
+        self.original = nearest_neighbour_tour(distances)
+        self.distances = distances[np.ix_(self.original, self.original)].astype(np.int64)
+        self.nearest_neighbour_length = int(lengths_of(self.distances, np.arange(self.n)))
+        self.is_mmas = own.variant == "mmas"
+
+        n = self.n
+        logarithm = (n - 1).bit_length()  # of n to the base of 2, rounded up
+        self.lower_bound = max(
+            1, int(nearest_distances(self.distances).sum()), 2 * self.nearest_neighbour_length // (logarithm + 1)
+        )
+        self.rho_fixed = max(1, min(LARGEST, round(own.rho * 2**PRECISION)))
+        depositing = 1 if self.is_mmas else own.ants
+        self.quantity = self.lower_bound * max(self.rho_fixed, 2**22) // (2 * depositing)
+        self.alpha_fixed = round(256 * own.alpha)
+        self.smoothing_fixed = min(LARGEST, round(own.smoothing * 2**PRECISION))
+        self.eta = heuristic(self.distances, own.beta)
+        self.near = None
+        if own.candidates:
+            ranked = np.array([[j for j in np.argsort(row, kind="stable") if j != i]
+                               for i, row in enumerate(self.distances)])  # fmt: skip
+            self.near = ranked[:, : own.candidates]
+        root = 0.05 ** (1 / n)
+        choices = own.candidates or n
+        ratio = (1 - root) / (max(choices / 2 - 1, 1) * root)
+        self.ratio_fixed = min(LARGEST, round(ratio * 2**PRECISION))
+
+        level = self.start_of_trails()
+        self.pheromone = [np.full((n, n), level, np.int64) for _ in range(own.colonies)]
+        self.best = [Found(math.inf, colony) for colony in range(own.colonies)]
+        self.found_at = [0] * own.colonies
+        self.iteration = self.digest = 0
+        self.curve = []
+        self.tours = []
+
+    def deposit(self, length):
+        """What an ant adds to an edge: equation 3's 1 / L in units of pheromone."""
+        return self.quantity // max(int(length), self.lower_bound)
+
+    def trail_limits(self, length):
+        """The lowest and the highest trail that MMAS allows while the best tour has this length."""
+        highest = min(LARGEST, (self.deposit(length) << 32) // self.rho_fixed)
+        return max(1, highest * self.ratio_fixed >> 32), highest
+
+    def start_of_trails(self):
+        """The level of all trails before the first iteration."""
+        if self.is_mmas:
+            return self.trail_limits(self.nearest_neighbour_length)[1]
+        return max(1, min(LARGEST, self.settings.ants * self.deposit(self.nearest_neighbour_length)))
+
+    def run(self, iterations):
+        """Iterate; returns the colonies themselves."""
+        for _ in range(iterations):
+            self.iterate()
+        return self
+
+    def iterate(self):
+        """One iteration of every colony, and the exchange after it."""
+        self.tours = [self.build(colony) for colony in range(self.settings.colonies)]
+        shortest = [self.judge(colony, tours) for colony, tours in enumerate(self.tours)]
+        self.curve.append(min(found.length for found in shortest))
+        for colony, tours in enumerate(self.tours):
+            self.renew(colony, tours, shortest[colony])
+        if self.settings.exchange and (self.iteration + 1) % self.settings.exchange == 0:
+            leader = min(range(len(self.best)), key=lambda colony: (self.best[colony].length, colony))
+            for colony, found in enumerate(self.best):
+                if self.best[leader].length < found.length:
+                    self.best[colony] = self.best[leader]
+                    self.found_at[colony] = self.iteration
+        self.iteration += 1
+
+    def build(self, colony):
+        """The tours of a colony's ants."""
+        weights = weights_of(self.pheromone[colony], self.eta, self.alpha_fixed)
+        drawn = draws(self.seed, colony, self.iteration, self.settings.ants, self.n)
+        tours = construct(weights, drawn, self.near)
+        if self.settings.local_search == "2opt":
+            tours = np.array([climbed(self.distances, tour) for tour in tours])
+        return tours
+
+    def judge(self, colony, tours):
+        """Enter the lengths into the digest and the best so far; returns the shortest tour of the iteration."""
+        lengths = lengths_of(self.distances, tours).tolist()
+        for ant, length in enumerate(lengths):
+            who = scrambled((ant + (self.iteration << 32) + 0x9E3779B97F4A7C15) % 2**64)
+            self.digest = (self.digest + scrambled(who ^ (colony << 32 | length))) % 2**64
+        ant = lengths.index(min(lengths))
+        shortest = Found(lengths[ant], colony, ant, self.iteration, tours[ant])
+        if shortest.length < self.best[colony].length:
+            self.best[colony], self.found_at[colony] = shortest, self.iteration
+        return shortest
+
+    def renew(self, colony, tours, shortest):
+        """Equations 2 and 3: evaporation and deposit; smoothing and limits of MMAS."""
+        own, trails = self.settings, self.pheromone[colony].astype(np.uint64)
+        if self.is_mmas:
+            uses_best = own.best_every and (self.iteration + 1) % own.best_every == 0
+            tours = (self.best[colony] if uses_best else shortest).tour[None]
+        added = np.zeros_like(self.pheromone[colony])
+        for tour, length in zip(tours, lengths_of(self.distances, tours), strict=True):
+            after, amount = np.roll(tour, -1), self.deposit(length)
+            added[tour, after] += amount  # the edges of one tour differ, so no index occurs twice
+            added[after, tour] += amount
+        trails = (trails - (trails * np.uint64(self.rho_fixed) >> np.uint64(32))).astype(np.int64) + added
+        trails = np.minimum(trails, LARGEST)
+        if self.is_mmas:
+            lowest, highest = self.trail_limits(self.best[colony].length)
+            waited = self.iteration - self.found_at[colony]
+            if own.stagnation and waited > 0 and waited % own.stagnation == 0:
+                missing = np.maximum(highest - trails, 0).astype(np.uint64)
+                trails += (missing * np.uint64(self.smoothing_fixed) >> np.uint64(32)).astype(np.int64)
+            trails = np.clip(trails, lowest, highest)
+        self.pheromone[colony] = trails
+
+    @property
+    def winner(self):
+        """The best of all colonies' best tours: the shortest, then that of the smallest colony."""
+        return min(self.best, key=lambda found: found.length)
+
+    @property
+    def best_tour(self):
+        """The winner's tour in the numbers of the instance."""
+        return self.original[self.winner.tour]
+
+
+class FloatAntSystem:
+    """Ant System as Menezes et al. 2019 print it (equations 1 to 3), in float64 and with NumPy's own generator.
+
+    Pheromone starts at ants / L_nn (Dorigo and Stuetzle 2004, box 3.1).
+    """
+
+    def __init__(self, distances, ants, alpha=1.0, beta=2.0, rho=0.1, seed=0):
+        self.distances, self.ants, self.alpha, self.rho = distances.astype(np.int64), ants, alpha, rho
+        edges = np.maximum(distances.astype(np.float64), SHORTEST_DISTANCE)
+        self.eta = edges**-beta
+        np.fill_diagonal(self.eta, 0)
+        start = nearest_neighbour_tour(self.distances)
+        self.pheromone = np.full(distances.shape, ants / lengths_of(self.distances, start))
+        self.random = np.random.default_rng(seed)
+        self.best = math.inf
+
+    def run(self, iterations):
+        """The length of the best tour."""
+        for _ in range(iterations):
+            tours = self.build()
+            lengths = lengths_of(self.distances, tours)
+            self.best = min(self.best, int(lengths.min()))
+            after = np.roll(tours, -1, axis=1)
+            added = np.zeros_like(self.pheromone)
+            amounts = np.broadcast_to(1 / lengths[:, None], tours.shape)
+            np.add.at(added, (tours, after), amounts)
+            self.pheromone = (1 - self.rho) * self.pheromone + added + added.T
+        return self.best
+
+    def build(self):
+        """All ants' tours; an ant's next city by equation 1."""
+        n, every = len(self.distances), np.arange(self.ants)
+        weights = self.pheromone**self.alpha * self.eta
+        tours = np.zeros((self.ants, n), np.int64)
+        tours[:, 0] = self.random.integers(n, size=self.ants)
+        left = np.ones((self.ants, n))
+        for step in range(1, n):
+            here = tours[:, step - 1]
+            left[every, here] = 0
+            running = np.cumsum(weights[here] * left, axis=1)
+            targets = self.random.random(self.ants) * running[:, -1]
+            tours[:, step] = np.argmax(running > targets[:, None], axis=1)
+        return tours
