@@ -5,10 +5,10 @@ iteration uses ends at 2^31 at most, however good the tours become: with rho = 0
 some 200,000 units, known to 1 in 200,000. Evaporation is rounded down, deposits are cut.
 
 Weights are integers from 1 to 2^32 - 1, and those of a row sum to less than 2^32: a large one is known to 24 bits
-(f32), the least that can be told from others is 2^-32 of the row. A city whose true share is less counts as 1 and can be
-chosen: among far cities, when all near ones are visited, the choice is flatter than equation 1. A draw has 32 bits, so
-probabilities are those of the weights within 2^-32. Against Ant System in float64 (`test_quality.py`): means of 30 runs
-on d198 do not differ; on kroA100 with beta = 5 fixed point is 0.6 % better, by the flatter choice.
+(f32), the least that can be told from others is 2^-32 of the row. A city whose true share is less counts as 1, so it
+can be chosen: among far cities, when all near ones are visited, the choice is flatter than equation 1. A draw has 32
+bits, so probabilities are those of the weights within 2^-32. Against Ant System in float64 (`test_quality.py`): means
+of 30 runs on d198 do not differ; on kroA100 with beta = 5 fixed point is 0.6 % better, by the flatter choice.
 """
 
 from __future__ import annotations
