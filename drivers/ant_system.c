@@ -1,13 +1,15 @@
 /* Ant System (menezes2019, section III) on one core: the yardstick of drivers.bench.
  *
- * It does the suite's work draw for draw, so its digest must be theirs: counter-based random numbers, weights of 32-bit
- * fixed point, and a roulette that goes through a row of weights as a table of 32 columns, column by column. That order
- * lets 32 column sums grow side by side in vector registers. GNU C for `gcc -O3 -march=native`.
+ * Plain C: one ant at a time, ordinary loops that `gcc -O3 -march=native` turns into vector code. It does the suite's
+ * work draw for draw, so its digest must be theirs: counter-based random numbers, weights of 32-bit fixed point, and a
+ * roulette that goes through a row of weights as a table of 32 columns, column by column. With -DVECTORS the tours are
+ * those of ant_system_vectors.h: the same, as fast as we can write it in C.
  *
  *     ant_system FILE ANTS ITERATIONS RHO SEED     RHO: the rate of evaporation, times 2^32
  *
  * FILE, written by drivers/bench_ants.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
- * n * n distances, uint32; n * n heuristic values, float32. Prints best length, digest, and seconds of the iterations.
+ * n * n distances, uint32; n * n heuristic values, float32. Prints best length, digest, seconds of the iterations, and
+ * how many of these the tours took.
  */
 
 #include <inttypes.h>
@@ -17,15 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef __AVX512F__
-enum { WIDTH = 16 };
-#else
-enum { WIDTH = 8 };
-#endif
-enum { COLUMNS = 32, PARTS = COLUMNS / WIDTH, MOST_CITIES = 65535, GROUP = 4 };
-
-/* As many columns of the table as a register holds; PARTS of them are a row. gcc lets it alias its elements. */
-typedef uint32_t Part __attribute__((vector_size(4 * WIDTH)));
+enum { COLUMNS = 32, MOST_CITIES = 65535 };
 
 typedef struct {
     uint32_t n;             /* cities */
@@ -37,18 +31,6 @@ typedef struct {
     uint32_t *pheromone;    /* n * n, 0 on the diagonal */
     uint32_t *weights;      /* n * stride, 0 on the diagonal and beyond n */
 } Colony;
-
-/* An ant on its way, among GROUP ants that go in step. */
-typedef struct {
-    uint32_t city;
-    uint32_t column;                        /* where the roulette stopped, and what is left of its target there */
-    uint32_t target;
-    uint32_t *unvisited;                    /* stride masks: all ones or zero */
-    uint32_t *draws;                        /* one per step */
-    uint16_t *tour;
-    Part sums[PARTS];                       /* of the columns */
-    uint32_t before[COLUMNS] __attribute__((aligned(64)));      /* sums of all earlier columns */
-} Ant;
 
 static double now(void)
 {
@@ -142,95 +124,58 @@ static void weigh(const Colony *colony, float *attraction, uint32_t *share)
     }
 }
 
-static void visit(Ant *ant, uint32_t step, uint32_t city)
-{
-    ant->city = city;
-    ant->tour[step] = city;
-    ant->unvisited[city] = 0;
-}
+#ifdef VECTORS
+#include "ant_system_vectors.h"
+#else
 
-static void add_columns(Ant *ant, const Colony *colony)
+/* The next city: where the running sum of the unvisited cities' weights, column by column, exceeds the draw's part of
+ * the total. gcc 12 keeps the sums in registers because no index into them is a variable: the search has a copy. */
+static uint32_t choose(const uint32_t *restrict weights, const uint32_t *restrict unvisited, uint32_t rows,
+                       uint32_t draw)
 {
-    const Part *weights = (const Part *)(colony->weights + (size_t)ant->city * colony->stride);
-    const Part *unvisited = (const Part *)ant->unvisited;
-    Part sums[PARTS] = {0};
-    for (uint32_t row = 0; row < colony->rows; row++)
-        for (uint32_t p = 0; p < PARTS; p++)
-            sums[p] += weights[row * PARTS + p] & unvisited[row * PARTS + p];
-    for (uint32_t p = 0; p < PARTS; p++)
-        ant->sums[p] = sums[p];
-}
-
-/* The values moved up by some places, with zeros before them. */
-static inline Part moved(Part values, uint32_t places)
-{
-    Part from;
-    for (uint32_t k = 0; k < WIDTH; k++)
-        from[k] = k < places ? 0 : WIDTH + k - places;
-    return __builtin_shuffle((Part){0}, values, from);
-}
-
-/* Prefix sums over the columns, and the target that they give. */
-static void spin(Ant *ant, uint32_t draw)
-{
-    uint32_t total = 0;
-    for (uint32_t p = 0; p < PARTS; p++) {
-        Part run = ant->sums[p];
-        run += moved(run, 1);
-        run += moved(run, 2);
-        run += moved(run, 4);
-        if (WIDTH > 8)
-            run += moved(run, 8);
-        run += total;
-        ((Part *)ant->before)[p] = run - ant->sums[p];
-        total = run[WIDTH - 1];
-    }
-    ant->target = high(draw, total);
-}
-
-/* The column where the running sum exceeds the target: the last one that does not begin beyond it. */
-static void find_column(Ant *ant)
-{
-    uint32_t begun = 0;
+    uint32_t growing[COLUMNS] = {0}, sums[COLUMNS], total = 0;
+    for (uint32_t row = 0; row < rows; row++)
+#pragma GCC unroll 32
+        for (uint32_t c = 0; c < COLUMNS; c++)
+            growing[c] += weights[row * COLUMNS + c] & unvisited[row * COLUMNS + c];
     for (uint32_t c = 0; c < COLUMNS; c++)
-        begun += ant->before[c] <= ant->target;
-    ant->column = begun - 1;
-    ant->target -= ant->before[begun - 1];
+        sums[c] = growing[c];
+    for (uint32_t c = 0; c < COLUMNS; c++)
+        total += sums[c];
+
+    uint32_t target = high(draw, total), column = 0;
+    while (sums[column] <= target)
+        target -= sums[column++];
+    uint32_t city = column;
+    while ((weights[city] & unvisited[city]) <= target) {
+        target -= weights[city] & unvisited[city];
+        city += COLUMNS;
+    }
+    return city;
 }
 
-static uint32_t city_of_column(const Ant *ant, const Colony *colony)
+/* The tours of all ants. */
+static void construct(const Colony *colony, uint16_t *tours, uint32_t ants, uint32_t iteration, uint64_t seed)
 {
-    const uint32_t *weights = colony->weights + (size_t)ant->city * colony->stride;
-    uint32_t run = 0, passed = 0;
-    for (uint32_t row = 0; row < colony->rows; row++) {
-        const uint32_t city = row * COLUMNS + ant->column;
-        run += weights[city] & ant->unvisited[city];
-        passed += run <= ant->target;
+    const uint32_t n = colony->n;
+    uint32_t *unvisited = allocated(colony->stride, sizeof *unvisited);     /* masks: all ones or zero, 0 beyond n */
+    uint32_t *draws = allocated(n + 3, sizeof *draws);                      /* one per step */
+    for (uint32_t ant = 0; ant < ants; ant++) {
+        uint16_t *tour = tours + (size_t)ant * n;
+        draw(draws, n, iteration, ant, seed);
+        memset(unvisited, 0xFF, n * sizeof *unvisited);
+        for (uint32_t step = 0, city = high(draws[0], n); step < n; step++) {
+            if (step > 0)
+                city = choose(colony->weights + (size_t)city * colony->stride, unvisited, colony->rows, draws[step]);
+            tour[step] = city;
+            unvisited[city] = 0;
+        }
     }
-    return passed * COLUMNS + ant->column;
+    free(unvisited);
+    free(draws);
 }
 
-/* The tours of up to GROUP ants. They go in step, phase by phase, and without a branch on what they find: so the
- * processor works on the next ant while an ant's chain of sums is on its way. */
-static void construct(const Colony *colony, Ant *group, uint32_t ants, uint32_t first, uint32_t iteration,
-                      uint64_t seed)
-{
-    for (uint32_t k = 0; k < ants; k++) {
-        draw(group[k].draws, colony->n, iteration, first + k, seed);
-        memset(group[k].unvisited, 0xFF, colony->n * sizeof *group[k].unvisited);
-        visit(&group[k], 0, high(group[k].draws[0], colony->n));
-    }
-    for (uint32_t step = 1; step < colony->n; step++) {
-        for (uint32_t k = 0; k < ants; k++)
-            add_columns(&group[k], colony);
-        for (uint32_t k = 0; k < ants; k++)
-            spin(&group[k], group[k].draws[step]);
-        for (uint32_t k = 0; k < ants; k++)
-            find_column(&group[k]);
-        for (uint32_t k = 0; k < ants; k++)
-            visit(&group[k], step, city_of_column(&group[k], colony));
-    }
-}
+#endif
 
 static uint32_t tour_length(const Colony *colony, const uint16_t *tour)
 {
@@ -317,11 +262,6 @@ int main(int argc, char **argv)
     uint16_t *tours = allocated((size_t)ants * n, sizeof *tours);
     float *attraction = allocated(n, sizeof *attraction);
     uint32_t *share = allocated(n, sizeof *share);
-    Ant group[GROUP];
-    for (int k = 0; k < GROUP; k++) {
-        group[k].unvisited = allocated(colony.stride, sizeof *group[k].unvisited);
-        group[k].draws = allocated(n + 3, sizeof *group[k].draws);
-    }
 
     const uint64_t bound = lower_bound(&colony);
     const uint64_t quantity = bound * (rate > 1u << 22 ? rate : 1u << 22) / (2 * (uint64_t)ants);
@@ -334,17 +274,15 @@ int main(int argc, char **argv)
         }
     }
 
+    double constructing = 0;
     const double began = now();
     uint32_t best = UINT32_MAX;
     uint64_t digest = 0;
     for (uint32_t iteration = 0; iteration < iterations; iteration++) {
         weigh(&colony, attraction, share);
-        for (uint32_t first = 0; first < ants; first += GROUP) {
-            const uint32_t count = ants - first < GROUP ? ants - first : GROUP;
-            for (uint32_t k = 0; k < count; k++)
-                group[k].tour = tours + (size_t)(first + k) * n;
-            construct(&colony, group, count, first, iteration, seed);
-        }
+        const double tours_began = now();
+        construct(&colony, tours, ants, iteration, seed);
+        constructing += now() - tours_began;
         evaporate(&colony, rate);
         for (uint32_t ant = 0; ant < ants; ant++) {
             const uint16_t *tour = tours + (size_t)ant * n;
@@ -355,6 +293,7 @@ int main(int argc, char **argv)
         }
     }
     const double seconds = now() - began;
-    printf("best %" PRIu32 " digest %016" PRIx64 " seconds %.6f\n", best, digest, seconds);
+    printf("best %" PRIu32 " digest %016" PRIx64 " seconds %.6f constructing %.6f\n", best, digest, seconds,
+           constructing);
     return 0;
 }

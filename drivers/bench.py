@@ -40,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--workload",
         choices=("all", "ihc", "local-search", "aco", "aco-strategies"),
         default="all",
-        help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU (%(default)s)",
+        help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
+        "be several, with commas between (%(default)s)",
     )
     options = parser.parse_args(argv)
     rows = backends.survey()

@@ -1,6 +1,7 @@
 """Measures ant colonies for `drivers.bench`: one core against C, rates on a GPU, the strategies of `menezes2019`, MMAS.
 
-The C program `ant_system.c` beside this file does the same work draw for draw; its digest must be ours.
+The C program `ant_system.c` beside this file does the same work draw for draw, in plain loops or with GNU C's vector
+types (`ant_system_vectors.h`); its digest must be ours.
 """
 
 from __future__ import annotations
@@ -21,25 +22,45 @@ from drivers.bench_local_search import in_turn
 
 C_SOURCE = Path(__file__).with_name("ant_system.c")
 C_FLAGS = ("-O3", "-march=native")
+C_FORMS = {"C, plain loops": (), "C, vector types": ("-DVECTORS",)}
+"""The forms of the C program: further arguments of gcc."""
 
-ON_ONE_CORE = (("d198", 198, 200), ("pcb442", 64, 200))
+ON_ONE_CORE = (("d198", 198, 200), ("pcb442", 64, 200), ("pr1002", 64, 50))
 """Instance, ants, iterations."""
 ON_GPU = (("lu980", 8192, 20), ("pr1002", 1002, 50), ("pr1002", 8192, 20))
 TABLE_II = ("dj38", "lu980", "qa194", "a280", "d198", "lin318", "pcb442", "pr1002", "rat783")
 TABLE_II_ANTS = (1024, 2048, 4096, 8192)
 TIME_ENOUGH_S = 0.2
 """What a cell of the table is timed for at least."""
-CLIMBED = (("lin318", 500), ("pcb442", 500), ("rat783", 500), ("pr1002", 1000))
 CANDIDATES = 32
-ROULETTES = ("pr1002", 1024, 50)
+SEEDS = 5
+ROULETTES = (("pr1002", 1002, 50), ("pr1002", 8192, 20))
+
+
+class Climbed(NamedTuple):
+    """An instance for MMAS with 2-opt, an ant per city; what Skinderowicz's GPU-MMAS reaches on an H200."""
+
+    instance: str
+    iterations: int
+    published_gap: float
+    published_s: float
+
+
+CLIMBED = (
+    Climbed("lin318", 500, 0.0, 0.29),
+    Climbed("pcb442", 500, 0.0053, 0.39),
+    Climbed("rat783", 500, 0.0014, 0.58),
+    Climbed("pr1002", 1000, 0.0025, 1.27),
+)
 
 
 class Yardstick(NamedTuple):
-    """What the C program printed."""
+    """What the C program printed: seconds of all iterations, and those of them that the tours took."""
 
     length: int
     digest: int
     seconds: float
+    constructing: float
 
 
 def bench_cpu(options: Any, names: list[str]) -> None:
@@ -49,19 +70,24 @@ def bench_cpu(options: Any, names: list[str]) -> None:
     made = {name: backends.create(name) for name in names}
     narrow = {name: backend for name, backend in made.items() if backend.capabilities.lanes_resident == 1}
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
-        program = compiled_yardstick(folder)
+        programs = compiled_yardsticks(folder)
         for name, ants, iterations in ON_ONE_CORE:
             instance = loaded(name, options.data)
             if instance is not None:
-                against_c(options, narrow, instance, ants, iterations, program)
+                against_c(options, narrow, instance, ants, iterations, programs)
     for backend in made.values():
         backend.close()
 
 
 def against_c(
-    options: Any, made: Mapping[str, Any], instance: Any, ants: int, iterations: int, program: Path | None
+    options: Any,
+    made: Mapping[str, Any],
+    instance: Any,
+    ants: int,
+    iterations: int,
+    programs: Mapping[str, Path],
 ) -> None:
-    """Time the Ant System on every backend and in C, in turn.
+    """Time the Ant System on every backend and in every form of the C program, in turn.
 
     Raises
     ------
@@ -75,22 +101,22 @@ def against_c(
     found: dict[str, dict[str, Any]] = {}
     for name, backend in made.items():
         runs[name], found[name] = contestant(backend, instance, settings, iterations, options.seed)
-    if program is not None:
-        name = f"C, gcc {' '.join(C_FLAGS)}"
+    for name, program in programs.items():
         path = program.with_name(f"{instance.name}.ants")
         write_instance(path, instance.distances, settings.beta)
         runs[name], found[name] = yardstick(program, path, settings, iterations, options.seed)
     times = in_turn(runs, options.repeats)
     print(
         f"\nAnt System, {instance.name}, {ants} ants, {iterations} iterations, median of {options.repeats} "
-        "(min .. max), seconds"
+        f"(min .. max), seconds; C: gcc {' '.join(C_FLAGS)}"
     )
     for name, seconds in times.items():
         outcome = found[name]["outcome"]
         rate = ants * instance.n**2 * iterations / statistics.median(seconds) / 1e9
+        step = constructing(found[name], iterations) / (ants * (instance.n - 1) * iterations)
         print(
-            f"  {name:28} {spread(seconds)}  {rate:8.3f} G selection evaluations/s  best {outcome.length}  "
-            f"{outcome.digest:016x}",
+            f"  {name:16} {spread(seconds)}  {rate:8.3f} G selection evaluations/s  {step * 1e9:7.2f} ns a step of a "
+            f"tour  best {outcome.length}  {outcome.digest:016x}",
             flush=True,
         )
     if len({(result["outcome"].length, result["outcome"].digest) for result in found.values()}) > 1:
@@ -101,14 +127,21 @@ def against_c(
         print(f"  {fast} against {slow}: {statistics.median(pairs):.2f}x")
 
 
+def constructing(found: Mapping[str, Any], iterations: int) -> float:
+    """Seconds that the tours of all iterations take: of a colony it is measured now, a C program has printed it."""
+    if "colony" not in found:
+        return float(found["outcome"].constructing)
+    return float(found["colony"].phase_seconds(iterations)["construct"] * iterations)
+
+
 def contestant(
-    backend: Any, instance: Any, settings: Any, iterations: int, seed: int, strategy: str = "fine-deposit"
+    backend: Any, instance: Any, settings: Any, iterations: int, seed: int
 ) -> tuple[Callable[[], float], dict[str, Any]]:
     """A function that runs once and returns seconds end to end, without compiling, and where its outcome goes."""
     from cluster import Solo
     from core.search.ant_colony import AntColony
 
-    colony = AntColony(backend, Solo(), instance.distances, settings, strategy=strategy, seed=seed)
+    colony = AntColony(backend, Solo(), instance.distances, settings, seed=seed)
     colony.warm_up()
     found: dict[str, Any] = {"colony": colony}
 
@@ -120,15 +153,17 @@ def contestant(
     return run, found
 
 
-def compiled_yardstick(folder: str) -> Path | None:
-    """The C program, compiled into a folder; None without gcc, and says so."""
+def compiled_yardsticks(folder: str) -> dict[str, Path]:
+    """The forms of the C program, compiled into a folder; none without gcc, and says so."""
     compiler = shutil.which("gcc")
     if compiler is None:
         print("no C yardstick of ants: it needs gcc")
-        return None
-    program = Path(folder) / "ant_system"
-    subprocess.run([compiler, *C_FLAGS, str(C_SOURCE), "-o", str(program)], check=True)
-    return program
+        return {}
+    programs = {}
+    for number, (name, form) in enumerate(C_FORMS.items()):
+        program = programs[name] = Path(folder) / f"ant_system_{number}"
+        subprocess.run([compiler, *C_FLAGS, *form, str(C_SOURCE), "-o", str(program)], check=True)
+    return programs
 
 
 def write_instance(path: Path, distances: np.ndarray, beta: float) -> None:
@@ -154,7 +189,7 @@ def run_yardstick(program: Path, path: Path, ants: int, iterations: int, rho: fl
     command = [str(program), str(path), *(str(number) for number in (ants, iterations, part_of_32_bits(rho), seed))]
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     said = dict(zip(words[::2], words[1::2], strict=True))
-    return Yardstick(int(said["best"]), int(said["digest"], 16), float(said["seconds"]))
+    return Yardstick(int(said["best"]), int(said["digest"], 16), float(said["seconds"]), float(said["constructing"]))
 
 
 def yardstick(
@@ -188,62 +223,78 @@ def bench_gpu(options: Any, backend: Any) -> None:
 
 
 def bench_mmas(options: Any, backend: Any) -> None:
-    """Max-Min Ant System with candidate lists and 2-opt: seconds, and the gap to the optimum."""
+    """Max-Min Ant System with candidate lists and 2-opt, several seeds: seconds, and gaps to the optimum."""
     from core.search.ant_colony import Settings
 
-    settings = Settings(variant="mmas", rho=0.2, candidates=CANDIDATES, local_search="2opt")
-    for name, iterations in CLIMBED:
-        instance = loaded(name, options.data)
-        if instance is not None:
-            run, found = contestant(backend, instance, settings, iterations, options.seed)
-            seconds = run()
-            outcome = found["outcome"]
-            gap = f"{outcome.length / instance.optimum - 1:.3%} above the optimum" if instance.optimum else "no optimum"
-            print(
-                f"  MMAS, {CANDIDATES} candidates, 2-opt: {name} {settings.ants} ants {iterations} iterations "
-                f"{seconds:.2f} s, {seconds / iterations * 1e3:.2f} ms an iteration, best {outcome.length} ({gap}) "
-                f"found in iteration {outcome.iteration}  {outcome.digest:016x}",
-                flush=True,
-            )
+    print(f"  MMAS, {CANDIDATES} candidates, 2opt-near, seeds {options.seed} to {options.seed + SEEDS - 1}, end to end")
+    for work in CLIMBED:
+        instance = loaded(work.instance, options.data)
+        if instance is None:
+            continue
+        settings = Settings(
+            ants=instance.n, variant="mmas", rho=0.1, best_every=1, candidates=CANDIDATES, local_search="2opt-near"
+        )
+        seconds, lengths = [], []
+        for seed in range(options.seed, options.seed + SEEDS):
+            run, found = contestant(backend, instance, settings, work.iterations, seed)
+            seconds.append(run())
+            lengths.append(found["outcome"].length)
+        print(
+            f"  {work.instance:8}{settings.ants:5} ants {work.iterations:5} iterations {spread(seconds)} s  "
+            f"{gaps(lengths, instance.optimum)}  GPU-MMAS on an H200: {work.published_gap:+.2%} in "
+            f"{work.published_s:.2f} s",
+            flush=True,
+        )
+
+
+def gaps(lengths: Sequence[int], optimum: int | None) -> str:
+    """How far tours are above the optimum, or their lengths where none is known."""
+    if not optimum:
+        return "lengths " + " ".join(str(length) for length in lengths)
+    return " ".join(f"{length / optimum - 1:+.2%}" for length in lengths)
 
 
 def bench_roulettes(options: Any, backend: Any) -> None:
     """What candidate lists save an iteration of MMAS without local search."""
     from core.search.ant_colony import Settings
 
-    name, ants, iterations = ROULETTES
-    instance = loaded(name, options.data)
-    if instance is None:
-        return
-    both = {}
-    for candidates in (0, CANDIDATES):
-        settings = Settings(ants=ants, variant="mmas", candidates=candidates)
-        label = f"MMAS, {f'{candidates} candidates' if candidates else 'all cities'}, {name} {ants} ants"
-        both[label] = contestant(backend, instance, settings, iterations, options.seed)
-    times = in_turn({label: run for label, (run, _) in both.items()}, options.repeats)
-    for label, seconds in times.items():
-        show_rate(label, seconds, iterations, both[label][1]["outcome"])
-    full, listed = times.values()
-    pairs = [a / b for a, b in zip(full, listed, strict=True)]
-    print(f"  candidates against all cities: {statistics.median(pairs):.2f}x", flush=True)
+    for name, ants, iterations in ROULETTES:
+        instance = loaded(name, options.data)
+        if instance is None:
+            continue
+        both = {}
+        for candidates in (0, CANDIDATES):
+            settings = Settings(ants=ants, variant="mmas", candidates=candidates)
+            label = f"MMAS, {f'{candidates} candidates' if candidates else 'all cities'}, {name} {ants} ants"
+            both[label] = contestant(backend, instance, settings, iterations, options.seed)
+        times = in_turn({label: run for label, (run, _) in both.items()}, options.repeats)
+        for label, seconds in times.items():
+            show_rate(label, seconds, iterations, both[label][1]["outcome"])
+        full, listed = times.values()
+        pairs = [a / b for a, b in zip(full, listed, strict=True)]
+        print(f"  candidates against all cities: {statistics.median(pairs):.2f}x", flush=True)
 
 
 def bench_strategies(options: Any, backend: Any) -> None:
-    """All cells of the paper's table II: our seconds an iteration, and both ratios beside the paper's."""
+    """All cells of the paper's table II: our seconds an iteration, and both ratios beside the paper's.
+
+    ``options.instance`` may name some instances, with commas between.
+    """
     from core.search.ant_colony import STRATEGIES, Settings
 
     published = published_seconds()
     print(f"\nAnt System by strategy, {backend.name} on {backend.device.name}, ms an iteration; ratios: ours, paper's")
     print(
-        f"  {'':13}" + "".join(f"{strategy:>14}" for strategy in STRATEGIES) + "   coarse / fine   fine / fine-deposit"
+        f"  {'':13}" + "".join(f"{strategy:>14}" for strategy in STRATEGIES) + "   coarse / fine   fine / fine-deposit",
+        flush=True,
     )
-    for name in TABLE_II:
+    for name in options.instance.split(",") if options.instance else TABLE_II:
         instance = loaded(name, options.data)
         for ants in TABLE_II_ANTS if instance is not None else ():
             ours, digests = {}, set()
             for strategy in STRATEGIES:
-                found = contestant(backend, instance, Settings(ants=ants), 1, options.seed, strategy)[1]
-                ours[strategy], digest = timed_iteration(found["colony"])
+                colony = ready_colony(backend, instance, Settings(ants=ants), strategy, options.seed)
+                ours[strategy], digest = timed_iteration(colony)
                 digests.add(digest)
             if len(digests) > 1:
                 raise RuntimeError(f"{name}, {ants} ants: the strategies did not walk the same tours")
@@ -254,6 +305,22 @@ def bench_strategies(options: Any, backend: Any) -> None:
                 f"{beside(ours, theirs, 'fine', 'fine-deposit')}",
                 flush=True,
             )
+
+
+def ready_colony(backend: Any, instance: Any, settings: Any, strategy: str, seed: int) -> Any:
+    """A colony whose kernels are compiled, by an iteration of one team.
+
+    Where one lane deposits for all ants, an iteration takes seconds: it looks at ants * n edges, and the whole of
+    table II at 70 million of them per strategy.
+    """
+    from cluster import Solo
+    from core.search.ant_colony import AntColony
+
+    colony = AntColony(backend, Solo(), instance.distances, settings, strategy=strategy, seed=seed)
+    team = (colony.team_size, colony.ants_per_team)
+    few = settings._replace(ants=colony.ants_per_team)
+    AntColony(backend, Solo(), instance.distances, few, strategy=strategy, seed=seed, team=team).warm_up()
+    return colony
 
 
 def timed_iteration(colony: Any) -> tuple[float, int]:
@@ -301,7 +368,7 @@ def loaded(name: str, data: str | None) -> Any:
     try:
         return tsp.load(name, data)
     except InstanceError as error:
-        print(f"  {name}: not measured ({error})")
+        print(f"  {name}: not measured ({error})", flush=True)
         return None
 
 

@@ -1,4 +1,4 @@
-"""The bench of ant colonies: the C yardstick walks the same tours, and the paper's ratios stand beside ours."""
+"""The bench of ant colonies: both C yardsticks walk the same tours, and published figures stand beside ours."""
 
 import shutil
 
@@ -9,6 +9,7 @@ import backends
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
+from core.search.ant_colony.colony import Colony
 from drivers import bench_ants
 from drivers.options import run_driver
 
@@ -23,10 +24,15 @@ def cpu():
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def programs(tmp_path_factory):
     if shutil.which("gcc") is None:
-        pytest.skip("the C yardstick needs gcc")
-    return bench_ants.compiled_yardstick(str(tmp_path_factory.mktemp("yardstick")))
+        pytest.skip("the C yardsticks need gcc")
+    return bench_ants.compiled_yardsticks(str(tmp_path_factory.mktemp("yardstick")))
+
+
+@pytest.fixture(params=bench_ants.C_FORMS)
+def program(programs, request):
+    return programs[request.param]
 
 
 def in_c(program, tmp_path, distances, settings, iterations, seed):
@@ -38,7 +44,7 @@ def in_c(program, tmp_path, distances, settings, iterations, seed):
 @pytest.mark.parametrize("spec", INSTANCES)
 @pytest.mark.parametrize(
     ("ants", "rho", "beta", "seed"),
-    # 7 and 10 ants leave a group of the C program incomplete; a seed of 64 bits; all pheromone evaporates; hardly any.
+    # 7 and 10 ants leave a group of the C program with vector types incomplete; a seed of 64 bits; all pheromone evaporates; hardly any.
     [(7, 0.1, 2.0, 0), (10, 1.0, 2.5, 2**40 + 5), (4, 1e-6, 0.0, 9)],
 )
 def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, ants, rho, beta, seed):
@@ -47,6 +53,7 @@ def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, ants
     ours = AntColony(cpu, Solo(), distances, settings, seed=seed).run(6)
     theirs = in_c(program, tmp_path, distances, settings, 6, seed)
     assert (theirs.length, theirs.digest) == (ours.length, ours.digest)
+    assert 0 < theirs.constructing < theirs.seconds
 
 
 def test_the_c_yardstick_walks_other_tours_with_another_seed(program, tmp_path):
@@ -78,7 +85,7 @@ def test_the_instance_is_written_along_a_nearest_neighbour_tour(tmp_path):
     assert len(content) == 16 + 2 * 4 * 16
 
 
-def test_the_bench_times_one_core_and_c_in_turn(program, monkeypatch, capsys):
+def test_the_bench_times_one_core_and_both_forms_of_c_in_turn(programs, monkeypatch, capsys):
     from drivers import bench
 
     monkeypatch.setattr(bench_ants, "ON_ONE_CORE", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
@@ -86,22 +93,25 @@ def test_the_bench_times_one_core_and_c_in_turn(program, monkeypatch, capsys):
     assert run_driver(bench.main, ["--workload", "aco", "--repeats", "2"]) == 0
     said = capsys.readouterr().out
     lines = [line.split() for line in said.splitlines() if "selection evaluations/s" in line]
-    assert [words[0] for words in lines] == ["cpu", "C,"]
-    assert lines[0][-1] == lines[1][-1]
-    assert "cpu against C, gcc" in said
+    assert [words[:2] for words in lines][1:] == [["C,", "plain"], ["C,", "vector"]]
+    assert lines[0][0] == "cpu"
+    assert len({words[-1] for words in lines}) == 1
+    assert all(float(words[words.index("ns") - 1]) > 0 for words in lines)
+    for form in programs:
+        assert f"cpu against {form}: " in said
     assert "nowhere: not measured (" in said
 
 
 survey = backends.survey()
 
 
-def test_a_contestant_that_walks_other_tours_ends_the_bench(cpu, program, monkeypatch):
+def test_a_contestant_that_walks_other_tours_ends_the_bench(cpu, programs, monkeypatch):
     written = bench_ants.write_instance
     monkeypatch.setattr(bench_ants, "write_instance", lambda path, d, beta: written(path, d[::-1, ::-1], beta))
     instance = tsp.load("uniform:40:seed=1")
     options = type("Options", (), {"seed": 0, "repeats": 1})
     with pytest.raises(RuntimeError, match="did not walk the same tours"):
-        bench_ants.against_c(options, {"cpu": cpu}, instance, 5, 3, program)
+        bench_ants.against_c(options, {"cpu": cpu}, instance, 5, 3, programs)
 
 
 def test_the_papers_ratios_stand_beside_ours():
@@ -115,16 +125,54 @@ def test_the_papers_ratios_stand_beside_ours():
     assert line.split() == ["1.50", "1.58"]
 
 
-def test_the_table_of_strategies_has_a_line_per_cell(cpu, monkeypatch, capsys):
-    monkeypatch.setattr(bench_ants, "TABLE_II", ("nowhere", "uniform:20:seed=1"))
+@pytest.mark.parametrize("chosen", [None, "nowhere,uniform:20:seed=1"])
+def test_the_table_of_strategies_has_a_line_per_cell(cpu, monkeypatch, capsys, chosen):
+    monkeypatch.setattr(bench_ants, "TABLE_II", ("another",) if chosen else ("nowhere", "uniform:20:seed=1"))
     monkeypatch.setattr(bench_ants, "TABLE_II_ANTS", (2, 5))
     monkeypatch.setattr(bench_ants, "TIME_ENOUGH_S", 0.0)
-    bench_ants.bench_strategies(type("Options", (), {"data": None, "seed": 0}), cpu)
+    bench_ants.bench_strategies(type("Options", (), {"data": None, "seed": 0, "instance": chosen}), cpu)
     said = capsys.readouterr().out.splitlines()
     assert "nowhere: not measured (" in said[3]
     for line, ants in zip(said[4:], (2, 5), strict=True):
         assert line.split()[0] == f"uniform:20:seed=1{ants:5}".split()[0]
         assert line.count("not published") == 2
+
+
+def test_a_slow_colony_is_ready_without_an_iteration_of_its_own(cpu, monkeypatch):
+    iterated = []
+    iterate = Colony.iterate
+    monkeypatch.setattr(Colony, "iterate", lambda colony: (iterated.append(colony.ants), iterate(colony)))
+    instance = tsp.load("uniform:100:seed=1")  # another shape than other tests compile
+    colony = bench_ants.ready_colony(cpu, instance, Settings(ants=500), "coarse", 3)
+    assert iterated == [colony.ants_per_team]
+    compiled = cpu.timings.compile_s
+    outcome = colony.run(1)
+    assert cpu.timings.compile_s == compiled
+    assert outcome.digest == AntColony(cpu, Solo(), instance.distances, Settings(ants=500), seed=3).run(1).digest
+
+
+def test_every_seed_of_mmas_has_its_gap(cpu, monkeypatch, capsys):
+    work = bench_ants.Climbed("eil51", 3, 0.0042, 0.5)
+    instance = tsp.load("uniform:20:seed=1")
+    monkeypatch.setattr(instance, "optimum", 300)
+    monkeypatch.setattr(bench_ants, "CLIMBED", (work,))
+    monkeypatch.setattr(bench_ants, "loaded", lambda name, data: instance)
+    bench_ants.bench_mmas(type("Options", (), {"data": None, "seed": 7}), cpu)
+    line = capsys.readouterr().out.splitlines()[1]
+    assert "20 ants     3 iterations" in line
+    ours, published = line.split(" s  ", 1)[1].split("GPU-MMAS")
+    assert "+0.42% in 0.50 s" in published
+    settings = Settings(ants=20, variant="mmas", rho=0.1, best_every=1, candidates=32, local_search="2opt-near")
+    lengths = [AntColony(cpu, Solo(), instance.distances, settings, seed=7 + k).run(3).length for k in range(5)]
+    assert ours.split() == [f"{length / 300 - 1:+.2%}" for length in lengths]
+
+
+def test_candidate_lists_are_timed_against_full_roulette(cpu, monkeypatch, capsys):
+    monkeypatch.setattr(bench_ants, "ROULETTES", (("uniform:40:seed=1", 3, 2), ("uniform:40:seed=1", 6, 2)))
+    bench_ants.bench_roulettes(type("Options", (), {"data": None, "seed": 0, "repeats": 2}), cpu)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[1].split()[0] for line in said if "MMAS" in line] == ["all", "32"] * 2
+    assert sum("candidates against all cities: " in line for line in said) == 2
 
 
 @pytest.mark.parametrize(("pause", "runs"), [(4.0, [1]), (0.02, [1, 4, 16])])

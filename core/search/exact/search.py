@@ -1,0 +1,195 @@
+"""A shortest tour, proved: `ExactSearch` checks the problem, starts from a heuristic's tour and chooses the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.search.exact import enumeration, one_tree
+from core.search.exact.enumeration import Enumeration
+from core.search.exact.one_tree import OneTreeSearch
+from core.search.exact.solution import Report, Solution, Way, digest_of, from_city_0
+
+BOUNDS = ("one-tree", "edges", "none")
+ENUMERATIONS = ("worklist", "permutations")
+MOST_CITIES = 30
+ON_THE_HOST = 7
+"""Cities up to which the thesis searches exhaustively on the host."""
+FEWEST_CITIES = 5
+"""Fewer are searched on the host whatever the bound."""
+MOST_PERMUTED = 20
+"""Cities whose tours have numbers of 64 bits."""
+
+
+class ExactSearch:
+    """Exact search on one instance and one device per rank, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same.
+    distances : ndarray, shape (n, n)
+        Symmetric integers of at least 0; 1 to 30 cities. The diagonal is not read.
+    bound
+        ``one-tree``: Held and Karp's; ``edges``: the thesis', length so far and the shortest edge of each city ahead;
+        ``none``: all tours. None: exhaustive on the host up to 7 cities, then ``one-tree``.
+    enumerate
+        Without a bound: ``worklist`` or ``permutations``, the thesis' two forms.
+    depth
+        Cities in an item of the worklist; None: chosen for the device.
+    count
+        Count all shortest tours.
+
+    Raises
+    ------
+    UserError
+        Too many cities, asymmetric, negative or too large distances, an unknown bound, or a depth that is none.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        *,
+        bound: str | None = None,
+        enumerate: str = "worklist",
+        depth: int | None = None,
+        count: bool = False,
+    ) -> None:
+        self.backend = backend
+        self.communicator = communicator
+        self.distances = checked(distances)
+        self.n = n = len(self.distances)
+        self.count = count
+        self.notes: list[str] = []
+        if bound not in (None, *BOUNDS):
+            raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
+        if enumerate not in ENUMERATIONS:
+            raise UserError(f"enumeration {enumerate!r}; choose one of {', '.join(ENUMERATIONS)}")
+        permutations = bound == "none" and enumerate == "permutations"
+        if permutations and n > MOST_PERMUTED:
+            raise UserError(
+                f"tours of {n} cities have no numbers of 64 bits: at most {MOST_PERMUTED} cities, or worklist"
+            )
+        if depth is not None and not 1 <= depth <= max(1, n - 4):
+            raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
+        most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else enumeration.MOST_LENGTH
+        longest = n * int(self.distances.max(initial=0))
+        self.start = start_tour(self.distances)
+        self.start_length = tour_length(self.distances, self.start)
+        if self.start_length >= most or longest >= 2**31:
+            raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")
+        self.bound = "none" if n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST) else bound or "one-tree"
+        self.on_host = n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST)
+        self.way: Way | None = None
+        if self.bound == "one-tree":
+            self.way = OneTreeSearch(backend, communicator, self.distances)
+        elif not self.on_host:
+            bounded = self.bound == "edges"
+            self.way = Enumeration(
+                backend, communicator, self.distances, bounded=bounded, permutations=permutations, depth=depth
+            )
+
+    def warm_up(self) -> None:
+        """Compile everything; the time counts as the backend's compilation."""
+        if self.way is None:
+            return
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        self.way.warm_up()
+        self.backend.synchronize()
+        lazy = timings.kernel_s  # some drivers compile at the first launch
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def run(self, report: Report | None = None) -> Solution:
+        """Find a shortest tour and prove that none is shorter.
+
+        Parameters
+        ----------
+        report
+            Called now and then with the nodes explored, the incumbent's length and the bound at the root, if known.
+
+        """
+        if self.way is None:
+            return self._exhaustive()
+        start = start_tour(self.distances)
+        start_length = tour_length(self.distances, start)
+        length, tour = self.way.find(start_length, report)
+        nodes, root_bound = self.way.nodes, self.way.root_bound
+        optimal_tours = None
+        if self.count:
+            optimal_tours = self.way.count(length, report)
+            nodes = summed(nodes, self.way.nodes)
+        return Solution(
+            length,
+            from_city_0(start if tour is None else tour),
+            optimal_tours,
+            nodes,
+            None if root_bound is None else min(root_bound, length),
+            start_length,
+            digest_of(length, optimal_tours),
+        )
+
+    def _exhaustive(self) -> Solution:
+        """All tours, in NumPy."""
+        from core.problems.small_tours import all_tours
+
+        length, tour, optimal_tours = all_tours(self.distances)
+        counted = int(optimal_tours) if self.count else None
+        nodes = np.zeros(self.n + 1, np.int64)
+        for visited in range(1, self.n + 1):
+            nodes[visited] = enumeration.items_of(self.n, visited)
+        return Solution(
+            int(length), from_city_0(tour), counted, nodes, None, self.start_length, digest_of(int(length), counted)
+        )
+
+
+def checked(distances: np.ndarray) -> np.ndarray:
+    """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no symmetric problem."""
+    array = np.asarray(distances)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
+        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
+    n = len(array)
+    if n > MOST_CITIES:
+        raise UserError(
+            f"{n} cities: exact search takes at most {MOST_CITIES}, whose sets fit 32-bit words; "
+            "for good tours of more use drivers.aco or drivers.ihc, for a proof Concorde"
+        )
+    whole = array.astype(np.int64)
+    if not np.array_equal(whole, array):
+        raise UserError("distances that are not integers: multiply and round them first")
+    np.fill_diagonal(whole, 0)
+    if not np.array_equal(whole, whole.T):
+        i, j = np.argwhere(whole != whole.T)[0]
+        raise UserError(f"asymmetric distances: {whole[i, j]} from {i} to {j}, {whole[j, i]} back; expected the same")
+    if whole.min(initial=0) < 0:
+        i, j = np.argwhere(whole < 0)[0]
+        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected at least 0")
+    return whole
+
+
+def start_tour(distances: np.ndarray) -> np.ndarray:
+    """Greedy edge matching and 2-opt (`xavier2022`, section 2.3)."""
+    from core.problems.small_tours import greedy_edge_tour, improved_by_2opt
+
+    return np.asarray(improved_by_2opt(distances, greedy_edge_tour(distances)))
+
+
+def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
+    """Length of a closed tour."""
+    return int(distances[tour, np.roll(tour, -1)].sum())
+
+
+def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Sum of two arrays, the shorter filled up with zeros."""
+    total = np.zeros(max(len(first), len(second)), np.int64)
+    total[: len(first)] += first
+    total[: len(second)] += second
+    return total

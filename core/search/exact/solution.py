@@ -1,0 +1,79 @@
+"""What an exact search finds and proves, and what every way to search must offer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+Report = Callable[[int, int, "int | None"], None]
+"""Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one."""
+
+
+class Solution(NamedTuple):
+    """A shortest tour.
+
+    Attributes
+    ----------
+    length : int
+    tour : ndarray, shape (n,), int64
+        From city 0, in the direction in which the second city is smaller than the last.
+    optimal_tours : int or None
+        How many tours are as short, directions not told apart; None: not counted.
+    nodes : ndarray, int64
+        Nodes explored of each depth: cities visited, or branchings of 1-trees.
+    root_bound : int or None
+        A lower bound for all tours at the root, rounded up.
+    start_length : int
+        Length of the heuristic's tour, from which the search began.
+    digest : int
+        64-bit digest of length and count: equal for everybody who proved the same.
+
+    """
+
+    length: int
+    tour: np.ndarray
+    optimal_tours: int | None
+    nodes: np.ndarray
+    root_bound: int | None
+    start_length: int
+    digest: int
+
+
+class Way(Protocol):
+    """A way to search, on one device of each rank."""
+
+    nodes: np.ndarray
+    root_bound: int | None
+
+    def warm_up(self) -> None:
+        """Compile all that a search launches."""
+
+    def find(self, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
+        """Length and cities of a shortest tour among those shorter than ``limit``; (limit, None) if none is."""
+
+    def count(self, length: int, report: Report | None) -> int:
+        """How many tours have this length, of which none is shorter."""
+
+
+def digest_of(length: int, optimal_tours: int | None) -> int:
+    """64 bits of what was proved."""
+    proved = f"{length} {optimal_tours or 0}".encode()
+    return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
+
+
+def from_city_0(tour: np.ndarray) -> np.ndarray:
+    """The same cycle from city 0, in the direction in which the second city is smaller than the last."""
+    turned = np.roll(np.asarray(tour, np.int64), -int(np.argmin(tour)))
+    if len(turned) > 2 and turned[1] > turned[-1]:
+        turned[1:] = turned[1:][::-1].copy()
+    return turned
+
+
+def best_of_lanes(backend: Any, lengths: Any, tours: Any, n: int) -> tuple[int, np.ndarray]:
+    """Length and cities of the best tour that any lane wrote down."""
+    found = backend.download(lengths)
+    lane = int(found.argmin())
+    return int(found[lane]), backend.download(tours).reshape(-1, 32)[lane, :n].astype(np.int64)
