@@ -39,9 +39,9 @@ LARGEST_FLOAT = 4294967040.0
 
 @kernel
 def begin(pheromone: Array[u32], delta: Array[u32], n: i32, start: u32):
-    """Put the same pheromone on every edge."""
+    """Put the same pheromone on every edge, and none on the way from a city to itself."""
     for k in range(team_rank() * team_size() + lane(), n * n, team_count() * team_size()):
-        pheromone[k] = start
+        pheromone[k] = start if k % (n + 1) != 0 else 0
         delta[k] = u32(0)
 
 
@@ -217,7 +217,7 @@ def weigh(
     Parameters
     ----------
     heuristic : Array, n * n
-        eta^beta as a part of the row's largest.
+        eta^beta as a part of the row's largest; 0 from a city to itself.
     alpha
         256 times the exponent.
     weights : Array, n * stride
@@ -232,28 +232,26 @@ def weigh(
     for i in range(team_rank(), n, team_count()):
         trail = u32(0)
         for j in range(lane(), n, team_size()):
-            if j != i:
-                trail = max(trail, pheromone[i * n + j])
+            trail = max(trail, pheromone[i * n + j])
         trail = team_max(trail, most_trail)
         scale = f32(trail)
         largest = f32(0.0)
         for j in range(lane(), n, team_size()):
-            if j != i:
-                largest = max(largest, power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j])
+            largest = max(largest, power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j])
         largest = team_max(largest, most)
         total = u64(0)
-        for j in range(lane(), stride, team_size()):
-            weight = u32(0)
-            if j < n and j != i:
-                part = power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j]
-                weight = u32(part / largest * LARGEST_FLOAT)
+        for j in range(lane(), n, team_size()):
+            part = power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j]
+            weight = u32(part / largest * LARGEST_FLOAT)
             total += u64(weight)
             weights[i * stride + j] = weight
+        for j in range(n + lane(), stride, team_size()):
+            weights[i * stride + j] = u32(0)
         total = team_sum(total, sums)
         factor = u32(min((u64(MOST - u32(n)) << 32) // total, u64(MOST)))
         for j in range(lane(), n, team_size()):
-            if j != i:
-                weights[i * stride + j] = max(u32(1), mulhi(weights[i * stride + j], factor))
+            weight = max(u32(1), mulhi(weights[i * stride + j], factor))
+            weights[i * stride + j] = weight if j != i else 0
         if listed != 0:
             barrier()
             for s in range(lane(), COLUMNS, team_size()):

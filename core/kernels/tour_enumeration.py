@@ -69,7 +69,6 @@ def explore(
     patience: i32,
     given: Array[u8],
     handed: Array[u8],
-    room: u32,
     hands: Array[u32],
     ticket: Array[u64],
     limit: Array[i32],
@@ -99,9 +98,9 @@ def explore(
     listed
         1: items are records of ``given``, else numbers.
     patience
-        Steps after which a lane hands what is left of its item to the next launch, a record for every level of its
-        search, so that no large item keeps one lane busy while others wait; 0: never.
-    given, handed : Array, items * 32, and ``room`` * 32
+        After so many steps a lane looks whether items are left. If not, it hands what is left of its own to the next
+        launch, a record for every level of its search, so that no lane works while others wait; 0: never.
+    given, handed : Array, items * 32, and lanes of the launch * 32 * 32
         Records: cities, then the number of cities (byte 30) and the place in the last one's sorted row (31).
     hands : Array, 1
         Records in ``handed``.
@@ -179,8 +178,8 @@ def explore(
                 explored[level] = explored[level] + 1
         elif patience > 0 and steps >= patience:
             steps = 0
-            taken_room = atomic_add(hands, 0, u32(0))
-            if taken_room + u32(ROW * team_count() * team_size()) <= room:
+            ahead = atomic_add(ticket, 0, u64(0))
+            if ahead >= end:
                 first = atomic_add(hands, 0, u32(level - base + 1))
                 for cities in range(base, level + 1):
                     record = i32(first + u32(cities - base)) * ROW

@@ -187,12 +187,14 @@ def closest(distances: np.ndarray) -> np.ndarray:
 
 
 def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
-    """Equation 1's eta^beta as a part of the largest in its row: shape (n, n), float32."""
+    """Equation 1's eta^beta as a part of the largest in its row, 0 on the diagonal: shape (n, n), float32."""
     lengths = np.maximum(distances.astype(np.float64), LEAST_DISTANCE)
     nearest = np.maximum(closest(distances).astype(np.float64), LEAST_DISTANCE)
     np.fill_diagonal(lengths, nearest)
     parts = ((nearest[:, None] / lengths) ** beta).astype(np.float32)
-    return np.maximum(parts, LEAST_HEURISTIC)
+    parts = np.maximum(parts, LEAST_HEURISTIC)
+    np.fill_diagonal(parts, 0)
+    return parts
 
 
 def nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:

@@ -15,13 +15,11 @@ NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = END >> 5
 """A way and its city share 31 bits."""
 TEAM_SIZE = 256
-ITEMS_PER_LANE = 64
+ITEMS_PER_LANE = 8
 CHUNK = 4
 """Items that a lane takes at a time."""
-PATIENCE = 20_000
-"""Steps after which a lane of a wide device hands on what is left of its item."""
-MOST_HANDED = 1 << 22
-"""Records for which there is room besides those that lanes hand on at the same time."""
+PATIENCE = 2_000
+"""Steps after which a lane of a wide device looks whether others wait for work."""
 SLICE_SECONDS = 0.5
 """About how long a launch takes, so that ranks can share and progress can show."""
 
@@ -79,8 +77,7 @@ class Enumeration:
         self.lengths = allocate(self.lanes, np.int32)
         self.tours = allocate(self.lanes * ROW, np.uint8)
         self.patience = PATIENCE if wide else 0
-        self.room = ROW * self.lanes + MOST_HANDED if wide else 1
-        self.lists = [allocate(self.room * ROW, np.uint8) for _ in range(2)]
+        self.lists = [allocate(self.lanes * ROW * ROW if wide else 1, np.uint8) for _ in range(2)]
         self.hands = allocate(1, np.uint32)
         self.nodes = np.zeros(n + 1, np.int64)
         if bounded:
@@ -168,7 +165,7 @@ class Enumeration:
             max(1, min(self.teams, -(-items // (chunk * self.team_size)))),
             self.team_size,
             *(self.ways, self.ranked, self.n, self.shortest, self.depth, end, chunk, int(self.bounded), counting),
-            *(listed, self.patience, given, handed, self.room, self.hands),
+            *(listed, self.patience, given, handed, self.hands),
             *(self.ticket, self.limit, self.explored, self.found, self.lengths, self.tours),
         )
 
