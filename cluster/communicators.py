@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from cluster import abort, launcher
+from cluster.shared import MpiCounter, MpiLeast, SoloCounter, SoloLeast
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
@@ -84,6 +85,12 @@ class Communicator(Protocol):
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
+    def counter(self) -> Any:
+        """Make a counter that ranks take numbers from without meeting: see `cluster.shared`; all ranks together."""
+
+    def least(self, value: int) -> Any:
+        """Make a least value that ranks lower without meeting: see `cluster.shared`; all ranks together."""
+
 
 class Solo:
     """The communicator of a process alone, which returns what it is given."""
@@ -112,6 +119,14 @@ class Solo:
 
     def barrier(self) -> None:
         """Return at once; see `Communicator`."""
+
+    def counter(self) -> SoloCounter:
+        """Count for this process alone; see `Communicator`."""
+        return SoloCounter()
+
+    def least(self, value: int) -> SoloLeast:
+        """Keep the least of this process alone; see `Communicator`."""
+        return SoloLeast(value)
 
 
 class Mpi:
@@ -193,6 +208,14 @@ class Mpi:
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""
         self._world.Barrier()
+
+    def counter(self) -> MpiCounter:
+        """Count in a window on rank 0; see `Communicator`."""
+        return MpiCounter(self._world)
+
+    def least(self, value: int) -> MpiLeast:
+        """Keep it in a window on rank 0; see `Communicator`."""
+        return MpiLeast(self._world, value)
 
 
 def communicator() -> Communicator:

@@ -74,6 +74,14 @@ class Timed:
         """See `Communicator`."""
         self._timed(self.ranks.barrier)
 
+    def counter(self) -> Any:
+        """See `Communicator`; the numbers taken from it are not timed."""
+        return self.ranks.counter()
+
+    def least(self, value: int) -> Any:
+        """See `Communicator`; what lowers it is not timed."""
+        return self.ranks.least(value)
+
 
 class Rehearsal(Solo):
     """A rank that knows its place in the job and answers itself, so that it can compile and warm up on its own.
