@@ -7,12 +7,14 @@ has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own opera
 from __future__ import annotations
 
 import struct
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from cluster import abort, launcher
-from cluster.shared import MpiCounter, MpiLeast, SoloCounter, SoloLeast
+
+if TYPE_CHECKING:
+    from cluster.shared import SharedCounter, SharedLeast
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
@@ -85,11 +87,11 @@ class Communicator(Protocol):
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
-    def counter(self) -> Any:
-        """Make a counter that ranks take numbers from without meeting: see `cluster.shared`; all ranks together."""
+    def counter(self) -> SharedCounter:
+        """Make a counter from which ranks take numbers without meeting; all ranks together."""
 
-    def least(self, value: int) -> Any:
-        """Make a least value that ranks lower without meeting: see `cluster.shared`; all ranks together."""
+    def least(self, value: int) -> SharedLeast:
+        """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
 
 
 class Solo:
@@ -120,13 +122,13 @@ class Solo:
     def barrier(self) -> None:
         """Return at once; see `Communicator`."""
 
-    def counter(self) -> SoloCounter:
-        """Count for this process alone; see `Communicator`."""
-        return SoloCounter()
+    def counter(self) -> SharedCounter:
+        """Make a counter; see `Communicator`."""
+        return shared_counter(self)
 
-    def least(self, value: int) -> SoloLeast:
-        """Keep the least of this process alone; see `Communicator`."""
-        return SoloLeast(value)
+    def least(self, value: int) -> SharedLeast:
+        """Make a least value; see `Communicator`."""
+        return shared_least(self, value)
 
 
 class Mpi:
@@ -153,9 +155,9 @@ class Mpi:
                 f"an MPI launcher started this, but mpi4py fails ({error}): pip install 'onekernel[mpi]'"
             ) from error
         self._mpi = MPI
-        self._world = MPI.COMM_WORLD
-        self.rank = self._world.Get_rank()
-        self.size = self._world.Get_size()
+        self.world = MPI.COMM_WORLD
+        self.rank = self.world.Get_rank()
+        self.size = self.world.Get_size()
         announced = launcher.size()
         if announced not in (None, self.size):
             raise LaunchError(
@@ -165,7 +167,7 @@ class Mpi:
         abort.install()
         local_rank = launcher.local_rank()
         if local_rank is None:
-            local_rank = self._world.Split_type(MPI.COMM_TYPE_SHARED).Get_rank()
+            local_rank = self.world.Split_type(MPI.COMM_TYPE_SHARED).Get_rank()
         self.local_rank = local_rank
         self._pair = MPI.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = MPI.Op.Create(_keep_least, commute=True)
@@ -176,7 +178,7 @@ class Mpi:
         value = int(value)
         mine = PAIR.pack(value >> 64, value & WORD, index)
         least = bytearray(PAIR.size)
-        self._world.Allreduce([mine, 1, self._pair], [least, 1, self._pair], self._least)
+        self.world.Allreduce([mine, 1, self._pair], [least, 1, self._pair], self._least)
         high, low, where = PAIR.unpack(least)
         return (high << 64) + low, where
 
@@ -184,43 +186,59 @@ class Mpi:
         """Reduce in one Allreduce; see `Communicator`."""
         _check_summand(summand)
         if isinstance(summand, int):
-            return self._world.allreduce(summand, self._mpi.SUM)
+            return self.world.allreduce(summand, self._mpi.SUM)
         mine = np.array(summand, order="C")
         total: Any = np.empty_like(mine)
-        self._world.Allreduce(mine, total, self._mpi.SUM)
+        self.world.Allreduce(mine, total, self._mpi.SUM)
         return total if isinstance(summand, np.ndarray) else total[()]
 
     def bcast(self, item: T) -> T:
         """Send arrays as they lie in memory and anything else pickled; see `Communicator`."""
         is_array = self.rank == 0 and isinstance(item, np.ndarray) and not item.dtype.hasobject
         header = (item.shape, item.dtype) if is_array else None  # type: ignore[attr-defined]
-        header = self._world.bcast(header)
+        header = self.world.bcast(header)
         if header is None:
-            return self._world.bcast(item)
+            return self.world.bcast(item)
         words: Any = np.ascontiguousarray(item) if self.rank == 0 else np.empty(*header)
-        self._world.Bcast(words.reshape(-1).view(np.uint8))
+        self.world.Bcast(words.reshape(-1).view(np.uint8))
         return item if self.rank == 0 else words
 
     def gather(self, item: T) -> list[T] | None:
         """Send pickled; see `Communicator`."""
-        return self._world.gather(item)
+        return self.world.gather(item)
 
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""
-        self._world.Barrier()
+        self.world.Barrier()
 
-    def counter(self) -> MpiCounter:
-        """Count in a window on rank 0; see `Communicator`."""
-        return MpiCounter(self._world)
+    def counter(self) -> SharedCounter:
+        """Make a counter; see `Communicator`."""
+        return shared_counter(self)
 
-    def least(self, value: int) -> MpiLeast:
-        """Keep it in a window on rank 0; see `Communicator`."""
-        return MpiLeast(self._world, value)
+    def least(self, value: int) -> SharedLeast:
+        """Make a least value; see `Communicator`."""
+        return shared_least(self, value)
 
 
 def communicator() -> Communicator:
     """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI."""
     return Mpi() if launcher.launched() else Solo()
+
+
+def shared_counter(ranks: Communicator) -> SharedCounter:
+    """Make the counter of `Communicator.counter`."""
+    from cluster.shared import SharedCounter
+
+    return SharedCounter(ranks)
+
+
+def shared_least(ranks: Communicator, value: int) -> SharedLeast:
+    """Make the least value of `Communicator.least`."""
+    from cluster.shared import SharedLeast
+
+    least = SharedLeast(ranks)
+    least.reset(value)
+    return least
 
 
 def _keep_least(candidate: Any, least: Any, _: Any) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cluster.communicators import Communicator, Solo
+from cluster.communicators import Communicator, Solo, shared_counter, shared_least
+
+if TYPE_CHECKING:
+    from cluster.shared import SharedCounter, SharedLeast
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
@@ -74,13 +77,13 @@ class Timed:
         """See `Communicator`."""
         self._timed(self.ranks.barrier)
 
-    def counter(self) -> Any:
-        """See `Communicator`; the numbers taken from it are not timed."""
-        return self.ranks.counter()
+    def counter(self) -> SharedCounter:
+        """See `Communicator`; taking numbers is timed too."""
+        return shared_counter(self)
 
-    def least(self, value: int) -> Any:
-        """See `Communicator`; what lowers it is not timed."""
-        return self.ranks.least(value)
+    def least(self, value: int) -> SharedLeast:
+        """See `Communicator`; lowering it is timed too."""
+        return shared_least(self, value)
 
 
 class Rehearsal(Solo):

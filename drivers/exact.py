@@ -335,11 +335,13 @@ class Proofs(Repetitions):
 def nodes_shown(advance: Advance) -> Callable[[int, int, int | None], None]:
     """What tells a bar of explored nodes: how fast they come, the incumbent, and below which length there is none."""
     began = time.perf_counter()
-    told = 0
+    finished = told = 0
 
     def report(nodes: int, incumbent: int, bound: int | None) -> None:
-        nonlocal told
-        speed = rate(nodes, time.perf_counter() - began)
+        nonlocal finished, told
+        if nodes < told:  # a second search, which counts the shortest tours, begins at 0 again
+            finished, told = finished + told, 0
+        speed = rate(finished + nodes, time.perf_counter() - began)
         proved = "" if bound is None else f", bound {bound}"
         advance(nodes - told, f"{speed:,.0f} nodes/s, incumbent {incumbent}{proved}")
         told = nodes

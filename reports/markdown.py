@@ -8,9 +8,10 @@ from typing import Any
 
 from core.errors import UserError
 from reports import literature
-from reports.comparison import Comparison, Row
+from reports.comparison import Comparison, Row, is_baseline
 from reports.line_tables import TablesReport
 from reports.parameters import worded
+from reports.peer_table import Peer, PeerReport, Printed
 from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate, Summary
 from reports.strategy_table import Cell, Measured, StrategyReport
 
@@ -53,7 +54,7 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
     return text.rstrip() + "\n"
 
 
-def render_tables(report: TablesReport | StrategyReport) -> str:
+def render_tables(report: TablesReport | StrategyReport | PeerReport) -> str:
     """Return the text of a report of published tables.
 
     Raises
@@ -61,7 +62,12 @@ def render_tables(report: TablesReport | StrategyReport) -> str:
     UserError
         jinja2 is not installed.
     """
-    text = _lines_text(report) if isinstance(report, TablesReport) else _strategies_text(report)
+    if isinstance(report, TablesReport):
+        text = _lines_text(report)
+    elif isinstance(report, PeerReport):
+        text = _peers_text(report)
+    else:
+        text = _strategies_text(report)
     return text.rstrip() + "\n"
 
 
@@ -89,7 +95,17 @@ def _strategies_text(report: StrategyReport) -> str:
     )
 
 
-def write_tables(report: TablesReport | StrategyReport, folder: Path) -> Path:
+def _peers_text(report: PeerReport) -> str:
+    return _template("peers.md.j2").render(
+        report=report,
+        published=report.published,
+        machines=report.machines,
+        unconfirmed=report.unconfirmed,
+        **_statistics(report.runs),
+    )
+
+
+def write_tables(report: TablesReport | StrategyReport | PeerReport, folder: Path) -> Path:
     """Write the report of published tables, named after the publication; returns its path.
 
     Raises
@@ -224,6 +240,48 @@ def _over_one_core(ours: Measured) -> list[str]:
     return [f"{ratio_interval(ours.row.speedup)} over {seconds(ours.baseline_s)} on one core"]
 
 
+def _cities_of(runs: Sequence[Row | None], printed: Printed | None) -> str:
+    """Word the number of cities of a line: as published, or as one of its runs recorded it."""
+    if printed is not None:
+        return str(printed.cities)
+    return str(next((run.record.details.get("cities") for run in runs if run), None) or "")
+
+
+def _proof_cell(run: Row | None) -> str:
+    """Word a run of an exact search, line by line: time, nodes, what else proves it, speed-up over one core."""
+    if run is None:
+        return "not run"
+    details = run.record.details
+    lines = [seconds_interval(run.running.median)]
+    if details.get("nodes") is not None:
+        lines.append(f"{_grouped(details['nodes'])} nodes, {number(details.get('nodes_per_second'))}/s")
+    if run.record.parameters.get("bound") == "host":
+        lines.append("all tours, on the host")
+    if details.get("root_bound") is not None:
+        lines.append(f"bound at the root {details['root_bound']}")
+    if details.get("optimal_tours") is not None:
+        lines.append(f"shortest tours: {_grouped(details['optimal_tours'])}")
+    if details.get("verified_by"):
+        lines.append(f"verified by {details['verified_by']}")
+    if run.speedup is not None and run.baseline_s is not None and not is_baseline(run):
+        lines.append(f"{ratio_interval(run.speedup)} over {seconds(run.baseline_s)} on one core")
+    return "<br>".join(map(_cell, [*lines, *run.labels, f"n = {run.running.repetitions}"]))
+
+
+def _peer_cell(peer: Peer | None, length: int) -> str:
+    """Word another solver's time, its start-up, how many times ours it is, and its length where that is another."""
+    if peer is None:
+        return ""
+    if peer.solve_s is None or peer.start_s is None:
+        return _cell(peer.trouble)
+    lines = [f"{seconds(peer.solve_s)} (start-up {seconds(peer.start_s)})"]
+    if peer.ratio is not None:
+        lines.append(_ratio(peer.ratio))
+    if peer.length != length:
+        lines.append(f"length {peer.length}")
+    return "<br>".join(map(_cell, lines))
+
+
 def _machine(environment: Mapping[str, Any]) -> str:
     """Word an environment in a line: processor, cores, system, Python, packages, version of the suite."""
     hosts = environment.get("hosts") or 1
@@ -282,6 +340,9 @@ def _template(name: str) -> Any:
         "gap": _gap,
         "printed_cell": _printed_cell,
         "strategy_cell": _strategy_cell,
+        "cities_of": _cities_of,
+        "proof_cell": _proof_cell,
+        "peer_cell": _peer_cell,
         "over_one_core": lambda ours: "".join(_over_one_core(ours)),
     }
     return environment.get_template(name)

@@ -1,7 +1,7 @@
 """A paper's tables with our runs in them: finds the publication of the runs and lays them out as its data say.
 
 The published figures are data, `reports/published/*.toml`; each names its `layout`: lines (`reports.line_tables`, where
-none is named) or strategies (`reports.strategy_table`).
+none is named), strategies (`reports.strategy_table`) or peers (`reports.peer_table`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.errors import UserError
-from reports import line_tables, strategy_table
+from reports import line_tables, peer_table, strategy_table
 from reports.line_tables import TablesReport
 from reports.literature import publication
+from reports.peer_table import PeerReport
 from reports.records import Record, RecordError, merge
 from reports.strategy_table import StrategyReport
 
 
-def tables_report(records: Iterable[Record]) -> TablesReport | StrategyReport:
+def tables_report(records: Iterable[Record]) -> TablesReport | StrategyReport | PeerReport:
     """Lay our runs out in the tables of the publication that measured their workload.
 
     Parameters
@@ -43,6 +44,8 @@ def tables_report(records: Iterable[Record]) -> TablesReport | StrategyReport:
     published = _publication(confirmed)
     if published.get("layout") == strategy_table.LAYOUT:
         return strategy_table.laid_out(published, confirmed, unconfirmed)
+    if published.get("layout") == peer_table.LAYOUT:
+        return peer_table.laid_out(published, confirmed, unconfirmed)
     return line_tables.laid_out(published, confirmed, unconfirmed)
 
 

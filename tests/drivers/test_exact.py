@@ -190,7 +190,8 @@ def test_a_bar_counts_nodes_since_the_last_report():
     report = exact.nodes_shown(lambda units=1, note="": told.append((units, note.partition(", ")[2])))
     report(100, 50, None)
     report(250, 40, 35)
-    assert told == [(100, "incumbent 50"), (150, "incumbent 40, bound 35")]
+    report(30, 40, 35)  # a second search begins at 0 again
+    assert told == [(100, "incumbent 50"), (150, "incumbent 40, bound 35"), (30, "incumbent 40, bound 35")]
 
 
 # --- who speaks against a result ---

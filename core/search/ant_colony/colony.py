@@ -385,7 +385,9 @@ def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: 
         Whether distances take 32 bits and not 16.
 
     """
-    lists = (8 if wide_distances else 4) * n * n if settings.local_search == "2opt" else 2 * NEAR * n
-    shared = ((4 if wide_distances else 2) + 4) * n * n + lists + 2 * COLUMNS * n
-    own = 8 * n * n + 4 * n * shape.stride + 4 * COLUMNS * n + (2 * n + 4) * ants
+    distance = 4 if wide_distances else 2
+    lists = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "none": 0}[settings.local_search]
+    listed = COLUMNS * n if settings.candidates else 0
+    shared = (distance + 4) * n * n + lists + 2 * listed
+    own = 8 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 4 * n
     return shared + colonies * own

@@ -86,7 +86,9 @@ class AntColony:
         colonies, ants = (1, end - begin) if split else (end - begin, settings.ants)
         wide = distances.dtype != np.uint16
         self.split = split and size > 1
-        self.bytes_needed = bytes_needed(n, settings, self.shape, colonies, ants, wide)
+        self.send_tours = self.split and self._tours_are_less()
+        exchanged = settings.ants * (2 * n + 4) if self.send_tours else 0
+        self.bytes_needed = bytes_needed(n, settings, self.shape, colonies, ants, wide) + exchanged
         memory = backend.device.memory_bytes
         room = f"{ants} ants on {n} cities need {self.bytes_needed} bytes"
         if 0 < memory < self.bytes_needed:
@@ -101,7 +103,6 @@ class AntColony:
             ]
             if self.split:
                 self.leader = backend.allocate(n, np.uint16)
-                self.send_tours = self._tours_are_less()
                 if self.send_tours:
                     self.all_tours = backend.allocate(settings.ants * n, np.uint16)
                     self.all_lengths = backend.allocate(settings.ants, np.uint32)

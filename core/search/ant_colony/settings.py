@@ -93,7 +93,7 @@ class Settings(NamedTuple):
             (self.ants >= 1, f"a colony has at least 1 ant, not {self.ants}"),
             (self.ants * n < 2**31, f"the tours of {self.ants} ants through {n} cities pass 2^31 cities"),
             (0 <= self.alpha <= 16, f"alpha is from 0 to 16, not {self.alpha}"),
-            (self.alpha * 256 == int(self.alpha * 256), f"alpha is a multiple of 1/256, not {self.alpha}"),
+            (self.alpha * 256 % 1 == 0, f"alpha is a multiple of 1/256, not {self.alpha}"),
             (0 <= self.beta <= 64, f"beta is from 0 to 64, not {self.beta}"),
             (0 < self.rho <= 1, f"rho is above 0 and at most 1, not {self.rho}"),
             (0 <= self.candidates <= COLUMNS, f"candidates are 1 to {COLUMNS}, or 0 for all; not {self.candidates}"),

@@ -1,0 +1,229 @@
+"""Shortest tours by NumPy, against each other, against plain Python, and against published optima."""
+
+import itertools
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.problems import tsplib
+from core.problems.small_tours import all_tours, greedy_edge_tour, held_karp, improved_by_2opt
+from core.problems.tsp import tour_length
+
+LARGEST = 2**31 - 1
+KINDS = {"uniform": (1, 10_000), "ties": (1, 4), "zeros": (0, 2), "all equal": (7, 8), "31 bits": (LARGEST - 3, 2**31)}
+
+
+def symmetric(dice, n, low, high):
+    upper = np.triu(dice.integers(low, high, (n, n)), 1)
+    return upper + upper.T
+
+
+def by_plain_python(distances):
+    """Length, first tour and number of shortest tours, from sets of edges: no two directions, no order, no NumPy."""
+    n, table = len(distances), distances.tolist()
+    tours = {}
+    for others in itertools.permutations(range(1, n)):
+        tour = (0, *others)
+        edges = frozenset(frozenset(edge) for edge in zip(tour, tour[1:] + tour[:1], strict=True))
+        tours.setdefault(edges, (sum(table[a][b] for a, b in zip(tour, tour[1:] + tour[:1], strict=True)), tour))
+    if n == 1:
+        return 0, [0], 1
+    length, tour = min(tours.values())
+    return length, list(tour), sum(found == length for found, _ in tours.values())
+
+
+def plain_greedy(distances):
+    """The edges of the greedy tour, by comparing whole sets of cities."""
+    n = len(distances)
+    degree, paths, taken = [0] * n, [{city} for city in range(n)], set()
+    for _, i, j in sorted((int(distances[pair]), *pair) for pair in itertools.combinations(range(n), 2)):
+        first, second = (next(path for path in paths if city in path) for city in (i, j))
+        if degree[i] < 2 and degree[j] < 2 and first is not second:
+            degree[i], degree[j] = degree[i] + 1, degree[j] + 1
+            paths = [path for path in paths if path not in (first, second)] + [first | second]
+            taken.add(frozenset((i, j)))
+    if n > 2:
+        taken.add(frozenset(city for city in range(n) if degree[city] == 1))
+    return taken
+
+
+def plain_2opt(distances, tour):
+    """Score every tour that differs by one reversal, as often as one is shorter."""
+    tour = list(tour)
+    while True:
+        length = tour_length(distances, np.array(tour))
+        best = (0, 0, 0, tour)
+        for i, j in itertools.combinations(range(len(tour)), 2):
+            changed = tour[: i + 1] + tour[i + 1 : j + 1][::-1] + tour[j + 1 :]
+            best = min(best, (tour_length(distances, np.array(changed)) - length, i, j, changed))
+        if best[0] == 0:
+            return tour
+        tour = best[3]
+
+
+def edges_of(tour):
+    return {frozenset(edge) for edge in zip(tour.tolist(), np.roll(tour, -1).tolist(), strict=True)}
+
+
+def plainly(found):
+    return found.length, found.tour.tolist(), found.optimal_tours
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", range(1, 8))
+def test_both_searches_find_what_plain_python_finds(n, kind):
+    dice = np.random.default_rng([n, *kind.encode()])
+    for _ in range(1 if n == 7 else 5):
+        distances = symmetric(dice, n, *KINDS[kind])
+        expected = by_plain_python(distances)
+        assert plainly(all_tours(distances)) == expected
+        assert plainly(held_karp(distances)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", range(1, 10))
+def test_both_searches_agree(n, kind):
+    dice = np.random.default_rng([1, n, *kind.encode()])
+    for _ in range(12):
+        distances = symmetric(dice, n, *KINDS[kind])
+        found = held_karp(distances)
+        assert plainly(found) == plainly(all_tours(distances))
+        assert tour_length(distances, found.tour) == found.length
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_both_searches_agree_where_the_way_back_is_another(n):
+    dice = np.random.default_rng(n)
+    for high in (3, 100, 2**31):
+        for _ in range(6):
+            distances = dice.integers(0, high, (n, n))
+            assert plainly(held_karp(distances)) == plainly(all_tours(distances))
+
+
+def test_a_tour_and_its_reverse_are_two_where_the_way_back_is_another():
+    distances = np.array([[0, 1, 2], [3, 0, 2], [1, 1, 0]])
+    # 0 1 2 takes 1 + 2 + 1, 0 2 1 takes 2 + 1 + 3
+    assert plainly(all_tours(distances)) == plainly(held_karp(distances)) == (4, [0, 1, 2], 1)
+    distances[1, 0] = 1
+    # now both take 4
+    assert plainly(all_tours(distances)) == plainly(held_karp(distances)) == (4, [0, 1, 2], 2)
+
+
+@pytest.mark.parametrize("search", [all_tours, held_karp])
+@pytest.mark.parametrize("n", range(1, 11))
+def test_equal_distances_make_all_tours_shortest(n, search):
+    expected = (7 * n if n > 1 else 0, list(range(n)), max(1, factorial(n - 1) // 2))
+    assert plainly(search(np.full((n, n), 7))) == expected
+
+
+@pytest.mark.parametrize(
+    "folder, name, optimum",
+    [
+        ("tsplib", "burma14", 3323),
+        ("national", "p01", 291),
+        ("tsplib", "ulysses16", 6859),
+        ("tsplib", "gr17", 2085),
+    ],
+)
+def test_published_optima_are_found(folder, name, optimum, shared_data):
+    distances = tsplib.load(shared_data / folder / f"{name}.tsp").distances
+    found = held_karp(distances)
+    assert found.length == optimum == tour_length(distances, found.tour)
+    assert found.tour[0] == 0 and found.tour[1] < found.tour[-1]
+
+
+@pytest.mark.slow
+def test_twenty_cities_are_counted_exactly():
+    """Beyond 32 bits, and beyond what a double holds."""
+    assert held_karp(np.ones((20, 20), int)).optimal_tours == factorial(19) // 2
+    ring = np.full((20, 20), 2)
+    cities = np.arange(20)
+    ring[cities, cities - 1] = ring[cities - 1, cities] = 1
+    assert plainly(held_karp(ring)) == (20, cities.tolist(), 1)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_greedy_tour_takes_the_edges_that_plain_python_takes(data):
+    n = data.draw(st.integers(1, 12))
+    distances = symmetric(np.random.default_rng(data.draw(st.integers(0, 2**32))), n, 0, data.draw(st.integers(1, 30)))
+    tour = greedy_edge_tour(distances)
+    assert sorted(tour) == list(range(n)) and tour[0] == 0
+    assert n == 1 or edges_of(tour) == plain_greedy(distances)
+    assert n < 3 or tour[1] < tour[-1]
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_2opt_makes_the_moves_that_rescoring_finds_best(data):
+    n = data.draw(st.integers(1, 9))
+    dice = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    distances = symmetric(dice, n, 0, data.draw(st.integers(1, 30)))
+    start = dice.permutation(n)
+    tour = improved_by_2opt(distances, start)
+    expected = np.array(plain_2opt(distances, start))
+    assert tour[0] == 0 and edges_of(tour) == edges_of(expected)
+    assert n < 3 or tour[1] < tour[-1]
+
+
+def test_2opt_leaves_the_tour_that_it_is_given_alone():
+    distances = symmetric(np.random.default_rng(0), 12, 1, 100)
+    start = np.arange(12)
+    assert tour_length(distances, improved_by_2opt(distances, start)) < tour_length(distances, start)
+    assert start.tolist() == list(range(12))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.uint32, np.uint64])
+def test_narrow_and_unsigned_distances_do_not_wrap(dtype):
+    distances = symmetric(np.random.default_rng(4), 8, 60, 127)
+    start = np.arange(8)
+    for find in (greedy_edge_tour, lambda table: improved_by_2opt(table, start)):
+        assert find(distances.astype(dtype)).tolist() == find(distances).tolist()
+    for search in (all_tours, held_karp):
+        assert plainly(search(distances.astype(dtype))) == plainly(search(distances))
+
+
+def test_the_diagonal_is_ignored():
+    distances = symmetric(np.random.default_rng(5), 7, 1, 100)
+    marked = distances.copy()
+    np.fill_diagonal(marked, -1)
+    assert greedy_edge_tour(marked).tolist() == greedy_edge_tour(distances).tolist()
+    assert improved_by_2opt(marked, np.arange(7)).tolist() == improved_by_2opt(distances, np.arange(7)).tolist()
+    assert plainly(all_tours(marked)) == plainly(held_karp(marked)) == plainly(held_karp(distances))
+
+
+@pytest.mark.parametrize("search", [all_tours, held_karp, greedy_edge_tour])
+@pytest.mark.parametrize(
+    "distances, words",
+    [
+        (np.zeros((0, 0), int), "square"),
+        (np.zeros((3, 4), int), "square"),
+        (np.zeros(4, int), "square"),
+        (np.ones((3, 3)), "float64"),
+        (-np.ones((3, 3), int), "outside"),
+        (np.full((3, 3), 2**31), "outside"),
+        (np.full((2, 2), 2**64 - 1, np.uint64), "outside"),
+    ],
+)
+def test_what_is_no_matrix_of_distances_is_refused(distances, words, search):
+    with pytest.raises(ValueError, match=words):
+        search(distances)
+
+
+@pytest.mark.parametrize("search, most", [(all_tours, 10), (held_karp, 20)])
+def test_too_many_cities_are_refused(search, most):
+    with pytest.raises(ValueError, match=f"{most + 1} cities, expected at most {most}"):
+        search(np.ones((most + 1, most + 1), int))
+
+
+def test_the_heuristics_want_symmetric_distances():
+    distances = np.arange(16).reshape(4, 4)
+    with pytest.raises(ValueError, match="asymmetric"):
+        greedy_edge_tour(distances)
+    with pytest.raises(ValueError, match="asymmetric"):
+        improved_by_2opt(distances, np.arange(4))
+    with pytest.raises(ValueError, match="repeated"):
+        improved_by_2opt(np.ones((3, 3), int), np.array([0, 1, 1]))

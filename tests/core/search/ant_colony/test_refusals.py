@@ -1,0 +1,244 @@
+"""What an ant colony refuses, in one line that says what was found and what was expected."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from backends.base import OutOfMemory
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.errors import UserError
+from core.problems import tsp
+from core.search.ant_colony import AntColony, Settings
+from core.search.ant_colony.colony import shape_for
+
+N = 13
+MMAS = {"variant": "mmas", "colonies": 4}
+
+
+@pytest.fixture
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture
+def distances():
+    return tsp.load(f"uniform:{N}:seed=1").distances
+
+
+def refusal(make, *arguments, **changes):
+    """The one line with which something is refused."""
+    with pytest.raises(UserError) as caught:
+        make(*arguments, **changes)
+    line = str(caught.value)
+    assert caught.value.exit_code == 2
+    assert line and "\n" not in line
+    return line
+
+
+def one_of(ranks):
+    """The last of some ranks; it must refuse before it speaks to the others."""
+    return SimpleNamespace(rank=ranks - 1, size=ranks)
+
+
+def with_memory(backend, memory_bytes):
+    """The same backend on a device of so much memory."""
+    backend.device = backend.device._replace(memory_bytes=memory_bytes)
+    return backend
+
+
+# --- settings ---
+
+WRONG = [
+    ({}, 2, "ants take 3 to 46000 cities here, not 2"),
+    ({}, 46_001, "ants take 3 to 46000 cities here, not 46001"),
+    ({"local_search": "2opt"}, 4, "ants take 5 to 46000 cities here, not 4"),
+    ({"local_search": "2opt-near"}, 4, "ants take 5 to 46000 cities here, not 4"),
+    ({"variant": "acs"}, N, "variant 'acs'; choose one of as, mmas"),
+    ({"local_search": "3opt"}, N, "local search '3opt'; choose one of none, 2opt, 2opt-near"),
+    ({"ants": 0}, N, "a colony has at least 1 ant, not 0"),
+    ({"ants": -3}, N, "a colony has at least 1 ant, not -3"),
+    ({"ants": 2**31 // N + 1}, N, f"the tours of {2**31 // N + 1} ants through 13 cities pass 2^31 cities"),
+    ({"alpha": -1 / 256}, N, "alpha is from 0 to 16, not -0.00390625"),
+    ({"alpha": 16 + 1 / 256}, N, "alpha is from 0 to 16, not 16.00390625"),
+    ({"alpha": 0.1}, N, "alpha is a multiple of 1/256, not 0.1"),
+    ({"beta": -0.5}, N, "beta is from 0 to 64, not -0.5"),
+    ({"beta": 64.5}, N, "beta is from 0 to 64, not 64.5"),
+    ({"rho": 0.0}, N, "rho is above 0 and at most 1, not 0.0"),
+    ({"rho": -0.1}, N, "rho is above 0 and at most 1, not -0.1"),
+    ({"rho": 1.01}, N, "rho is above 0 and at most 1, not 1.01"),
+    ({"candidates": -1}, N, "candidates are 1 to 32, or 0 for all; not -1"),
+    ({"candidates": 33}, N, "candidates are 1 to 32, or 0 for all; not 33"),
+    ({"best_every": -1}, N, "best_every is at least 0, not -1"),
+    ({"stagnation": -1}, N, "stagnation is at least 0, not -1"),
+    ({"stagnation": 2**31}, N, "stagnation is at least 0, not 2147483648"),
+    ({"smoothing": -0.1}, N, "smoothing is from 0 to 1, not -0.1"),
+    ({"smoothing": 1.5}, N, "smoothing is from 0 to 1, not 1.5"),
+    ({"colonies": 0}, N, "there is at least 1 colony, not 0"),
+    ({**MMAS, "exchange": -1}, N, "exchange is at least 0, not -1"),
+    ({"exchange": 5, "colonies": 2}, N, "only several colonies of the Max-Min Ant System exchange tours"),
+    ({"exchange": 5, "variant": "mmas"}, N, "only several colonies of the Max-Min Ant System exchange tours"),
+    ({"alpha": float("nan")}, N, "alpha is from 0 to 16, not nan"),
+    ({"alpha": float("inf")}, N, "alpha is from 0 to 16, not inf"),
+    ({"beta": float("nan")}, N, "beta is from 0 to 64, not nan"),
+    ({"rho": float("nan")}, N, "rho is above 0 and at most 1, not nan"),
+    ({"smoothing": float("nan")}, N, "smoothing is from 0 to 1, not nan"),
+]
+
+
+@pytest.mark.parametrize(("changes", "n", "words"), WRONG, ids=str)
+def test_settings_that_make_no_sense_are_refused(changes, n, words):
+    assert refusal(Settings(**changes).check, n).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n"),
+    [
+        ({}, 3),
+        ({}, 46_000),
+        ({"local_search": "2opt"}, 5),
+        ({"ants": 1, "candidates": 32}, 3),
+        ({"ants": (2**31 - 1) // N}, N),
+        ({"alpha": 0, "beta": 0, "rho": 2.0**-40}, N),
+        ({"alpha": 16, "beta": 64, "rho": 1}, N),
+        ({"best_every": 0, "stagnation": 2**31 - 1, "smoothing": 1}, N),
+        ({**MMAS, "exchange": 1}, N),
+        ({"colonies": 2}, N),
+    ],
+    ids=str,
+)
+def test_settings_at_their_limits_are_not(changes, n):
+    Settings(**changes).check(n)
+
+
+def test_a_colony_checks_its_settings(cpu, distances):
+    assert refusal(AntColony, cpu, Solo(), distances, Settings(rho=0)).startswith("rho is above 0")
+    assert refusal(AntColony, cpu, Solo(), distances[:2, :2]).startswith("ants take 3 to 46000 cities here, not 2")
+
+
+# --- shapes ---
+
+
+@pytest.mark.parametrize(
+    ("team", "candidates"),
+    [
+        ((32, 3), 0),  # lanes that no ant gets
+        ((3, 1), 0),  # 32 columns are not shared out by three lanes
+        ((24, 2), 0),
+        ((48, 1), 0),
+        ((96, 2), 0),
+        ((4, 8), 0),  # ants without a lane
+        ((32, 5), 8),
+        ((24, 3), 8),  # 8 lanes to an ant, but the team together has 24
+        ((64, 1), 8),  # more lanes than the longest list
+        ((128, 2), 8),
+    ],
+    ids=str,
+)
+def test_a_team_that_cannot_share_its_lanes_is_refused(distances, team, candidates):
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    changes = Settings(ants=4, candidates=candidates)
+    words = f"{team[1]} ants cannot share a team of {team[0]} lanes with {candidates} candidates"
+    assert refusal(shape_for, "fine", oracle.capabilities, N, changes, team) == words
+    assert refusal(AntColony, oracle, Solo(), distances, changes, team=team) == words
+
+
+def test_a_team_larger_than_the_devices_is_refused(cpu, distances):
+    engine = AntColony(cpu, Solo(), distances, Settings(ants=4), team=(32, 1))
+    assert "a team of 32 lanes; this device runs teams of 1 to 1" in refusal(engine.run, 1)
+
+
+# --- colonies ---
+
+
+def test_an_unknown_strategy_is_refused(cpu, distances):
+    words = "strategy 'finest'; choose one of coarse, fine, fine-deposit"
+    assert refusal(AntColony, cpu, Solo(), distances, strategy="finest") == words
+
+
+def test_tours_beyond_31_bits_are_refused(cpu, distances):
+    far = distances.astype(np.uint32)
+    far[0, 1] = far[1, 0] = 2**31 // N + 1
+    words = f"tours of 13 cities at distances up to {2**31 // N + 1} do not fit 31 bits"
+    assert refusal(AntColony, cpu, Solo(), far, Settings(ants=2)) == words
+    far[0, 1] = far[1, 0] = 2**31 // N
+    assert AntColony(cpu, Solo(), far, Settings(ants=2)).run(1).length < 2**31
+
+
+@pytest.mark.parametrize(("changes", "what"), [({"ants": 6}, "6 ants"), ({**MMAS, "colonies": 6}, "6 colonies")])
+def test_more_ranks_than_work_are_refused_on_every_rank(cpu, distances, changes, what):
+    for rank in range(7):
+        ranks = SimpleNamespace(rank=rank, size=7)
+        words = f"{what} for 7 ranks; every rank takes at least one"
+        assert refusal(AntColony, cpu, ranks, distances, Settings(**changes)) == words
+
+
+@pytest.mark.parametrize("iterations", [0, -1, 2**31])
+def test_a_number_of_iterations_is_refused(cpu, distances, iterations):
+    engine = AntColony(cpu, Solo(), distances, Settings(ants=2))
+    assert refusal(engine.run, iterations) == f"there is at least 1 iteration, not {iterations}"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_beyond_64_bits_is_refused(cpu, distances, seed):
+    engine = AntColony(cpu, Solo(), distances, Settings(ants=2), seed=seed)
+    assert f"argument seed is u64; {seed} does not fit" in refusal(engine.run, 1)
+
+
+# --- memory ---
+
+CRAMPED = {
+    "as": {"ants": 50},
+    "candidates": {"ants": 50, "candidates": 8},
+    "2opt": {"ants": 50, "local_search": "2opt"},
+    "2opt-near": {"ants": 50, "local_search": "2opt-near"},
+    "islands": {**MMAS, "ants": 50},
+}
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+@pytest.mark.parametrize("case", CRAMPED)
+def test_more_memory_than_the_device_has_is_refused(cpu, distances, case, dtype):
+    """Exactly as much as is needed is enough."""
+    distances, settings = distances.astype(dtype), Settings(**CRAMPED[case])
+    needed = AntColony(cpu, Solo(), distances, settings).bytes_needed
+    assert AntColony(with_memory(cpu, needed), Solo(), distances, settings).bytes_needed == needed
+    words = f"50 ants on 13 cities need {needed} bytes; {cpu.device.name} has {needed - 1}"
+    assert refusal(AntColony, with_memory(cpu, needed - 1), Solo(), distances, settings) == words
+
+
+def test_a_device_that_does_not_tell_its_memory_is_tried(cpu, distances):
+    AntColony(with_memory(cpu, 0), Solo(), distances, Settings(ants=2))
+
+
+@pytest.mark.parametrize("n", [40, 300])
+@pytest.mark.parametrize("case", CRAMPED)
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, case, n, ranks):
+    """Not less, but for a page of small buffers, and not a quarter more."""
+    taken = []
+    allocate = cpu.allocate
+
+    def counting(shape, dtype):
+        taken.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        return allocate(shape, dtype)
+
+    monkeypatch.setattr(cpu, "allocate", counting)
+    settings = Settings(**{**CRAMPED[case], "ants": 500})
+    engine = AntColony(cpu, one_of(ranks), tsp.load(f"uniform:{n}:seed=1").distances, settings)
+    assert sum(taken) - 4096 <= engine.bytes_needed <= 1.25 * sum(taken)
+
+
+def test_memory_that_others_have_taken_is_refused_too(cpu, distances, monkeypatch):
+    """A device can have less free than it has: what its driver says then is passed on."""
+
+    def nothing_left(shape, dtype):
+        raise OutOfMemory(f"{shape} elements do not fit")
+
+    monkeypatch.setattr(cpu, "allocate", nothing_left)
+    needed = "50 ants on 13 cities need "
+    line = refusal(AntColony, cpu, Solo(), distances, Settings(ants=50))
+    assert line.startswith(needed) and line.endswith("elements do not fit")
+    assert int(line.removeprefix(needed).split()[0]) > 50 * 2 * N

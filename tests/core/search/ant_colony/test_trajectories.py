@@ -1,0 +1,368 @@
+"""Ants make the same tours on every backend, with every strategy and shape of a launch, and on several ranks.
+
+What they should make is the plain reference's, and the local search by neighbour lists that of its own plain model.
+"""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.kernels import ants as ants_kernels
+from core.kernels.ants import COLUMNS, STATES
+from core.problems import tsp
+from core.search.ant_colony import STRATEGIES, AntColony, Settings
+from core.search.ant_colony.colony import shape_for
+from tests.core.kernels.test_two_opt_near import climbed, near_lists
+from tests.core.search.ant_colony.reference import Colonies, construct, draws
+
+ROOT = Path(__file__).parents[4]
+SEED = 2**63 + 2**33 + 77
+EIL51 = "eil51"
+SMALL = "uniform:13:seed=4"
+LEAST = "uniform:7:seed=4"
+"""For the oracle, which is slow."""
+
+AS = {"ants": 6}
+MMAS = {"ants": 5, "variant": "mmas", "rho": 0.05, "stagnation": 2, "best_every": 2}
+ISLANDS = {**MMAS, "ants": 3, "colonies": 3, "exchange": 2}
+CASES = {
+    "as": AS,
+    "as candidates": {**AS, "candidates": 8},
+    "as 2opt": {**AS, "local_search": "2opt"},
+    "as candidates 2opt-near": {**AS, "candidates": 20, "local_search": "2opt-near"},
+    "mmas": MMAS,
+    "mmas candidates": {**MMAS, "candidates": 3},
+    "mmas candidates 2opt": {**MMAS, "candidates": 32, "local_search": "2opt"},
+    "mmas 2opt-near": {**MMAS, "local_search": "2opt-near"},
+    "islands": ISLANDS,
+    "islands candidates 2opt-near": {**ISLANDS, "candidates": 10, "local_search": "2opt-near"},
+}
+
+
+class Reference(Colonies):
+    """The plain colonies, which can climb by neighbour lists too."""
+
+    def build(self, colony):
+        tours = super().build(colony)
+        if self.settings.local_search == "2opt-near":
+            lists = near_lists(self.distances)
+            tours = np.array([climbed(self.distances, tour, lists) for tour in tours])
+        return tours
+
+
+def distances_of(name):
+    """An instance's distances; TSPLIB's eil51 where it is beside the checkout, else 51 cities like it."""
+    if name != EIL51:
+        return tsp.load(name).distances
+    beside = ROOT / ".." / "shared" / "data" / "tsplib"
+    return (tsp.load(EIL51, beside) if beside.is_dir() else tsp.load("uniform:51:seed=1")).distances
+
+
+@functools.cache
+def expected(name, iterations, changes, seed=SEED):
+    """What the reference finds; ``changes`` as a tuple of pairs."""
+    colonies = Reference(distances_of(name), seed, **dict(changes)).run(iterations)
+    winner = colonies.winner
+    who = (winner.length, winner.colony, winner.ant, winner.iteration)
+    return (*who, colonies.digest, colonies.curve, colonies.best_tour.tolist())
+
+
+def found(engine, iterations):
+    """The same of the engine."""
+    outcome = engine.run(iterations)
+    who = (outcome.length, outcome.colony, outcome.ant, outcome.iteration)
+    return (*who, outcome.digest, outcome.curve.tolist(), engine.best_tour().tolist())
+
+
+def same(backend, name, iterations, changes, communicator=None, **how):
+    """Check that the engine finds what the reference finds; returns the engine."""
+    engine = AntColony(
+        backend, communicator or Solo(), distances_of(name), Settings(**changes), seed=SEED, **how
+    )  # fmt: skip
+    assert found(engine, iterations) == expected(name, iterations, tuple(changes.items()))
+    return engine
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def oracle(reverse=False):
+    return PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+
+
+# --- backends and strategies ---
+
+
+def slow_unless(fast, *row):
+    """A row of a table of tests, most of which are left to `make test-all`."""
+    return pytest.param(*row, marks=() if fast else pytest.mark.slow, id="-".join(map(str, row)))
+
+
+QUICK = [(case, "fine-deposit") for case in CASES if not case.endswith(" 2opt")]
+QUICK += [("as", "coarse"), ("mmas candidates", "coarse"), ("as candidates 2opt-near", "fine")]
+
+
+@pytest.mark.parametrize(
+    ("case", "strategy"),
+    [slow_unless((case, strategy) in QUICK, case, strategy) for case in CASES for strategy in STRATEGIES],
+)
+def test_same_tours_on_every_backend(backend, case, strategy):
+    changes = CASES[case]
+    if backend.name == "python":
+        few = {"ants": 2, "colonies": min(2, changes.get("colonies", 1))}
+        same(backend, LEAST, 1 + bool(changes.get("exchange")), {**changes, **few}, strategy=strategy)
+    else:
+        same(backend, EIL51, 5, changes, strategy=strategy)
+
+
+@pytest.mark.parametrize("case", ["as 2opt", "mmas candidates", "islands candidates 2opt-near"])
+def test_a_run_repeats_itself(cpu, case):
+    """Whatever ran before, and however long; a longer run begins like a shorter one."""
+    engine = AntColony(cpu, Solo(), distances_of(SMALL), Settings(**CASES[case]), seed=SEED)
+    engine.warm_up()
+    reports = []
+    for iterations in (2, 5, 2, 1):
+        reports.clear()
+        pairs = tuple(CASES[case].items())
+        assert found(engine, iterations) == expected(SMALL, iterations, pairs)
+        assert engine.run(iterations, lambda *finished: reports.append(finished)).length == reports[-1][1]
+        assert sum(count for count, _ in reports) == iterations * engine.settings.colonies
+    assert all(seconds >= 0 for seconds in engine.phase_seconds(2).values())
+    assert found(engine, 2) == expected(SMALL, 2, pairs)
+
+
+# --- sizes ---
+
+SIZES = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025]
+QUICK_SIZES = [(n, 0) for n in (31, 32, 33, 64, 65, 256, 257, 1025)] + [(33, 8), (257, 8)]
+
+
+@pytest.mark.parametrize(
+    ("n", "candidates"), [slow_unless((n, near) in QUICK_SIZES, n, near) for n in SIZES for near in (0, 8)]
+)
+def test_sizes_about_a_word_and_a_block(cpu, n, candidates):
+    same(cpu, f"uniform:{n}:seed=1", 2, {"ants": 3, "candidates": candidates, "beta": 4.0})
+
+
+# --- shapes of a launch ---
+
+SHARING = [(1, 1), (2, 1), (4, 1), (16, 1), (32, 1), (16, 2), (32, 2), (32, 8), (32, 32), (64, 1), (128, 1), (128, 4)]
+LISTED = [(1, 1), (2, 2), (4, 1), (8, 8), (32, 1), (16, 2), (32, 4), (32, 32), (64, 2), (128, 4), (96, 3)]
+QUICK_TEAMS = [(1, 1), (4, 1), (16, 2), (32, 1), (32, 4), (32, 32)]
+
+
+def rows_of(teams, *others):
+    """Rows of a table: every team with all else, of which the quickest teams with the first of all else are fast."""
+    return [slow_unless(team in QUICK_TEAMS and other == others[0], team, other) for team in teams for other in others]
+
+
+@pytest.mark.parametrize(("team", "name"), rows_of(SHARING, LEAST, SMALL))
+def test_the_shape_of_a_team_does_not_matter(team, name):
+    same(oracle(), name, 1 + (name == SMALL), {"ants": 3}, team=team)
+
+
+@pytest.mark.parametrize(("team", "name"), rows_of(LISTED, LEAST, SMALL))
+def test_the_shape_of_a_team_does_not_matter_to_candidates(team, name):
+    same(oracle(), name, 1 + (name == SMALL), {"ants": 3, "candidates": 4}, team=team)
+
+
+@pytest.mark.parametrize("candidates", [0, 4])
+@pytest.mark.parametrize(("team", "name"), rows_of([(32, 1), (32, 32), (128, 4)], LEAST, SMALL))
+def test_lanes_do_not_race(team, name, candidates):
+    changes = {**MMAS, "ants": 3, "candidates": candidates, "local_search": "2opt-near"}
+    same(oracle(reverse=True), name, 2, changes, team=team)
+
+
+def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5):
+    """Tours of the kernel in a given shape, and those of the reference, from the same random weights."""
+    rng = np.random.default_rng(n)
+    table = rng.integers(1, (2**32 - n) // n, (n, n))
+    rare = rng.random((n, n)) < 0.3  # weights of 1 next to large ones
+    table[rare] = 1
+    np.fill_diagonal(table, 0)
+    shape = shape_for("fine", backend.capabilities, n, Settings(ants=ants, candidates=candidates), team)
+    if rows is not None:
+        depth = -(-n // (COLUMNS * shape.pieces))
+        shape = shape._replace(rows=rows, blocks=-(-depth // rows))
+    weights = np.zeros((n, shape.stride), np.uint32)
+    weights[:, :n] = table
+    near = np.argsort(rng.random((n, n)) + 2 * np.eye(n), axis=1)[:, :candidates]
+    lists = np.repeat(np.arange(n, dtype=np.uint16)[:, None], COLUMNS, axis=1)
+    lists[:, :candidates] = near
+    near_weights = np.take_along_axis(weights, lists.astype(np.int64), axis=1)
+    state = np.zeros(STATES, np.uint32)
+    state[ants_kernels.ITERATION] = iteration = 3
+    colony = 2
+    tours = backend.allocate(ants * n, np.uint16)
+    upload = backend.upload
+    backend.launch(
+        ants_kernels.construct,
+        teams,
+        shape.team_size,
+        *(upload(weights.reshape(-1)), upload(lists.reshape(-1)), upload(near_weights.reshape(-1)), tours),
+        *(n, shape.stride, ants, first, colony, SEED, upload(state)),
+        *(shape.ants, shape.near_columns, shape.lanes, shape.columns, shape.pieces, shape.blocks, shape.rows),
+    )
+    drawn = draws(SEED, colony, iteration, first + ants, n)[first:]
+    right = construct(table, drawn, near if candidates else None)
+    return backend.download(tours).reshape(ants, n).tolist(), right.tolist()
+
+
+BLOCKS = [
+    slow_unless((n in (33, 257, 1025) and rows in (1, 8, 32)) and near == 0, n, rows, near)
+    for n in (31, 32, 33, 64, 65, 255, 257, 1023, 1024, 1025, 1057)
+    for rows in (1, 2, 4, 8, 16, 32)
+    for near in (0, 5)
+]
+
+
+@pytest.mark.parametrize(("n", "rows", "candidates"), BLOCKS)
+def test_the_blocks_of_a_row_do_not_matter(cpu, n, rows, candidates):
+    tours, right = made(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
+    assert tours == right
+
+
+@pytest.mark.parametrize(("team", "n"), rows_of(SHARING, 33, 97))
+def test_every_team_chooses_as_the_reference(n, team):
+    tours, right = made(oracle(), n, team)
+    assert tours == right
+
+
+@pytest.mark.parametrize(("team", "n"), rows_of(LISTED, 33, 97))
+def test_every_team_chooses_among_candidates_as_the_reference(n, team):
+    tours, right = made(oracle(), n, team, candidates=7)
+    assert tours == right
+
+
+def test_lanes_that_have_pieces_of_a_column_choose_as_the_reference():
+    """Two lanes to a column, and up to two rows to each."""
+    tours, right = made(oracle(), 70, (64, 1), ants=1, teams=1)
+    assert tours == right
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [None, 1, 4, 32])
+@pytest.mark.parametrize(
+    ("team", "candidates"),
+    [
+        ((4, 1), 0),
+        ((32, 1), 0),
+        ((64, 2), 0),
+        ((128, 1), 0),
+        ((256, 1), 0),
+        ((4, 1), 12),
+        ((64, 2), 12),
+        ((128, 4), 12),
+    ],
+    ids=str,
+)
+def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows):
+    """Rows of several blocks and of several words, and lanes that have a piece of a column."""
+    tours, right = made(oracle(), 300, team, rows=rows, candidates=candidates, ants=team[1], teams=1)
+    assert tours == right
+
+
+# --- ranks ---
+
+PROGRAM = """
+import sys
+from backends.cpu import CpuBackend
+from cluster import communicator
+from core.search.ant_colony import AntColony, Settings
+from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, distances_of, found
+ranks = communicator()
+backend = CpuBackend(CpuBackend.devices()[0])
+for title in sys.argv[1:]:
+    name, iterations, changes, _ = SHARED[title]
+    engine = AntColony(backend, ranks, distances_of(name), Settings(**changes), seed=SEED)
+    all_found = ranks.gather((getattr(engine, "send_tours", None), found(engine, iterations)))
+    if ranks.rank == 0:
+        assert all(one == all_found[0] for one in all_found), all_found
+        print(title, *all_found[0], sep=";", flush=True)
+"""
+# name: (instance, iterations, settings, whether tours are sent and not deposits: None if neither)
+SHARED = {
+    "tours": (EIL51, 5, {"ants": 10}, True),
+    "tours of near cities": (EIL51, 3, {"ants": 7, "candidates": 8, "local_search": "2opt-near"}, True),
+    "deposits": (SMALL, 6, {"ants": 100}, False),
+    "an iteration's best": (EIL51, 6, {**MMAS, "ants": 8}, False),
+    "near bests": (EIL51, 4, {**MMAS, "ants": 7, "best_every": 0, "candidates": 5, "local_search": "2opt"}, False),
+    "islands": (SMALL, 7, {**MMAS, "ants": 2, "colonies": 7, "exchange": 2}, None),
+    "more islands": (EIL51, 6, {**MMAS, "ants": 2, "colonies": 10, "exchange": 3, "candidates": 8}, None),
+    "lone islands": (SMALL, 4, {"ants": 3, "colonies": 8}, None),
+}
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_ranks_make_the_same_tours(ranks, tmp_path):
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = Path(sys.executable).with_name("mpirun")
+    if not launcher.exists():
+        pytest.skip("no mpirun beside this Python")
+    program = tmp_path / "share.py"
+    program.write_text(PROGRAM)
+    done = subprocess.run(
+        [launcher, "-n", str(ranks), "--map-by", ":OVERSUBSCRIBE", sys.executable, program, *SHARED],
+        cwd=ROOT,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
+    assert printed.keys() == SHARED.keys()
+    for title, (name, iterations, changes, sends_tours) in SHARED.items():
+        right = expected(name, iterations, tuple(changes.items()))
+        assert printed[title] == f"{sends_tours};{right}", title
+
+
+# --- a simulated GPU ---
+
+SIMULATED = """
+from backends import cuda
+from cluster import Solo
+from core.search.ant_colony import AntColony, Settings, colony
+from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, distances_of, found
+assert cuda.SIMULATED
+colony.UPDATE_LANES = 3  # every lane is a thread
+backend = cuda.CudaBackend(cuda.CudaBackend.devices()[0])
+engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**{changes}), seed=SEED, **{how})
+engine.colonies[0].climbing_lanes = 5
+print(found(engine, 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "how"),
+    [
+        ({"ants": 2}, {"strategy": "coarse", "team": (2, 2)}),
+        ({**MMAS, "ants": 2, "candidates": 3, "local_search": "2opt-near"}, {"strategy": "fine", "team": (4, 2)}),
+        pytest.param({"ants": 2}, {"strategy": "fine-deposit"}, marks=pytest.mark.slow),
+    ],
+    ids=["coarse", "fine", "fine-deposit"],
+)
+def test_the_simulator_of_cuda_makes_the_same_tours(changes, how):
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", SIMULATED.format(changes=changes, how=how)],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(expected(LEAST, 2, tuple(changes.items())))
