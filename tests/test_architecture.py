@@ -32,6 +32,7 @@ STARTED_BY_EVERY_RANK = (
     "backends.base",
     "cluster",
     "drivers.aco",
+    "drivers.exact",
     "drivers.ihc",
     "drivers.ppp",
 )
