@@ -34,6 +34,7 @@ LAUNCHER = (
 TRANSPORT = (
     Setting("pml", "ob1", "no search for network cards that this machine does not have"),
     Setting("btl", "self,sm,tcp", "shared memory within a host, TCP between hosts"),
+    Setting("osc", "^ucx", "one-sided calls without UCX, which complains of the cards that are not here"),
 )
 RANK = (
     Setting(

@@ -1,8 +1,8 @@
 """Two numbers that all ranks see: a counter that hands out work, and the least value found so far.
 
 Both are one 64-bit word in the memory of rank 0, which the others change by MPI's one-sided Fetch_and_op: nobody has to
-answer. On one host the word lies in shared memory, and a call takes a microsecond or two, whatever rank 0 does, a kernel
-included (Open MPI 5.0.11, two cores). Over several hosts it depends on the network: where the network cards do atomics
+answer. On one host the word lies in shared memory, and a call takes a microsecond or two whatever rank 0 does, running
+a kernel included (Open MPI 5.0.11, two cores). Over several hosts it depends on the network: where its cards do atomics
 no processor is needed, but over TCP rank 0's own processor answers, the next time that it is inside MPI (in `take`,
 `lower` or a method of its communicator). There calls from other hosts wait while rank 0 computes: 1.8 s for one made
 1.8 s before its end. So rank 0 should take small portions there.
@@ -204,8 +204,9 @@ class _SharedWord:
         self._word.close()
 
     def _clocked(self, began: float, result: int) -> int:
+        spent = time.perf_counter() - began
         for clock in self._clocks:
-            clock.seconds += time.perf_counter() - began
+            clock.seconds += spent
             clock.calls += 1
         return result
 

@@ -62,7 +62,10 @@ def climb_near(
     climbers: i32,
     ticket: Array[u32],
 ):
-    """Climb from each of ``tours`` until no move by the neighbour lists wins; a team climbs one tour at a time.
+    """Climb from each of ``tours`` until the queue is empty; a team climbs one tour at a time.
+
+    A move puts the ends of its edges into the queue, not the cities between them, although it turns their path. So a
+    winning move can be left: in some 2 % of the tours of 60 cities, found by looking at all cities again.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def climb_near(
     near_cities : Array, n * NEAR
         For each city others by ascending distance; filled up with the city itself.
     tours : Array, climbers * n
-        Start tours in, local optima out.
+        Start tours in, shorter ones out.
     ticket : Array, 1
         The next climber to take.
 

@@ -137,8 +137,8 @@ class AntColony:
         iterations
             At least 1.
         report
-            Called now and then with the number of iterations finished since its last call and the length of this
-            rank's best tour so far.
+            Called now and then with the number of iterations finished since its last call and the best length so far
+            of the colony that made them.
 
         """
         if not 1 <= iterations < 2**31:

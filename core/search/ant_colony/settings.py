@@ -97,7 +97,7 @@ class Settings(NamedTuple):
             (0 <= self.beta <= 64, f"beta is from 0 to 64, not {self.beta}"),
             (0 < self.rho <= 1, f"rho is above 0 and at most 1, not {self.rho}"),
             (0 <= self.candidates <= COLUMNS, f"candidates are 1 to {COLUMNS}, or 0 for all; not {self.candidates}"),
-            (self.best_every >= 0, f"best_every is at least 0, not {self.best_every}"),
+            (0 <= self.best_every < 2**31, f"best_every is at least 0, not {self.best_every}"),
             (0 <= self.stagnation < 2**31, f"stagnation is at least 0, not {self.stagnation}"),
             (0 <= self.smoothing <= 1, f"smoothing is from 0 to 1, not {self.smoothing}"),
             (self.colonies >= 1, f"there is at least 1 colony, not {self.colonies}"),
