@@ -29,6 +29,11 @@ CURVE_POINTS = 200
 """Points of the convergence curve that a record keeps; `--curve` writes all."""
 
 NAMES = {"as": "Ant System", "mmas": "Max-Min Ant System"}
+CLIMBS = {
+    "none": "",
+    "2opt": ", 2-opt after every tour",
+    "2opt-near": ", 2-opt by neighbour lists after every tour",
+}
 
 NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
     (
@@ -269,7 +274,7 @@ class Colonies(Repetitions):
         settings, colony, ranks = self.settings, self.search, self.ranks
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""
-        climb = f", {settings.local_search} after every tour" if settings.local_search != "none" else ""
+        climb = CLIMBS[settings.local_search]
         where = f"{colony.backend.name} ({colony.backend.device.name})"
         print(
             f"{self.instance.name}: {NAMES[settings.variant]}, {ants} ants{choice}{climb}, "

@@ -16,6 +16,8 @@ MOST_LENGTH = END >> 5
 """A way and its city share 31 bits."""
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
+ITEMS_PER_CORE = 1024
+"""More than per lane of a wide device: cores do not hand on what is left of an item."""
 CHUNK = 4
 """Items that a lane takes at a time."""
 PATIENCE = 2_000
@@ -64,7 +66,8 @@ class Enumeration:
         self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
         self.teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
         self.lanes = self.teams * self.team_size
-        self.depth = depth or fitting_depth(n, ITEMS_PER_LANE * self.lanes * communicator.size)
+        each = ITEMS_PER_LANE if wide else ITEMS_PER_CORE
+        self.depth = depth or fitting_depth(n, each * self.lanes * communicator.size)
         self.items = factorial(n - 1) if permutations else items_of(n, self.depth)
         ways, ranked, self.shortest = tables(distances)
         self.ways = backend.upload(ways.reshape(-1))
@@ -138,6 +141,8 @@ class Enumeration:
         counter.close()
         least.close()
         self.nodes = ranks.sum(self.backend.download(self.explored)[: self.n + 1].astype(np.int64))
+        if self.permutations:
+            self.nodes[self.n] = self.items
 
     def _launch(self, begin: int, end: int, counting: int) -> None:
         """Queue the items from ``begin`` to ``end`` - 1."""
