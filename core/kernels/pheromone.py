@@ -17,6 +17,7 @@ from core.lang import (
     i32,
     kernel,
     lane,
+    local_array,
     max,
     min,
     mulhi,
@@ -33,6 +34,8 @@ from core.lang.library import team_max, team_sum
 
 MOST = 0xFFFFFFFF
 NOTHING = 0xFFFFFFFFFFFFFFFF
+TOGETHER = 16
+"""Maxima that a lane keeps side by side: one after the other, each would wait for the last."""
 LARGEST_FLOAT = 4294967040.0
 """The largest f32 below 2^32."""
 
@@ -178,7 +181,7 @@ def evaporate(
 
 
 @function
-def power(x: f32, exponent: i32) -> f32:
+def power(x: f32, exponent: Const[i32]) -> f32:
     """``x`` to the power of ``exponent`` / 256, by products and square roots only: the same on every device."""
     if exponent == 256:
         return x
@@ -204,7 +207,7 @@ def power(x: f32, exponent: i32) -> f32:
 def weigh(
     pheromone: Array[u32],
     heuristic: Array[f32],
-    alpha: i32,
+    alpha: Const[i32],
     n: i32,
     stride: i32,
     weights: Array[u32],
@@ -229,14 +232,24 @@ def weigh(
     most_trail = shared_array(team_size(), u32)
     most = shared_array(team_size(), f32)
     sums = shared_array(team_size(), u64)
+    best = local_array(TOGETHER, f32)
     for i in range(team_rank(), n, team_count()):
         trail = u32(0)
         for j in range(lane(), n, team_size()):
             trail = max(trail, pheromone[i * n + j])
         trail = team_max(trail, most_trail)
         scale = f32(trail)
+        for s in range(TOGETHER):
+            best[s] = f32(0.0)
+        whole = n - n % (TOGETHER * team_size())
+        for j in range(lane(), whole, TOGETHER * team_size()):
+            for s in range(TOGETHER):
+                k = i * n + j + s * team_size()
+                best[s] = max(best[s], power(f32(pheromone[k]) / scale, alpha) * heuristic[k])
         largest = f32(0.0)
-        for j in range(lane(), n, team_size()):
+        for s in range(TOGETHER):
+            largest = max(largest, best[s])
+        for j in range(whole + lane(), n, team_size()):
             largest = max(largest, power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j])
         largest = team_max(largest, most)
         total = u64(0)
