@@ -8,6 +8,7 @@ all shortest edges is there from the start. Children come by ascending way, so t
 
 from __future__ import annotations
 
+from core.kernels.tour_edges import lowest
 from core.lang import (
     Array,
     Const,
@@ -35,12 +36,6 @@ ROW = 32
 """Entries per city in the tables of ways."""
 END = 0x7FFFFFFF
 """What ends a sorted row, beyond every way << 5 | city."""
-
-
-@function
-def lowest(cities: u32) -> i32:
-    """The smallest city of a set that is not empty."""
-    return 31 - clz(cities & (0 - cities))
 
 
 @function

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.kernels.tour_enumeration import END, ROW, explore, permute
-from core.search.exact.solution import Report, best_of_lanes
+from core.search.exact.solution import Report, Way
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = END >> 5
@@ -26,7 +26,7 @@ SLICE_SECONDS = 0.5
 """About how long a launch takes, so that ranks can share and progress can show."""
 
 
-class Enumeration:
+class Enumeration(Way):
     """See `core.kernels.tour_enumeration`.
 
     Parameters
@@ -43,8 +43,6 @@ class Enumeration:
         Cities in an item, 1 to n - 4; None: as many as fill the device.
 
     """
-
-    root_bound: int | None = None
 
     def __init__(
         self,
@@ -94,20 +92,9 @@ class Enumeration:
             if self.patience and not self.permutations:
                 self._explore(0, 0, 1, counting, listed=1)
 
-    def find(self, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
-        """See `Way`."""
-        self._search(limit, 0, report)
-        length, tour = best_of_lanes(self.backend, self.lengths, self.tours, self.n)
-        rank = self.communicator.rank
-        length, holder = self.communicator.minloc(min(length, limit), rank)
-        if length == limit:
-            return limit, None
-        return length, self.communicator.sum(tour if holder == rank else np.zeros(self.n, np.int64))
-
     def count(self, length: int, report: Report | None) -> int:
         """See `Way`; the search meets every tour in both directions."""
-        self._search(length + 1, 1, report)
-        return int(self.communicator.sum(int(self.backend.download(self.found)[0]))) // 2
+        return super().count(length, report) // 2
 
     def _begin(self, limit: int) -> None:
         """Set the counters."""
@@ -118,8 +105,8 @@ class Enumeration:
         write(self.hands, np.zeros(1, np.uint32))
         write(self.lengths, np.full(self.lanes, NOTHING, np.int32))
 
-    def _search(self, limit: int, counting: int, report: Report | None) -> None:
-        """Explore all items in slices; over ranks each takes the next when it has time."""
+    def search(self, limit: int, counting: int, report: Report | None) -> None:
+        """See `Way`: explore all items in slices; over ranks each takes the next when it has time."""
         ranks = self.communicator
         self._begin(limit)
         counter, least = ranks.counter(), ranks.least(limit)

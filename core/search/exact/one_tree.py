@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.one_tree import CHILDREN, ROW, search
-from core.search.exact.solution import Report, best_of_lanes
+from core.kernels.one_tree import CHILDREN, ROW, branch_and_bound
+from core.search.exact.solution import Report, Way
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = 1 << 24
@@ -42,7 +42,7 @@ def root() -> Items:
     return Items(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
 
 
-class OneTreeSearch:
+class OneTreeSearch(Way):
     """See `core.kernels.one_tree`.
 
     Parameters
@@ -81,7 +81,6 @@ class OneTreeSearch:
         self.tours = allocate(self.lanes * ROW, np.uint8)
         self.scale = 1
         self.nodes = np.zeros(0, np.int64)
-        self.root_bound: int | None = None
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
@@ -90,21 +89,6 @@ class OneTreeSearch:
             if self.wanted > 1:
                 self._launch(root().some(slice(0, 0)), self._rooms(0), deep=0, counting=counting)
             self._launch(root().some(slice(0, 0)), (*self.stacks, self.stack_levels), deep=1, counting=counting)
-
-    def find(self, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
-        """See `Way`."""
-        self._search(limit, 0, report)
-        length, tour = best_of_lanes(self.backend, self.lengths, self.tours, self.n)
-        rank = self.communicator.rank
-        length, holder = self.communicator.minloc(min(length, limit), rank)
-        if length == limit:
-            return limit, None
-        return length, self.communicator.sum(tour if holder == rank else np.zeros(self.n, np.int64))
-
-    def count(self, length: int, report: Report | None) -> int:
-        """See `Way`."""
-        self._search(length + 1, 1, report)
-        return int(self.communicator.sum(int(self.backend.download(self.found)[0])))
 
     def _begin(self, limit: int) -> None:
         """Set costs and counters for tours shorter than ``limit``; no such tour has an edge of that length."""
@@ -119,8 +103,8 @@ class OneTreeSearch:
         write(self.found, np.zeros(1, np.uint64))
         write(self.lengths, np.full(self.lanes, NOTHING, np.int32))
 
-    def _search(self, limit: int, counting: int, report: Report | None) -> None:
-        """Branch until there are items for all lanes of all ranks, then explore them."""
+    def search(self, limit: int, counting: int, report: Report | None) -> None:
+        """See `Way`: branch until there are items for all lanes of all ranks, then explore them."""
         ranks = self.communicator
         self._begin(limit)
         items = root()
@@ -181,7 +165,7 @@ class OneTreeSearch:
         given = [backend.upload(np.ascontiguousarray(field).reshape(-1)) for field in fields]
         teams = max(1, min(self.teams, -(-len(items) // self.team_size)))
         backend.launch(
-            search,
+            branch_and_bound,
             teams,
             self.team_size,
             *(self.costs, self.n, self.scale, ROOT_STEPS, STEPS, len(items), self.capacity, deep, counting),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,20 +42,57 @@ class Solution(NamedTuple):
     digest: int
 
 
-class Way(Protocol):
-    """A way to search, on one device of each rank."""
+class Way:
+    """A way to search, on one device of each rank.
 
+    Attributes
+    ----------
+    backend, communicator
+        As `ExactSearch` takes them.
+    n : int
+        Cities.
+    lengths, tours : Buffer, lanes, and lanes * 32
+        Each lane's best tour, if it found one.
+    found : Buffer, 1
+        Tours counted.
+    nodes : ndarray, int64
+        Nodes of each depth in the last search, over all ranks.
+    root_bound : int or None
+        Lower bound at the root.
+
+    """
+
+    backend: Any
+    communicator: Any
+    n: int
+    lengths: Any
+    tours: Any
+    found: Any
     nodes: np.ndarray
-    root_bound: int | None
+    root_bound: int | None = None
 
     def warm_up(self) -> None:
         """Compile all that a search launches."""
+        raise NotImplementedError
+
+    def search(self, limit: int, counting: int, report: Report | None) -> None:
+        """Search the tours shorter than ``limit``: for a shortest one, or, if ``counting`` is 1, to count them."""
+        raise NotImplementedError
 
     def find(self, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour among those shorter than ``limit``; (limit, None) if none is."""
+        self.search(limit, 0, report)
+        length, tour = best_of_lanes(self.backend, self.lengths, self.tours, self.n)
+        rank = self.communicator.rank
+        length, holder = self.communicator.minloc(min(length, limit), rank)
+        if length == limit:
+            return limit, None
+        return length, self.communicator.sum(tour if holder == rank else np.zeros(self.n, np.int64))
 
     def count(self, length: int, report: Report | None) -> int:
-        """How many tours have this length, of which none is shorter."""
+        """How many tours have this length, of which none is shorter, as the search meets them."""
+        self.search(length + 1, 1, report)
+        return int(self.communicator.sum(int(self.backend.download(self.found)[0])))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:

@@ -128,6 +128,20 @@ def test_the_same_proof_on_every_backend(backend, cpu, way):
         assert proved(backend, distances, **way) == proved(cpu, distances, **way)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_length_of_full_search_on_every_backend(backend, kind):
+    if backend.name == "python" or backend.device.driver == "simulated":
+        pytest.skip("takes hours; the fast tests have some instances")
+    for n in range(1, 11):
+        for seed in range(9 if n < 9 else 1):
+            distances = distances_of(kind, n, 100 + seed)
+            length, _, optimal_tours = all_tours(distances)
+            assert proved(backend, distances, bound="one-tree") == (length, optimal_tours)
+            assert proved(backend, distances, bound="edges") == (length, optimal_tours)
+
+
 @pytest.mark.parametrize("name", THESIS)
 def test_the_instances_of_the_thesis(cpu, name, shared_data, monkeypatch):
     places = [shared_data / "tsplib" / f"{name}.tsp", shared_data / "vrp" / f"{name}.vrp"]
@@ -182,7 +196,7 @@ def test_lanes_that_hand_on_what_is_left_lose_and_double_nothing(cpu):
         parted.way.lists = [cpu.allocate(parted.way.lanes * ROW * ROW, np.uint8) for _ in range(2)]
         best = whole.run().length
         for search in (whole, parted):
-            search.way._search(best, 0, None)
+            search.way.search(best, 0, None)
         assert np.array_equal(whole.way.nodes, parted.way.nodes)
         assert parted.run().length == best
 
