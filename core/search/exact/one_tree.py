@@ -69,9 +69,7 @@ class OneTreeSearch(Way):
         self.capacity = n * (n - 1) + CHILDREN
         allocate = backend.allocate
         self.costs = allocate(n * ROW, np.int32)
-        words = self.lanes * self.capacity
-        self.stacks = tuple(allocate(words * ROW, dtype) for dtype in (np.int32, np.uint32, np.uint32))
-        self.stack_levels = allocate(words, np.int32)
+        self.stacks = self._fields(self.lanes * self.capacity)
         self.ticket = allocate(1, np.int32)
         self.limit = allocate(1, np.int32)
         self.bound = allocate(1, np.int32)
@@ -80,6 +78,8 @@ class OneTreeSearch(Way):
         self.lengths = allocate(self.lanes, np.int32)
         self.tours = allocate(self.lanes * ROW, np.uint8)
         self.scale = 1
+        self.room = 0
+        self._make_room(1)
         self.nodes = np.zeros(0, np.int64)
 
     def warm_up(self) -> None:
@@ -87,8 +87,8 @@ class OneTreeSearch(Way):
         self._begin(MOST_LENGTH)
         for counting in (0, 1):
             if self.wanted > 1:
-                self._launch(root().some(slice(0, 0)), self._rooms(0), deep=0, counting=counting)
-            self._launch(root().some(slice(0, 0)), (*self.stacks, self.stack_levels), deep=1, counting=counting)
+                self._launch(root().some(slice(0, 0)), self.children, deep=0, counting=counting)
+            self._launch(root().some(slice(0, 0)), self.stacks, deep=1, counting=counting)
 
     def _begin(self, limit: int) -> None:
         """Set costs and counters for tours shorter than ``limit``; no such tour has an edge of that length."""
@@ -124,15 +124,21 @@ class OneTreeSearch(Way):
 
     def _branched(self, items: Items, counting: int) -> Items:
         """Branch every item once."""
-        rooms = self._rooms(len(items))
-        self._launch(items, rooms, deep=0, counting=counting)
-        multipliers, included, excluded = (self.backend.download(room).reshape(-1, ROW) for room in rooms[:-1])
-        levels = self.backend.download(rooms[-1])
-        return Items(multipliers, included, excluded, levels).some(levels >= 0)
+        self._make_room(len(items))
+        self._launch(items, self.children, deep=0, counting=counting)
+        multipliers, included, excluded, levels = (self.backend.download(child) for child in self.children)
+        born = Items(multipliers.reshape(-1, ROW), included.reshape(-1, ROW), excluded.reshape(-1, ROW), levels)
+        written = np.arange(len(levels)) < CHILDREN * len(items)
+        return born.some(written & (levels >= 0))
 
-    def _rooms(self, items: int) -> tuple[Any, ...]:
-        """Memory for the children of so many items."""
-        count = max(1, CHILDREN * items)
+    def _make_room(self, items: int) -> None:
+        """Have memory for so many items and their children."""
+        if items > self.room:
+            self.room = max(items, 2 * self.room)
+            self.given, self.children = (self._fields(count) for count in (self.room, CHILDREN * self.room))
+
+    def _fields(self, count: int) -> tuple[Any, ...]:
+        """Memory for the fields of so many nodes of the tree."""
         kinds = (np.int32, np.uint32, np.uint32)
         return (*(self.backend.allocate(count * ROW, kind) for kind in kinds), self.backend.allocate(count, np.int32))
 
@@ -141,14 +147,14 @@ class OneTreeSearch(Way):
         ranks = self.communicator
         if ranks.size == 1:
             if len(items):
-                self._launch(items, (*self.stacks, self.stack_levels), deep=1, counting=counting)
+                self._launch(items, self.stacks, deep=1, counting=counting)
             self._tell(report)
             return
         counter, least = ranks.counter(), ranks.least(int(self.backend.download(self.limit)[0]))
         part = max(1, len(items) // (SHARES * ranks.size))
         while (first := counter.take(part)) < len(items):
             some = items.some(slice(first, first + part))
-            self._launch(some, (*self.stacks, self.stack_levels), deep=1, counting=counting)
+            self._launch(some, self.stacks, deep=1, counting=counting)
             known = int(self.backend.download(self.limit)[0])
             if counting == 0:
                 self.backend.write(self.limit, np.array([least.lower(known)], np.int32))
@@ -161,15 +167,18 @@ class OneTreeSearch(Way):
         """Queue one launch over the items."""
         backend = self.backend
         backend.write(self.ticket, np.zeros(1, np.int32))
-        fields = items.fields if len(items) else root().fields
-        given = [backend.upload(np.ascontiguousarray(field).reshape(-1)) for field in fields]
+        self._make_room(len(items))
+        for buffer, field in zip(self.given, items.fields, strict=True):
+            words = np.zeros(buffer.size, buffer.dtype)
+            words[: field.size] = field.reshape(-1)
+            backend.write(buffer, words)
         teams = max(1, min(self.teams, -(-len(items) // self.team_size)))
         backend.launch(
             branch_and_bound,
             teams,
             self.team_size,
             *(self.costs, self.n, self.scale, ROOT_STEPS, STEPS, len(items), self.capacity, deep, counting),
-            *given,
+            *self.given,
             *rooms,
             *(self.ticket, self.limit, self.bound, self.explored, self.found, self.lengths, self.tours),
         )
