@@ -180,7 +180,6 @@ def choose_any(
 ):
     """Choose an ant's next city from the whole row of weights that begins at ``at``, by lanes from ``base`` on."""
     sums = local_array(columns, u32)
-    bits = local_array(columns, u32)
     parts = local_array((columns + SOME - 1) // SOME, u32)
     member = lane() - base
     width = lanes // pieces
@@ -192,13 +191,12 @@ def choose_any(
     for s in range(columns):
         sums[s] = u32(0)
     for b in range(blocks):
-        for s in range(columns):
-            bits[s] = free[((words + (b * rows >> 5)) * COLUMNS + column + s) * groups + group]
+        masks = (words + (b * rows >> 5)) * COLUMNS + column
         for r in range(rows):
             k = b * rows + r
             for s in range(columns):
                 weight = weights[first + k * COLUMNS + s]
-                sums[s] += weight if (bits[s] & (u32(1) << u32(k))) != 0 else 0
+                sums[s] += weight if (free[(masks + s) * groups + group] & (u32(1) << u32(k))) != 0 else 0
         for s in range(columns):
             marks[(b * columns + s) * team_size() + lane()] = sums[s]
     total = add_up(sums, columns, parts)
