@@ -18,6 +18,8 @@ INTERRUPTED = 130
 FIRST_WORD_S = 2.0
 # Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
 NEXT_WORD_S = 0.02
+# What the launcher has not read of a rank's output when the job ends is lost.
+LAST_WORD_S = 0.2
 
 
 def install() -> None:
@@ -33,8 +35,11 @@ def end_job(code: int) -> None:
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
         return
+    import time
+
     sys.stdout.flush()
     sys.stderr.flush()
+    time.sleep(LAST_WORD_S)
     mpi.COMM_WORLD.Abort(code)
 
 
