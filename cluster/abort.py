@@ -18,7 +18,7 @@ INTERRUPTED = 130
 FIRST_WORD_S = 2.0
 # Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
 NEXT_WORD_S = 0.02
-# What the launcher has not read of a rank's output when the job ends is lost.
+# What the launcher has not read of a traceback when the job ends is lost.
 LAST_WORD_S = 0.2
 
 
@@ -35,11 +35,8 @@ def end_job(code: int) -> None:
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
         return
-    import time
-
     sys.stdout.flush()
     sys.stderr.flush()
-    time.sleep(LAST_WORD_S)
     mpi.COMM_WORLD.Abort(code)
 
 
@@ -71,5 +68,10 @@ def _end_by_exception(kind: type[BaseException], error: BaseException, traceback
         if launcher.launched():
             print(f"rank {launcher.rank()} failed:", file=sys.stderr)
         sys.__excepthook__(kind, error, traceback)
+        if launcher.launched():
+            import time
+
+            sys.stderr.flush()
+            time.sleep(LAST_WORD_S)
     end_job(code)
     raise SystemExit(code)
