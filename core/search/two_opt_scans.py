@@ -82,10 +82,6 @@ class ColumnsScan(Scan):
         self.distances = backend.upload(distances)
         self.ordered: Any = None
 
-    def team_sizes(self) -> list[int]:
-        """Several lanes only where lanes are real (PoCL 3.0 goes wrong on this kernel from 32 lanes on)."""
-        return super().team_sizes() if is_wide(self.backend) else [1]
-
     def teams(self) -> int:
         """One copy of the distances per compute unit."""
         return int(self.backend.capabilities.compute_units)

@@ -18,6 +18,7 @@ from tests.backends import kernels
 
 kind = backends.backend_class(sys.argv[1])
 backend = kind(kind.devices()[0])
+backend.is_pocl = False  # PoCL keeps its own cache; here it stands for devices whose programs the suite keeps
 values, sums = backend.upload(np.arange(5, dtype=np.uint32)), backend.upload(np.ones(5, np.uint64))
 with backend.record() as sequence:
     backend.launch(kernels.grow, 2, 1, values, 5, 3)
@@ -73,10 +74,10 @@ def compiled_files(folder):
     return sorted(p for p in folder.glob("cache/*/*") if p.suffix in (".o", ".bin"))
 
 
-def test_processes_that_compile_the_same_kernels_at_once_all_succeed(name, start, tmp_path):
-    for process in [start(name) for _ in range(4)]:
+def test_processes_that_compile_the_same_kernels_at_once_all_succeed(start, tmp_path):
+    for process in [start("cpu") for _ in range(4)]:
         finish(process)
-    left = [p.name for p in tmp_path.glob("cache/*/*") if p.suffix not in (".o", ".bin")]
+    left = [p.name for p in tmp_path.glob("cache/*/*") if p.suffix != ".o"]
     assert compiled_files(tmp_path) and left == []
 
 

@@ -9,7 +9,7 @@ import backends
 from tests.core.lang import programs
 
 PER_KERNEL, ROWS = 28, 48
-TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 4}
+TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 1}
 
 
 @pytest.fixture(scope="module")
