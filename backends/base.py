@@ -17,7 +17,7 @@ from core.lang import tree
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from core.lang import Kernel
 
@@ -224,6 +224,36 @@ class Backend:
     def download(self, buffer: Buffer) -> np.ndarray:
         """Wait for all queued work and copy a buffer to the host."""
         raise NotImplementedError
+
+    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+        """Flat host memory for `stream_out`, page-locked where copies are faster to such memory."""
+        return np.empty(count, dtype)
+
+    def read(self, buffer: Buffer, start: int, count: int) -> np.ndarray:
+        """Wait for all queued work and copy some elements to the host."""
+        host = np.empty(count, buffer.dtype)
+        self.stream_out(buffer, start, count, host)()
+        return host
+
+    def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        """Queue a copy of some elements after all launches so far; later launches run meanwhile.
+
+        Parameters
+        ----------
+        buffer, start, count
+            The elements; nobody may write them before the copy is there.
+        host : 1-D, count, of the buffer's dtype
+            Where they go; `host_array` makes such memory.
+
+        Returns
+        -------
+        A function that waits until the elements are in ``host``.
+
+        """
+        began = time.perf_counter()
+        host[:] = buffer.handle[start : start + count]
+        self.timings.transfer_s += time.perf_counter() - began
+        return lambda: None
 
     def image(self, buffer: Buffer, what: str) -> Buffer:
         """The same memory as an image; ``what`` begins the message of a refusal."""

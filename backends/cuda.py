@@ -10,13 +10,16 @@ import importlib.util
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
 from backends.cache import cache_folder, write_once
 from core.lang import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
 REPETITIONS = 64
@@ -36,7 +39,7 @@ def numba_cuda() -> Any:
 
 
 class CudaBackend(Backend):
-    """Runs kernels in one stream."""
+    """Runs kernels in one stream; copies that later kernels need not wait for go through another."""
 
     name = "cuda"
 
@@ -61,6 +64,7 @@ class CudaBackend(Backend):
             core.set_current()
             self.core_stream = core.create_stream()
             self.stream = cuda.external_stream(int(self.core_stream.handle))
+        self.copies = cuda.stream()
         self.spans: list[tuple[str, Any, Any]] = []
 
     @classmethod
@@ -80,12 +84,12 @@ class CudaBackend(Backend):
                 found.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT))
         return found
 
-    def mark(self) -> Any:
-        """An event in the stream, or the simulator's time."""
+    def mark(self, stream: Any = None) -> Any:
+        """An event in a stream (that of the kernels), or the simulator's time."""
         if SIMULATED:
             return time.perf_counter()
         event = self.cuda.event()
-        event.record(self.stream)
+        event.record(stream or self.stream)
         return event
 
     def span(self, kind: str, first: Any) -> None:
@@ -115,8 +119,27 @@ class CudaBackend(Backend):
         self.synchronize()
         return np.asarray(host[: buffer.size]).reshape(buffer.shape)
 
+    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+        try:
+            return np.asarray(self.cuda.pinned_array(max(1, count), dtype))[:count]
+        except Exception as error:  # numba passes on the driver's error
+            if "OUT_OF_MEMORY" not in str(error):
+                raise
+            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
+
+    def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        queued = self.mark()
+        if not SIMULATED:
+            queued.wait(self.copies)
+        first = self.mark(self.copies)
+        buffer.handle[start : start + count].copy_to_host(host, stream=self.copies)
+        last = self.mark(self.copies)
+        self.spans.append(("transfer", first, last))
+        return self.copies.synchronize if SIMULATED else last.synchronize
+
     def synchronize(self) -> None:
         self.stream.synchronize()
+        self.copies.synchronize()
         for kind, first, last in self.spans:
             seconds = last - first if SIMULATED else self.cuda.event_elapsed_time(first, last) * 1e-3
             if kind == "transfer":

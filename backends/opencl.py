@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
 from backends.cache import cache_folder, read_sealed, write_sealed
 from core.lang import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 IMAGE_CHANNELS = {
     "i1": "SIGNED_INT8", "i2": "SIGNED_INT16", "i4": "SIGNED_INT32",
@@ -25,7 +28,7 @@ OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
 
 
 class OpenClBackend(Backend):
-    """Runs kernels through one in-order queue with profiling.
+    """Runs kernels through one in-order queue with profiling; copies that they need not wait for go through another.
 
     Parameters
     ----------
@@ -48,6 +51,7 @@ class OpenClBackend(Backend):
         self.context = cl.Context([self.handle])
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)
+        self.copies = cl.CommandQueue(self.context, properties=profiling)
         is_cpu = bool(self.handle.type & cl.device_type.CPU)
         self.is_pocl = self.handle.platform.name == POCL
         limit = Capabilities(
@@ -131,8 +135,36 @@ class OpenClBackend(Backend):
         self.synchronize()
         return host.reshape(buffer.shape)
 
+    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+        cl = self.cl
+        size = max(1, count * np.dtype(dtype).itemsize)
+        try:
+            locked = cl.Buffer(self.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
+            mapped, _ = cl.enqueue_map_buffer(
+                self.copies, locked, cl.map_flags.READ | cl.map_flags.WRITE, 0, (count,), dtype, is_blocking=True
+            )
+        except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
+            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
+        return np.asarray(mapped)
+
+    def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        queued = self.cl.enqueue_marker(self.queue)
+        self.queue.flush()
+        event = self.cl.enqueue_copy(
+            self.copies,
+            host,
+            buffer.handle,
+            src_offset=start * buffer.dtype.itemsize,
+            is_blocking=False,
+            wait_for=[queued],
+        )
+        self.copies.flush()
+        self.events.append(("transfer", event, event))
+        return event.wait  # type: ignore[no-any-return]
+
     def synchronize(self) -> None:
         self.queue.finish()
+        self.copies.finish()
         for kind, first, last in self.events:
             seconds = (last.profile.end - first.profile.start) * 1e-9
             if kind == "transfer":

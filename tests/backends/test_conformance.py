@@ -287,6 +287,18 @@ def test_what_is_uploaded_comes_back(backend, dtype):
     np.testing.assert_array_equal(back, host)  # a download is the caller's own
 
 
+def test_parts_of_a_buffer_are_streamed_while_launches_go_on(backend):
+    given = np.arange(20, dtype=np.uint32)
+    values, sums = backend.upload(given), backend.upload(np.zeros(20, np.uint64))
+    host = backend.host_array(5, np.uint32)
+    backend.launch(kernels.grow, 2, 1, values, given.size, 5)
+    wait = backend.stream_out(values, 3, 5, host)
+    backend.launch(kernels.collect, 2, 1, values, given.size, sums)
+    wait()
+    same([host, backend.read(values, 7, 4)], [given[3:8] * 5 + 1, given[7:11] * 5 + 1])
+    same(downloads(backend, sums), [(given * 5 + 1).astype(np.uint64)])
+
+
 def test_launches_that_do_not_fit_are_refused(backend):
     values = backend.upload(np.zeros(4, np.uint32))
     most, room = backend.capabilities.max_team_size, backend.capabilities.shared_bytes

@@ -1,0 +1,6 @@
+"""Dynamic programming by waves (`oconnell2014`): an engine, and three problems with kernels of their own."""
+
+from core.search.dp.rows import Rows
+from core.search.dp.waves import Decisions, WaveEngine, WaveResult, Waves
+
+__all__ = ["Decisions", "Rows", "WaveEngine", "WaveResult", "Waves"]

@@ -1,0 +1,164 @@
+"""The generic engine of the paper (`oconnell2014`): any recurrence whose cells fall into waves.
+
+A problem says what a wave is and how a cell follows from earlier waves. The engine keeps a window of the waves that
+are still read, launches one kernel per wave, and keeps the choices from which a solution is traced, packed, on the
+device or (`core.search.dp.rows`) on the host.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.waves import SPAN, wave_kernel
+from core.lang import Pack, Table, i32
+from core.lang.types import BY_DTYPE
+from core.search.dp.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+TEAM_SIZE = 128
+MOST_CELLS = 2**31 - 1
+
+
+class Waves:
+    """A recurrence over waves; subclasses say what follows.
+
+    Attributes
+    ----------
+    value
+        The language's type of a cell.
+    lookback : 1 or 2
+        How many earlier waves a cell reads.
+    choices : 0, 1 or 2
+        Bits of choice kept of a cell; 0 if nothing is traced.
+    data
+        Arrays and 32-bit integers that ``cell`` may ask for by name.
+    cell
+        A `core.lang.function`: ``cell(wave: i32, index: i32, window: Array[V], one: i32, two: i32, choice: Array[u32],
+        names of data ...) -> V``. ``window[one + k]`` is cell k of the wave before, ``window[two + k]`` of the one
+        before that, which hold nothing at waves 0 and 1; the choice is left in ``choice[0]``.
+
+    """
+
+    value: Any = i32
+    lookback = 1
+    choices = 0
+    data: Mapping[str, np.ndarray | int]
+    cell: Any
+
+    def waves(self) -> int:
+        """How many waves there are."""
+        raise NotImplementedError
+
+    def cells(self, wave: int) -> int:
+        """How many cells a wave has; at least one."""
+        raise NotImplementedError
+
+    def width(self) -> int:
+        """Cells of the widest wave."""
+        return max(self.cells(wave) for wave in range(self.waves()))
+
+
+class Decisions:
+    """The choices of all cells of a run, read on the host."""
+
+    def __init__(self, rows: Rows, bits: int) -> None:
+        self.rows, self.bits = rows, bits
+        self._row: tuple[int, Any] = (-1, None)
+
+    def at(self, wave: int, index: int) -> int:
+        """The choice of one cell; waves are best visited from the last to the first."""
+        if self._row[0] != wave:
+            self._row = wave, self.rows.row(wave)
+        block, column = divmod(index, SPAN)
+        word, shift = divmod(block, 32 // self.bits)
+        return int(self._row[1][word * SPAN + column]) >> shift * self.bits & (1 << self.bits) - 1
+
+
+class WaveResult(NamedTuple):
+    """The values of the last wave, and the choices of all cells if they were kept."""
+
+    last: np.ndarray
+    decisions: Decisions | None
+
+
+class WaveEngine:
+    """Computes a problem wave by wave on one device.
+
+    Parameters
+    ----------
+    backend, communicator
+        Where it runs; a launch per wave over several ranks would wait for the network at each, so they are refused.
+    problem
+        What is computed.
+    room, folder
+        See `core.search.dp.rows.Rows`.
+
+    Raises
+    ------
+    UserError
+        More than one rank; a wave of more cells than 32-bit indices reach.
+
+    """
+
+    def __init__(
+        self, backend: Any, communicator: Any, problem: Waves, room: int | None = None, folder: str | None = None
+    ) -> None:
+        if communicator.size > 1:
+            raise UserError("--tiling none is one launch per wave on one device; use --tiling auto with several ranks")
+        self.backend, self.problem = backend, problem
+        self.room, self.folder = room, folder
+        self.width = problem.width()
+        self.depth = problem.lookback + 1
+        if self.width * self.depth > MOST_CELLS:
+            raise UserError(
+                f"--tiling none: waves of {self.width} cells; {self.depth} of them may have {MOST_CELLS} cells together"
+            )
+        kinds = {
+            name: Table(BY_DTYPE[given.dtype], "readonly") if isinstance(given, np.ndarray) else i32
+            for name, given in problem.data.items()
+        }
+        self.kernel = wave_kernel(problem.cell, Pack(kinds))
+        self.window = backend.allocate(self.width * self.depth, problem.value.dtype)
+        self.data = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in problem.data.values()]
+        self.nothing = backend.allocate(1, np.uint32)
+        self.rows: Rows | None = None
+
+    def run(self, trace: bool = True, progress: Callable[[int, int], None] | None = None) -> WaveResult:
+        """Compute all waves; ``progress(done, waves)`` is told from time to time."""
+        problem, backend = self.problem, self.backend
+        waves = problem.waves()
+        bits = problem.choices if trace else 0
+        if bits:
+            self.rows = Rows(backend, waves, self.words(self.width), self.room, self.folder)
+        most = backend.capabilities.compute_units * max(1, backend.capabilities.lanes_resident // self.team_size())
+        for wave in range(waves):
+            cells = problem.cells(wave)
+            kept, kept_here = self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)
+            here, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
+            work = self.words(cells) if bits else cells
+            teams = max(1, min(most, -(-work // self.team_size())))
+            backend.launch(
+                self.kernel, teams, self.team_size(), self.window, kept, wave, cells, here, one, two, kept_here, bits,
+                *self.data,
+            )  # fmt: skip
+            if self.rows is not None and bits:
+                self.rows.close_row(wave)
+            if progress is not None and (wave + 1) % 256 == 0:
+                progress(wave + 1, waves)
+        start = (waves - 1) % self.depth * self.width
+        last = backend.read(self.window, start, problem.cells(waves - 1))
+        return WaveResult(last, Decisions(self.rows, bits) if self.rows is not None and bits else None)
+
+    def words(self, cells: int) -> int:
+        """Words that hold the choices of so many cells."""
+        block = SPAN * (32 // self.problem.choices)
+        return -(-cells // block) * SPAN
+
+    def team_size(self) -> int:
+        """Lanes of a team."""
+        return min(TEAM_SIZE, int(self.backend.capabilities.max_team_size))
