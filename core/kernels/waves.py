@@ -8,7 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.lang import Array, Const, Generic, Pack, i32, kernel, lane, local_array, min, team_count, team_rank, team_size, u32
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    Pack,
+    i32,
+    kernel,
+    lane,
+    local_array,
+    min,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+)
 
 V = Generic("V")
 SPAN = 32
@@ -42,7 +56,7 @@ def wave_kernel(cell: Any, data: Pack) -> Any:
     ):
         """Cells ``window[here + k]`` of a wave, and ``bits`` bits of choice of each packed into words of ``kept``.
 
-        Word ``q * SPAN + r`` holds the choices of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
+        Word ``q * SPAN + r`` holds those of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
         ``per`` is 32 // ``bits``; ``one`` and ``two`` are where the two waves before begin.
         """
         choice = local_array(1, u32)

@@ -1,4 +1,4 @@
-"""Rows of packed decisions from which a solution is traced: made on the device, pushed to the host when they do not fit.
+"""Rows of packed decisions from which a solution is traced: on the device, or pushed to the host when they do not fit.
 
 A row is what one launch (or one wave) leaves behind. Rows lie in chunks; a chunk that will not have room until the end
 leaves for the host as soon as it is full, while later launches run, and comes back when the tracing reaches it. The

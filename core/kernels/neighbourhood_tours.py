@@ -1,0 +1,182 @@
+"""The shortest of the tours in which city i stays ahead of city j whenever i + k <= j in a start tour.
+
+E. Balas, N. Simonetti, "Linear time dynamic-programming algorithms for new classes of restricted TSPs: a computational
+study", INFORMS Journal on Computing 13(1), 2001. Cities are called by their position in the start tour; position 0
+stays first. Layer p holds the states after p cities: which they are, and which came last. If m is the smallest position
+not yet placed, the others lie below m + k, so k - 1 bits say which: (k + 1) 2^(k - 2) states, the same for every layer.
+States of one set of cities lie side by side, by ascending position of the last city; the predecessors of a state are
+all states of one set, the cities without the last.
+"""
+
+from __future__ import annotations
+
+from core.lang import (
+    Array,
+    Const,
+    barrier,
+    function,
+    i32,
+    kernel,
+    lane,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    view,
+)
+
+FAR = 0x3FFFFFFF
+"""Length of what cannot be reached; twice this still fits 31 bits."""
+FIRST_BITS = 20
+"""A link is the first predecessor in so many bits, and how many there are above them."""
+NEXT, BEGIN, END = 0, 1, 2
+"""What the words of ``step`` say: the next layer, the one whose choices come first in memory, and the last plus 1."""
+
+
+@function
+def settle(
+    layer: i32,
+    state: i32,
+    turn: i32,
+    n: i32,
+    k: Const[i32],
+    keep: Const[i32],
+    band: Array[i32],
+    links: Array[u32],
+    lasts: Array[u8],
+    before: Array[i32],
+    choices: Array[u8],
+    slot: i32,
+) -> i32:
+    """Least length of a way into a state from the layer ``before``; its predecessor, the first if several tie, is kept.
+
+    Parameters
+    ----------
+    turn
+        The start tour begins at this city of the ``band``.
+    keep
+        1: write which predecessor it was to ``choices[slot]``.
+    band : Array, n * (3 * k - 1)
+        Row b, column c: distance to city b of the tour from the city c - (2 * k - 1) places further on, at most `FAR`.
+    links : Array, states
+        See `FIRST_BITS`.
+    lasts : Array, states
+        The last city of a state of layer p is at position p + ``lasts`` - k.
+
+    """
+    least = FAR
+    last = i32(lasts[state])
+    position = layer + last - k
+    # what lies outside the tour is never reached, so its successors may read any distance
+    if position > 0 and position < n:
+        city = position + turn
+        if city >= n:
+            city -= n
+        row = city * (3 * k - 1) + 2 * k - 2 - last
+        first = i32(links[state] & ((1 << FIRST_BITS) - 1))
+        count = i32(links[state] >> FIRST_BITS)
+        choice = 0
+        for c in range(count):
+            length = before[first + c] + band[row + i32(lasts[first + c])]
+            if length < least:
+                least = length
+                choice = c
+        if keep:
+            choices[slot] = u8(choice)
+    return least
+
+
+@kernel
+def layers_in_teams(
+    band: Array[i32],
+    links: Array[u32],
+    lasts: Array[u8],
+    n: i32,
+    k: Const[i32],
+    states: Const[i32],
+    rotations: i32,
+    turns: Array[i32],
+    begin: i32,
+    end: i32,
+    keep: Const[i32],
+    values: Array[i32],
+    choices: Array[u8],
+):
+    """Layers ``begin`` to ``end`` - 1 of all rotations; a team keeps two layers of its rotation in shared memory.
+
+    Parameters
+    ----------
+    turns : Array, rotations
+        Where in the tour each rotation begins.
+    keep
+        1, with one rotation only: write all choices.
+    values : Array, 2 * rotations * states
+        Lengths of the even layers, then of the odd ones: layer ``begin`` - 1 in, ``end`` - 1 out.
+    choices : Array, (end - begin) * states
+
+    """
+    lengths = shared_array(2 * states, i32)
+    for r in range(team_rank(), rotations, team_count()):
+        turn = turns[r]
+        now = (begin - 1 & 1) * states
+        base = ((begin - 1 & 1) * rotations + r) * states
+        for s in range(lane(), states, team_size()):
+            lengths[now + s] = values[base + s]
+        barrier()
+        for layer in range(begin, end):
+            then = states - now
+            row = (layer - begin) * states
+            for s in range(lane(), states, team_size()):
+                least = settle(layer, s, turn, n, k, keep, band, links, lasts, view(lengths, now), choices, row + s)
+                lengths[then + s] = least
+            barrier()
+            now = then
+        base = ((end - 1 & 1) * rotations + r) * states
+        for s in range(lane(), states, team_size()):
+            values[base + s] = lengths[now + s]
+        barrier()
+
+
+@kernel
+def layer_over_teams(
+    ahead: i32,
+    step: Array[i32],
+    band: Array[i32],
+    links: Array[u32],
+    lasts: Array[u8],
+    n: i32,
+    k: Const[i32],
+    states: i32,
+    rotations: i32,
+    turns: Array[i32],
+    keep: Const[i32],
+    values: Array[i32],
+    choices: Array[u8],
+):
+    """The layer ``ahead`` of the next one, of all rotations, by all lanes of all teams; none after the last.
+
+    The layer's number lies in ``step``, so that a recorded launch serves every layer; the rest is as for
+    `layers_in_teams`.
+    """
+    layer = step[NEXT] + ahead
+    if layer < step[END]:
+        items = rotations * states
+        then = (layer & 1) * items
+        now = items - then
+        row = (layer - step[BEGIN]) * states
+        for item in range(team_rank() * team_size() + lane(), items, team_count() * team_size()):
+            r = item // states
+            s = item - r * states
+            before = now + r * states
+            least = settle(
+                layer, s, turns[r], n, k, keep, band, links, lasts, view(values, before), choices, row + s
+            )
+            values[then + item] = least
+
+
+@kernel
+def advance(step: Array[i32], layers: i32):
+    """Go on by ``layers``; one lane."""
+    step[NEXT] = step[NEXT] + layers
