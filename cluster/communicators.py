@@ -84,6 +84,12 @@ class Communicator(Protocol):
     def gather(self, item: T) -> list[T] | None:
         """Collect one object of each rank, in order of rank: the list on rank 0, None elsewhere."""
 
+    def send(self, items: np.ndarray, to: int) -> None:
+        """Hand an array to another rank, which calls `receive`; may wait until it does."""
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
+
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
@@ -118,6 +124,14 @@ class Solo:
     def gather(self, item: T) -> list[T] | None:
         """Return its input as the only element of a list; see `Communicator`."""
         return [item]
+
+    def send(self, items: np.ndarray, to: int) -> None:
+        """There is nobody to send to; see `Communicator`."""
+        raise ValueError(f"rank {to} of a process alone")
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """There is nobody who sends; see `Communicator`."""
+        raise ValueError(f"rank {source} of a process alone")
 
     def barrier(self) -> None:
         """Return at once; see `Communicator`."""
@@ -206,6 +220,14 @@ class Mpi:
     def gather(self, item: T) -> list[T] | None:
         """Send pickled; see `Communicator`."""
         return self.world.gather(item)
+
+    def send(self, items: np.ndarray, to: int) -> None:
+        """Send an array as it lies in memory; see `Communicator`."""
+        self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to)
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """Receive in place; see `Communicator`."""
+        self.world.Recv(items.reshape(-1).view(np.uint8), source)
 
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""

@@ -73,6 +73,14 @@ class Timed:
         collected: list[T] | None = self._timed(self.ranks.gather, item)
         return collected
 
+    def send(self, items: np.ndarray, to: int) -> None:
+        """See `Communicator`."""
+        self._timed(self.ranks.send, items, to)
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """See `Communicator`."""
+        self._timed(self.ranks.receive, items, source)
+
     def barrier(self) -> None:
         """See `Communicator`."""
         self._timed(self.ranks.barrier)
@@ -100,3 +108,9 @@ class Rehearsal(Solo):
         self.rank = ranks.rank
         self.size = ranks.size
         self.local_rank = ranks.local_rank
+
+    def send(self, items: np.ndarray, to: int) -> None:
+        """Send nothing, for nobody receives."""
+
+    def receive(self, items: np.ndarray, source: int) -> None:
+        """Leave the array as it is."""

@@ -72,7 +72,9 @@ class Rows:
         """Memory for the chunks that leave: page-locked, or a file in ``folder`` whose space is reserved now."""
         elements = self.leaving * self.rows_per_chunk * self.words
         size = elements * self.dtype.itemsize
-        if folder is None or elements == 0:
+        if elements == 0:
+            return np.empty(0, self.dtype), None
+        if folder is None:
             try:
                 return self.backend.host_array(elements, self.dtype), None
             except MemoryError as error:

@@ -1,0 +1,206 @@
+"""The longest common subsequence of two strings, 64 cells of its table per few instructions.
+
+A row of the table (`oconnell2014`, equation 2, whose match case lacks its + 1) grows by 0 or 1 from one column to the
+next, so a row is one bit a column: 0 where it grows. A row follows from the row above by one addition over all columns
+(Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the longest common subsequence
+problem", IPL 80(6), 2001), whose carries go from word to word: ``V' = (V + (V & M)) | (V & ~M)``, M the columns whose
+letter is that of the row. 32 rows make a batch, whose carries between two words are the bits of one 32-bit number.
+
+Lanes stand side by side along the columns, each with one or more words, and run as a wave: at step u of its strip,
+lane l works on batch u - l. A strip is one team. Strips start `delay` launches after each other, late enough that the
+carries of the strip to the left are there.
+
+Bits that are kept for a trace lie in the order in which they are made: launch, strip, step, word, row, lane.
+"""
+
+from __future__ import annotations
+
+from core.lang import (
+    Array,
+    Const,
+    barrier,
+    boolean,
+    clz,
+    function,
+    i32,
+    i64,
+    kernel,
+    lane,
+    max,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    u64,
+    unroll,
+)
+
+ROWS = 32
+"""Rows of a batch."""
+COLUMNS = 64
+"""Columns of a word."""
+ROW, COLUMN, GROWS, LEFT = range(4)
+"""A trace's state: prefix lengths that it has reached, whether the row is known to grow there, pairs still to find."""
+
+LEFT_CELL, UP_CELL, MATCH = range(3)
+"""Choices of a cell."""
+
+
+@function
+def diagonal_cell(
+    wave: i32, index: i32, window: Array[i32], one: i32, two: i32, choice: Array[u32], a: Array[u8], b: Array[u8],
+    columns: i32,
+) -> i32:  # fmt: skip
+    """S(i, j) with i + j = ``wave``; a diagonal's first cell is that of its smallest i. See `core.search.dp.waves`."""
+    i = index + max(0, wave - columns)
+    j = wave - i
+    if i == 0 or j == 0:
+        return 0
+    before = one + i - max(0, wave - 1 - columns)
+    left, up = window[before], window[before - 1]
+    best = max(left, up)
+    if a[i - 1] == b[j - 1]:
+        best = window[two + i - 1 - max(0, wave - 2 - columns)] + 1
+    if left != best:
+        choice[0] = u32(UP_CELL) if up == best else u32(MATCH)
+    return best
+
+
+@kernel
+def advance(
+    letters_of_rows: Array[u32],
+    masks: Array[u64],
+    columns: Array[u64],
+    edges: Array[u32],
+    parked: Array[u32],
+    clock: Array[u32],
+    kept: Array[u64],
+    batches: i32,
+    steps: i32,
+    delay: i32,
+    words: i32,
+    launches: i32,
+    offset: i32,
+    letters: Const[i32],
+    staged: Const[boolean],
+    keep: Const[boolean],
+):
+    """The next ``steps`` steps of every strip.
+
+    Parameters
+    ----------
+    letters_of_rows : Array, 16 * batches
+        The number of each row's letter, two rows to a word.
+    masks : Array, words of all lanes * letters
+        For every word of columns and every letter, where the letter is.
+    columns : Array, words of all lanes
+        The row that each word has reached; all ones at first.
+    edges : Array, (strips + 1) * batches
+        Carries that enter each strip from the left, and those that leave the last one.
+    parked : Array, lanes
+        Carries that a lane hands to its right neighbour in the next launch.
+    clock : Array, strips
+        How many launches a strip has seen.
+    kept : Array, launches * size of a launch
+        Every word of every row, if ``keep``; the first launch's are those with number ``offset``, and after
+        ``launches`` of them come those with number 0.
+
+    """
+    passing = shared_array(2 * team_size(), u32)
+    table = shared_array(letters * team_size() if staged else 1, u64)
+    strip = team_rank()
+    now = i32(clock[strip])
+    me = strip * team_size() + lane()
+    if staged:  # a lane has one word then
+        for k in range(letters):
+            table[k * team_size() + lane()] = masks[me * letters + k]
+    passing[lane()] = parked[me]
+    barrier()
+    start = (now - strip * delay) * steps
+    kept_strip = i64((now + offset) % launches * team_count() + strip) * steps
+    for step in range(steps):
+        at = start + step - lane()
+        if at >= 0 and at < batches:
+            carries = edges[strip * batches + at] if lane() == 0 else passing[(step & 1) * team_size() + lane() - 1]
+            for w in range(words):
+                word = me * words + w
+                row = columns[word]
+                carried = u32(0)
+                place = ((kept_strip + step) * words + w) * (ROWS * team_size()) + lane()
+                for q in unroll(ROWS // 2):
+                    two = letters_of_rows[at * (ROWS // 2) + q]
+                    for r in unroll(2):
+                        letter = i32((two >> (16 * r)) & 0xFFFF)
+                        here = table[letter * team_size() + lane()] if staged else masks[word * letters + letter]
+                        matches = row & here
+                        total = row + matches + u64((carries >> (2 * q + r)) & 1)
+                        carried = carried | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
+                        row = total | (row ^ matches)
+                        if keep:
+                            kept[place + (2 * q + r) * team_size()] = row
+                columns[word] = row
+                carries = carried
+            passing[(step + 1 & 1) * team_size() + lane()] = carries
+            if lane() == team_size() - 1:
+                edges[(strip + 1) * batches + at] = carries
+        barrier()
+    parked[me] = passing[(steps & 1) * team_size() + lane()]
+    if lane() == 0:
+        clock[strip] = u32(now + 1)
+
+
+@kernel
+def follow(
+    kept: Array[u64],
+    state: Array[i32],
+    found_rows: Array[i32],
+    found_columns: Array[i32],
+    first: i32,
+    batches: i32,
+    round_launches: i32,
+    steps: i32,
+    delay: i32,
+    words: i32,
+    lanes: i32,
+    strips: i32,
+):
+    """Trace backwards from ``state`` as far as the launches from ``first`` on reach, or to the first column.
+
+    From a cell the trace goes left while the row does not grow there, then up while the row above grows there too, and
+    then the cell is a matched pair, stored at its number in ``found_rows`` and ``found_columns``. One lane does it.
+    ``batches`` and ``round_launches`` are those of a round (see `core.search.dp.lcs`), the rest is as in `advance`.
+    """
+    if team_rank() == 0 and lane() == 0:
+        i, j, grows, left = state[ROW], state[COLUMN], state[GROWS], state[LEFT]
+        size = i64(strips * steps) * words * (ROWS * lanes)
+        while left > 0 and j > 0:
+            row = i - 1 - grows  # the row above, once this one is known to grow here
+            value = u64(0) - 1
+            word, bit = (j - 1) // COLUMNS, (j - 1) % COLUMNS
+            if row >= 0:
+                at = row // ROWS % batches
+                which = word // words % lanes
+                strip = word // words // lanes
+                launch = row // ROWS // batches * round_launches + (at + which) // steps + delay * strip
+                if launch < first:
+                    break
+                place = (i64(strip * steps + (at + which) % steps) * words + word % words) * ROWS + row % ROWS
+                value = kept[(launch - first) * size + place * lanes + which]
+            stays = (value >> bit) & 1
+            if grows == 0 and stays != 0:
+                ends = ~value & ((u64(2) << bit) - 1)
+                j = word * COLUMNS + (COLUMNS - clz(ends))
+            elif grows == 0:
+                grows = 1
+            elif stays == 0:
+                i -= 1
+            else:
+                left -= 1
+                found_rows[left] = i - 1
+                found_columns[left] = j - 1
+                i -= 1
+                j -= 1
+                grows = 0
+        state[ROW], state[COLUMN], state[GROWS], state[LEFT] = i, j, grows, left
