@@ -17,6 +17,12 @@ def main() -> None:
     table = ranks.sum(np.array(mine["table"], dtype=np.int32).reshape(2, -1))
     grid = np.arange(12, dtype=np.int16).reshape(3, 4).T if ranks.rank == 0 else None
     received = ranks.bcast(grid)
+    passed = np.full((2, 3), 100 * ranks.rank + 7, np.uint16)  # along the ranks, each adds one to what it hears
+    if ranks.rank > 0:
+        ranks.receive(passed, ranks.rank - 1)
+        passed += 1
+    if ranks.rank < ranks.size - 1:
+        ranks.send(passed, ranks.rank + 1)
     empty = ranks.bcast(np.zeros((0, 5)) if ranks.rank == 0 else None)
     heard = {
         "minloc": [ranks.minloc(value, index) for value, index in mine["pairs"]],
@@ -25,6 +31,7 @@ def main() -> None:
         "table": [table.tolist(), str(table.dtype)],
         "grid": [received.tolist(), str(received.dtype)],
         "empty": list(empty.shape),
+        "passed": passed.tolist(),
         "object": ranks.bcast({"from": mine["name"]}),
         "local_rank": ranks.local_rank,
         "mpi": "mpi4py" in sys.modules,

@@ -57,6 +57,7 @@ def check(run, ranks: int, path: Path) -> dict:
     said = json.loads(done.stdout)
     assert said["size"] == ranks
     assert said["names"] == [f"rank {rank}" for rank in range(ranks)]
+    assert [heard["passed"] for heard in said["heard"]] == [[[7 + rank] * 3] * 2 for rank in range(ranks)]
     for heard in said["heard"]:
         assert {key: heard[key] for key in expected_by_python(words)} == expected_by_python(words)
     return said
@@ -71,6 +72,13 @@ def test_every_rank_hears_what_plain_python_computes(ranks, mpirun, tmp_path):
 def test_a_process_alone_hears_the_same_without_mpi(plain, tmp_path):
     said = check(plain, 1, tmp_path / "words.json")
     assert not said["heard"][0]["mpi"]
+
+
+def test_a_process_alone_has_nobody_to_send_to():
+    with pytest.raises(ValueError, match="rank 1 of a process alone"):
+        Solo().send(np.zeros(1), 1)
+    with pytest.raises(ValueError, match="rank 0 of a process alone"):
+        Solo().receive(np.zeros(1), 0)
 
 
 def test_a_sum_alone_does_not_share_memory():

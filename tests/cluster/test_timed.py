@@ -17,18 +17,29 @@ class Slow(Solo):
     def barrier(self):
         time.sleep(0.02)
 
+    def send(self, items, to):
+        self.sent = items.tolist(), to
+
+    def receive(self, items, source):
+        items[:] = source
+
     def sum(self, summand):
         return summand * self.size
 
 
 def test_calls_are_passed_on_and_their_results_returned():
-    timed = Timed(Slow())
+    slow = Slow()
+    timed = Timed(slow)
     assert (timed.rank, timed.size, timed.local_rank) == (2, 4, 1)
     assert timed.minloc(7, 3) == (7, 3)
     assert timed.sum(5) == 20
     assert timed.bcast("word") == "word"
     assert timed.gather("word") == ["word"]
-    assert timed.calls == 4
+    items = np.array([4, 5])
+    timed.send(items, 3)
+    timed.receive(items, 1)
+    assert slow.sent == ([4, 5], 3) and items.tolist() == [1, 1]
+    assert timed.calls == 6
 
 
 def test_the_time_inside_calls_is_counted_and_the_time_between_them_is_not():
@@ -48,3 +59,7 @@ def test_a_rehearsal_shows_the_jobs_shape_and_waits_for_nobody(summand):
     assert np.array_equal(alone.sum(summand), summand)
     assert alone.gather("word") == ["word"]
     alone.barrier()
+    kept = np.array([4, 5])
+    alone.send(kept, 3)
+    alone.receive(kept, 1)
+    assert kept.tolist() == [4, 5]
