@@ -49,23 +49,22 @@ LEFT_CELL, UP_CELL, MATCH = range(3)
 
 
 @function
-def diagonal_cell(
-    wave: i32, index: i32, window: Array[i32], one: i32, two: i32, choice: Array[u32], a: Array[u8], b: Array[u8],
-    columns: i32,
+def lcs_step(
+    i: i32, j: i32, corner: i32, up: i32, left: i32, choice: Array[u32], a: Array[u8], b: Array[u8]
 ) -> i32:  # fmt: skip
-    """S(i, j) with i + j = ``wave``; a diagonal's first cell is that of its smallest i. See `core.search.dp.waves`."""
-    i = index + max(0, wave - columns)
-    j = wave - i
-    if i == 0 or j == 0:
-        return 0
-    before = one + i - max(0, wave - 1 - columns)
-    left, up = window[before], window[before - 1]
+    """S(i, j) from its neighbours; see `core.search.dp.grid.Grid`."""
     best = max(left, up)
     if a[i - 1] == b[j - 1]:
-        best = window[two + i - 1 - max(0, wave - 2 - columns)] + 1
+        best = corner + 1
     if left != best:
         choice[0] = u32(UP_CELL) if up == best else u32(MATCH)
     return best
+
+
+@function
+def lcs_border(i: i32, j: i32) -> i32:
+    """An empty string has nothing in common with any."""
+    return 0
 
 
 @kernel

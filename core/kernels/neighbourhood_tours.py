@@ -10,6 +10,10 @@ all states of one set, the cities without the last.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from core.lang import (
     Array,
     Const,
@@ -33,6 +37,73 @@ FIRST_BITS = 20
 """A link is the first predecessor in so many bits, and how many there are above them."""
 NEXT, BEGIN, END = 0, 1, 2
 """What the words of ``step`` say: the next layer, the one whose choices come first in memory, and the last plus 1."""
+
+
+class Network(NamedTuple):
+    """The states of a layer, which are the same for every layer, and how they follow from the layer before.
+
+    Attributes
+    ----------
+    k : int
+    links : ndarray, shape (states,), uint32
+        Number of the first predecessor, in `FIRST_BITS` bits; above them, how many there are.
+    lasts : ndarray, shape (states,), uint8
+        In layer p the last city is at position p + lasts - k of the start tour.
+    transitions : int
+        From one layer to the next.
+
+    """
+
+    k: int
+    links: np.ndarray
+    lasts: np.ndarray
+    transitions: int
+
+    @property
+    def states(self) -> int:
+        """How many states a layer has: (k + 1) 2^(k - 2)."""
+        return len(self.links)
+
+
+def states_of(k: int) -> int:
+    """States of a layer."""
+    return (k + 1) << (k - 2)
+
+
+def network(k: int) -> Network:
+    """List the states of a layer by set of cities, then by the position of the last city.
+
+    Positions here count from m, the first that is not yet placed. Bit b of a set says that position b + 1 is placed; so
+    is all below 0, and nothing from k on. The last city may be any of the set, or below 0 if the highest position in
+    the set is less than k beyond it.
+    """
+    sets = np.arange(1 << (k - 1), dtype=np.int64)
+    highest = np.array([int(s).bit_length() for s in sets])
+    highest[0] = -1
+    positions = np.arange(-k, k)
+    below = (positions < 0) & (highest[:, None] - positions < k)
+    within = (positions > 0) & ((sets[:, None] >> np.maximum(positions - 1, 0)) & 1 == 1)
+    allowed = below | within
+    counts = allowed.sum(axis=1)
+    first = np.cumsum(counts) - counts
+    own, column = np.nonzero(allowed)
+    last = positions[column]
+    # without the last city: a bit less, or, if it was below m, all positions count from there
+    down = np.maximum(-last, 1)
+    without = np.where(
+        last > 0, sets[own] ^ (1 << np.maximum(last - 1, 0)), (sets[own] << down) | ((1 << (down - 1)) - 1)
+    )
+    links = (first[without] | counts[without] << FIRST_BITS).astype(np.uint32)
+    lasts = (last - np.bitwise_count(sets[own]).astype(np.int64) + k).astype(np.uint8)
+    return Network(k, links, lasts, int(counts[without].sum()))
+
+
+def band_of(distances: np.ndarray, tour: np.ndarray, k: int) -> np.ndarray:
+    """The band of distances near a tour, as `settle` takes it, flat."""
+    n = len(tour)
+    here = np.arange(n)[:, None]
+    there = (here + np.arange(3 * k - 1) - (2 * k - 1)) % n
+    return np.clip(distances[tour[there], tour[here]], 0, FAR).astype(np.int32).reshape(-1)
 
 
 @function
@@ -83,7 +154,7 @@ def settle(
             if length < least:
                 least = length
                 choice = c
-        if keep:
+        if keep == 1:
             choices[slot] = u8(choice)
     return least
 
@@ -170,9 +241,7 @@ def layer_over_teams(
             r = item // states
             s = item - r * states
             before = now + r * states
-            least = settle(
-                layer, s, turns[r], n, k, keep, band, links, lasts, view(values, before), choices, row + s
-            )
+            least = settle(layer, s, turns[r], n, k, keep, band, links, lasts, view(values, before), choices, row + s)
             values[then + item] = least
 
 

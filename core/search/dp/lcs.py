@@ -8,7 +8,8 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.lcs import COLUMNS, LEFT, ROWS, advance, follow
-from core.search.dp.lcs_by_diagonals import by_diagonals
+from core.search.dp.grid import GridEngine
+from core.search.dp.lcs_grid import CommonGrid
 from core.search.dp.rows import Rows
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-TILINGS = ("auto", "none")
+TILINGS = ("auto", "tiles", "none")
 STAGED_LETTERS = 32
 """Up to so many letters, the masks of a team lie in its shared memory."""
 LAUNCHES_PER_RANK = 8
@@ -96,7 +97,8 @@ class LongestCommonSubsequence:
     a, b : 1-D, u8
         The strings; a gives the rows of the table, b the columns.
     tiling
-        ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal.
+        ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
+        the same cells, many diagonals per launch (see `core.search.dp.grid`).
     room
         Bytes of device memory for what a trace needs; by default half of the device's memory.
     folder
@@ -137,9 +139,12 @@ class LongestCommonSubsequence:
         a, b = self.a, self.b
         if a.size == 0 or b.size == 0:
             return Common(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
-        if self.tiling == "none":
-            found = by_diagonals(self.backend, self.ranks, a, b, trace, self.room, self.folder, progress)
-            return Common(found[0], found[1], "by diagonals", a.size * b.size, found[2])
+        if self.tiling != "auto":
+            grid = CommonGrid(a, b)
+            found = GridEngine(self.backend, self.ranks, grid, self.tiling, self.room, self.folder).run(trace, progress)
+            pairs = grid.pairs(found.choice) if found.choice is not None else None
+            method = "by diagonals" if self.tiling == "none" else "by tiles"
+            return Common(found.value, pairs, method, a.size * b.size, found.streamed_bytes)
         if not trace:
             return Common(self.length(a, b, progress), None, "length only", a.size * b.size, 0)
         if self.fits(a.size, b.size):

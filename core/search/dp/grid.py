@@ -1,0 +1,231 @@
+"""Tables whose cells follow from the cells above, to the left and between: one problem, computed in two forms.
+
+By diagonals, one launch each, as in the paper (`oconnell2014`), or by tiles: strings, sequences and time series are
+usually of this kind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.grid import grid_cell, tile_kernel
+from core.lang import Pack, Table, i32
+from core.lang.types import BY_DTYPE
+from core.search.dp.rows import Rows
+from core.search.dp.waves import Decisions, WaveEngine, Waves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Progress = Callable[[int, int], None]
+
+TILINGS = ("tiles", "none")
+
+
+class Grid:
+    """A table of rows 0 to ``rows`` and columns 0 to ``columns``; subclasses say what follows.
+
+    Attributes
+    ----------
+    value
+        The language's type of a cell.
+    choices : 0, 1 or 2
+        Bits of choice kept of a cell; 0 if nothing is traced.
+    rows, columns
+        The last row and the last column; both at least 1.
+    data
+        Arrays and 32-bit integers that the functions may ask for by name.
+    step
+        A `core.lang.function`: ``step(i: i32, j: i32, corner: V, up: V, left: V, choice: Array[u32], names of data ...)
+        -> V`` from the cells (i - 1, j - 1), (i - 1, j) and (i, j - 1); i and j are at least 1. The choice is left in
+        ``choice[0]``.
+    border
+        The same for row 0 and column 0, which nothing comes before: ``border(i: i32, j: i32, names ...) -> V``.
+
+    """
+
+    value: Any = i32
+    choices = 0
+    rows: int
+    columns: int
+    data: Mapping[str, np.ndarray | int]
+    step: Any
+    border: Any
+
+    def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The values of ``border``, by NumPy, for cells of row 0 or column 0."""
+        raise NotImplementedError
+
+
+class GridResult(NamedTuple):
+    """The value of the last cell; what was chosen at (i, j), if it was kept; bytes that left the device."""
+
+    value: int
+    choice: Callable[[int, int], int] | None
+    streamed_bytes: int
+
+
+class GridEngine:
+    """Computes a table on one device.
+
+    Parameters
+    ----------
+    backend, communicator
+        Where it runs; several ranks are refused.
+    grid
+        What is computed.
+    tiling
+        ``tiles``, or ``none``: one launch per diagonal.
+    room, folder
+        See `core.search.dp.rows.Rows`.
+    shape
+        Lanes of a team, bands of so many rows in a tile, and a tile's columns, in place of those chosen.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        grid: Grid,
+        tiling: str = "tiles",
+        room: int | None = None,
+        folder: str | None = None,
+        shape: tuple[int, int, int] | None = None,
+    ) -> None:
+        if communicator.size > 1:
+            raise UserError(f"--tiling {tiling} computes a table on one device; use --tiling auto with several ranks")
+        self.backend, self.grid, self.room, self.folder = backend, grid, room, folder
+        self.data = {**grid.data, "table_columns": grid.columns}
+        kinds = {
+            name: Table(BY_DTYPE[v.dtype], "readonly") if isinstance(v, np.ndarray) else i32
+            for name, v in self.data.items()
+        }
+        self.engine: WaveEngine | None = None
+        if tiling == "none":
+            self.engine = WaveEngine(backend, communicator, Diagonals(grid, self.data, Pack(kinds)), room, folder)
+            return
+        room = backend.device.memory_bytes // 2 if room is None else room
+        self.tiles = Tiles(grid.rows, grid.columns, *shape) if shape else self._fitting(room)
+        self.kernel = tile_kernel(grid.step, Pack(kinds))
+        self.arguments = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in self.data.values()]
+
+    def _fitting(self, room: int) -> Tiles:
+        """Tiles as large as is good for the device, or smaller if two diagonals of choices would not fit the room."""
+        grid, limits = self.grid, self.backend.capabilities
+        lanes, bands, wide = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
+        bands, wide = min(bands, grid.rows), min(wide, grid.columns)
+        while True:
+            tiles = Tiles(grid.rows, grid.columns, lanes, bands, wide)
+            if grid.choices == 0 or 8 * tiles.kept_words(grid.choices) <= room or (bands, wide) == (1, 1):
+                return tiles
+            bands, wide = (bands // 2, wide) if bands > 1 else (1, wide // 2)
+
+    def run(self, trace: bool = True, progress: Progress | None = None) -> GridResult:
+        """Compute the table; ``progress(done, waves)`` is told from time to time."""
+        if self.engine is None:
+            return self._by_tiles(self.grid.choices if trace else 0, progress)
+        found = self.engine.run(trace, progress)
+        diagonals = self.engine.problem
+        if found.decisions is None or not isinstance(diagonals, Diagonals):
+            return GridResult(int(found.last[0]), None, 0)
+        choice = diagonals.choice(found.decisions)
+        return GridResult(int(found.last[0]), choice, found.decisions.rows.streamed_bytes)
+
+    def _by_tiles(self, bits: int, progress: Progress | None) -> GridResult:
+        backend, grid, tiles = self.backend, self.grid, self.tiles
+        dtype = grid.value.dtype
+        i, j = np.arange(grid.rows + 1), np.arange(grid.columns + 1)
+        below, beside = grid.edge(np.zeros_like(j), j), grid.edge(i, np.zeros_like(i))
+        left = grid.edge(np.zeros(tiles.across, np.int64), np.arange(tiles.across)[::-1] * tiles.wide)
+        top = grid.edge(np.arange(1, tiles.down) * tiles.tall, np.zeros(tiles.down - 1, np.int64))
+        state = [backend.upload(np.asarray(v, dtype)) for v in (below, beside, np.concatenate([left, top]))]
+        rows = Rows(backend, tiles.waves, tiles.kept_words(bits), self.room, self.folder) if bits else None
+        nothing = backend.allocate(1, np.uint32)
+        for wave in range(tiles.waves):
+            kept, here = rows.place(wave) if rows else (nothing, 0)
+            backend.launch(
+                self.kernel, tiles.count(wave), tiles.lanes, *state, kept, here, wave, tiles.first(wave), grid.rows,
+                grid.columns, tiles.bands, tiles.wide, bits, *self.arguments,
+            )  # fmt: skip
+            if rows:
+                rows.close_row(wave)
+            if progress is not None and (wave + 1) % 64 == 0:
+                progress(wave + 1, tiles.waves)
+        value = int(backend.read(state[1], grid.rows, 1)[0])
+        if rows is None:
+            return GridResult(value, None, 0)
+        return GridResult(value, tiles.choice(rows, bits), rows.streamed_bytes)
+
+
+class Tiles:
+    """Where tiles lie, and where the choices of a cell are kept."""
+
+    def __init__(self, rows: int, columns: int, lanes: int, bands: int, wide: int) -> None:
+        self.lanes, self.bands, self.wide = lanes, bands, wide
+        self.tall = lanes * bands
+        self.across, self.down = -(-columns // wide), -(-rows // self.tall)
+        self.waves = self.across + self.down - 1
+
+    def first(self, wave: int) -> int:
+        """The uppermost tile row of a diagonal of tiles."""
+        return max(0, wave - self.across + 1)
+
+    def count(self, wave: int) -> int:
+        """Tiles of a diagonal."""
+        return min(wave, self.down - 1) - self.first(wave) + 1
+
+    def kept_words(self, bits: int) -> int:
+        """Words that a diagonal of tiles keeps."""
+        return min(self.across, self.down) * self.tall * -(-self.wide // (32 // bits))
+
+    def choice(self, rows: Rows, bits: int) -> Callable[[int, int], int]:
+        """What was chosen at (i, j); best asked from the last cell to the first."""
+        per = 32 // bits
+        latest: dict[int, np.ndarray] = {}
+
+        def at(i: int, j: int) -> int:
+            (down, y), (across, x) = divmod(i - 1, self.tall), divmod(j - 1, self.wide)
+            wave = down + across
+            if wave not in latest:
+                latest.clear()
+                latest[wave] = rows.row(wave)
+            line = (down - self.first(wave)) * self.bands + y // self.lanes
+            word = (line * -(-self.wide // per) + x // per) * self.lanes + y % self.lanes
+            return int(latest[wave][word]) >> x % per * bits & (1 << bits) - 1
+
+        return at
+
+
+class Diagonals(Waves):
+    """A table by diagonals i + j; the first cell of a diagonal is that of its smallest i."""
+
+    lookback = 2
+
+    def __init__(self, grid: Grid, data: Mapping[str, np.ndarray | int], pack: Pack) -> None:
+        self.rows, self.columns, self.data = grid.rows, grid.columns, data
+        self.value, self.choices = grid.value, grid.choices
+        self.cell = grid_cell(grid.step, grid.border, pack)
+
+    def waves(self) -> int:
+        """Diagonals 0 to rows + columns."""
+        return self.rows + self.columns + 1
+
+    def first(self, wave: int) -> int:
+        """The smallest i of a diagonal."""
+        return max(0, wave - self.columns)
+
+    def cells(self, wave: int) -> int:
+        """Cells of a diagonal."""
+        return min(wave, self.rows) - self.first(wave) + 1
+
+    def width(self) -> int:
+        """Cells of the longest diagonal."""
+        return min(self.rows, self.columns) + 1
+
+    def choice(self, decisions: Decisions) -> Callable[[int, int], int]:
+        """What was chosen at (i, j)."""
+        return lambda i, j: decisions.at(i + j, i - self.first(i + j))

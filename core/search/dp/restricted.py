@@ -1,0 +1,399 @@
+"""A good tour of many cities: the best of a neighbourhood of exponential size, found exactly by dynamic programming.
+
+Balas and Simonetti's neighbourhood of a start tour: city i stays ahead of city j whenever i + k <= j. The tour is
+optimal among those, and never reported as more. See `core.kernels.neighbourhood_tours`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.neighbourhood_tours import (
+    BEGIN,
+    END,
+    FAR,
+    FIRST_BITS,
+    NEXT,
+    Network,
+    advance,
+    band_of,
+    layer_over_teams,
+    layers_in_teams,
+    network,
+    states_of,
+)
+
+TILINGS = ("auto", "none")
+LEAST_K, MOST_K = 2, 14
+MOST_CITIES = 65_535
+HOST_CITIES = 300
+"""Cities up to which a start tour is improved by NumPy."""
+NOTHING = (1 << 64) - 1
+STATES_PER_LANE = 8
+"""Of a layer, in one team of a wide device. An estimate: with more, a layer takes a team longer than a recorded launch
+over the whole device."""
+LANES_ALONE, LANES_OF_MANY = 1024, 256
+"""Largest teams when a device has fewer rotations than compute units, and when it has more."""
+BLOCK = 32
+"""Layers in a recorded sequence."""
+
+
+class Restricted(NamedTuple):
+    """A tour that is shortest in its neighbourhood.
+
+    Attributes
+    ----------
+    length : int
+    tour : ndarray, shape (n,), uint16
+        From city 0, in the direction in which it was found.
+    start_length : int
+        Of the start tour; `length` is at most that.
+    layers, states : int
+        Of the network: cities, and states of a layer.
+    cells : int
+        Transitions between states, over all passes and rotations.
+    passes : int
+        Neighbourhoods searched one after the other.
+
+    """
+
+    length: int
+    tour: np.ndarray
+    start_length: int
+    layers: int
+    states: int
+    cells: int
+    passes: int
+
+
+class Sweep:
+    """The layers of some rotations of a tour, on one device; made once, run for many tours.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    net
+        Of `network`.
+    band : Buffer
+        Where `run` finds what `band_of` gives for the tour.
+    n
+        Cities.
+    rotations
+        Starts solved at once.
+    keep
+        Whether to keep the choices, for tracing; one rotation only.
+    tiling
+        ``none``: a launch for every layer; ``auto``: where it pays, one launch of a team for every rotation.
+    room
+        Bytes of device memory for choices; layers run in parts that fit.
+
+    """
+
+    def __init__(
+        self, backend: Any, net: Network, band: Any, n: int, rotations: int, keep: bool, tiling: str, room: int
+    ) -> None:
+        self.backend, self.net, self.band, self.n = backend, net, band, n
+        self.rotations, self.keep = rotations, keep
+        states = net.states
+        limits = backend.capabilities
+        # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
+        small = limits.lanes_resident == 1 or states <= STATES_PER_LANE * min(LANES_ALONE, limits.max_team_size)
+        self.in_teams = tiling == "auto" and small and 8 * states <= limits.shared_bytes
+        most = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
+        self.team_size = min(-(-states // 32) * 32, most, limits.max_team_size)
+        items = rotations if self.in_teams else -(-rotations * states // self.team_size)
+        self.teams = min(items, limits.compute_units * max(1, limits.lanes_resident // self.team_size))
+        self.part = max(1, min(n - 1, min(room, 2**31 - 1) // states)) if keep else max(1, n - 1)
+        self.links = backend.upload(net.links)
+        self.lasts = backend.upload(net.lasts)
+        self.turns = backend.allocate(rotations, np.int32)
+        self.values = backend.allocate(2 * rotations * states, np.int32)
+        self.choices = backend.allocate(self.part * states if keep else 1, np.uint8)
+        self.step = backend.allocate(3, np.int32)
+        self.sequence: Any = None
+
+    def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Go through all layers.
+
+        Parameters
+        ----------
+        turns : ndarray, shape (rotations,), int32
+            Where in the tour each rotation begins.
+
+        Returns
+        -------
+        ndarray, shape (rotations, k), int32
+            Length to each of the k states of the last layer that have all cities, from the lowest last position.
+        ndarray, shape (n - 1, states), uint8
+            Choices of layers 2 to n; no rows if they are not kept.
+
+        """
+        n, states, k = self.n, self.net.states, self.net.k
+        values = np.full((2, self.rotations, states), FAR, np.int32)
+        values[1, :, k - 1] = 0  # layer 1: position 0 alone
+        self.backend.write(self.values, values)
+        self.backend.write(self.turns, np.ascontiguousarray(turns, np.int32))
+        kept = np.empty((n - 1 if self.keep else 0, states), np.uint8)
+        for begin in range(2, n + 1, self.part):
+            end = min(begin + self.part, n + 1)
+            self._launch(begin, end)
+            if self.keep:
+                part = self.backend.download(self.choices)[: (end - begin) * states]
+                kept[begin - 2 : end - 2] = part.reshape(-1, states)
+        return self.backend.download(self.values).reshape(values.shape)[n & 1, :, :k], kept
+
+    def _launch(self, begin: int, end: int) -> None:
+        """Queue layers ``begin`` to ``end`` - 1."""
+        backend, net = self.backend, self.net
+        tables = (self.band, self.links, self.lasts, self.n, net.k, net.states, self.rotations, self.turns)
+        kept = (int(self.keep), self.values, self.choices)
+        if self.in_teams:
+            backend.launch(layers_in_teams, self.teams, self.team_size, *tables, begin, end, *kept)
+            return
+        if self.sequence is None:
+            with backend.record() as self.sequence:
+                for ahead in range(BLOCK):
+                    backend.launch(layer_over_teams, self.teams, self.team_size, ahead, self.step, *tables, *kept)
+                backend.launch(advance, 1, 1, self.step, BLOCK)
+        step = np.zeros(3, np.int32)
+        step[[NEXT, BEGIN, END]] = begin, begin, end
+        backend.write(self.step, step)
+        self.sequence.replay(-(-(end - begin) // BLOCK))
+
+
+class RestrictedTour:
+    """The best tour in the neighbourhood of a start tour, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same. Rotations are shared out over ranks.
+    distances : ndarray, shape (n, n), integers
+        From row to column, at least 0, symmetric or not; the diagonal is not read. At most 65,535 cities.
+    k
+        City i stays ahead of city j if i + k <= j in the start tour; 2 to 14. From n - 1 on that asks nothing, and the
+        tour is a shortest one. Tracing keeps (n - 1) (k + 1) 2^(k - 2) bytes on the host: of 4,461 cities 2.6 MB with
+        k = 8, 12.6 MB with 10, 59 MB with 12.
+    start : ndarray, shape (n,), optional
+        Start tour. None: greedy edge matching and 2-opt, or, if distances are asymmetric, nearest neighbours.
+    improve
+        Go on from the tour found, until two passes, with starts halfway between each other's, find none shorter.
+    rotations
+        Cities at which the same tour is made to start, spread evenly: neighbourhoods solved at once. Of equal lengths
+        that of the smallest number is taken.
+    tiling
+        ``none``: a launch for every layer; ``auto``: chosen by the number of states.
+    room
+        Bytes of device memory for choices; None: half of the device's.
+
+    Raises
+    ------
+    UserError
+        A k that is too small or needs too much memory, distances or a start tour that are none, too long tours.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        k: int,
+        start: np.ndarray | None = None,
+        improve: bool = False,
+        *,
+        rotations: int = 1,
+        tiling: str = "auto",
+        room: int | None = None,
+    ) -> None:
+        self.backend = backend
+        self.communicator = communicator
+        self.distances = checked(distances)
+        self.n = n = len(self.distances)
+        if tiling not in TILINGS:
+            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        if not 1 <= rotations <= n:
+            raise UserError(f"{rotations} rotations of {n} cities: expected 1 to {n}")
+        if k < LEAST_K:
+            raise UserError(f"k = {k}: at least {LEAST_K}, since with 1 no city may move")
+        kept = (n - 1) * states_of(k)
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if k > MOST_K or kept > memory // 2:
+            raise UserError(
+                f"k = {k} with {n} cities keeps {kept:,} bytes of choices; at most k = {MOST_K}, "
+                f"and half of this machine's {memory:,} bytes"
+            )
+        self.k = max(LEAST_K, min(k, n - 1))
+        self.improve = improve
+        self.rotations = rotations
+        self.start = self._start(start)
+        self.start_length = tour_length(self.distances, self.start)
+        if self.start_length >= FAR:
+            raise UserError(f"a start tour of length {self.start_length}: expected below {FAR}, or a coarser unit")
+        self.net = network(self.k)
+        rank, size = communicator.rank, communicator.size
+        self.share = range(rotations * rank // size, rotations * (rank + 1) // size)
+        half = backend.device.memory_bytes // 2 or 1 << 30  # simulated devices do not say
+        needed = 8 * len(self.share) * self.net.states
+        if needed > min(half, 2**33 - 1):
+            raise UserError(f"{len(self.share)} rotations with k = {self.k} need {needed:,} bytes of device memory")
+        self.band = backend.allocate(n * (3 * self.k - 1), np.int32)
+        self.tracing = Sweep(backend, self.net, self.band, n, 1, True, tiling, half if room is None else room)
+        self.measuring: Sweep | None = None
+        if rotations > 1 and self.share:
+            self.measuring = Sweep(backend, self.net, self.band, n, len(self.share), False, tiling, 0)
+
+    def warm_up(self) -> None:
+        """Compile everything; the time counts as the backend's compilation."""
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        self.backend.write(self.band, band_of(self.distances, self.start, self.k))
+        for sweep in (self.tracing, self.measuring):
+            if sweep is not None:
+                sweep.run(np.zeros(sweep.rotations, np.int32))
+        self.backend.synchronize()
+        lazy = timings.kernel_s  # some drivers compile at the first launch
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def run(self, report: Callable[[int, int], None] | None = None) -> Restricted:
+        """Find the shortest tour of the neighbourhood; ``report`` is told how many passes are done, and the length."""
+        tour, length = self.start, self.start_length
+        passes = idle = 0
+        spread = np.arange(self.rotations) * self.n // self.rotations
+        while True:
+            turns = (spread + passes % 2 * (self.n // (2 * self.rotations))) % self.n
+            found, better = self._pass(tour, length, turns)
+            passes += 1
+            idle = idle + 1 if better is None else 0
+            if better is not None:
+                tour, length = better, found
+            if report is not None:
+                report(passes, length)
+            if not self.improve or idle == 2:
+                break
+        cells = passes * self.rotations * (self.n - 1) * self.net.transitions
+        from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
+        return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes)
+
+    def _pass(self, tour: np.ndarray, length: int, turns: np.ndarray) -> tuple[int, np.ndarray | None]:
+        """Search the neighbourhood of each rotation: the least length, and a tour of it if it is below ``length``."""
+        self.backend.write(self.band, band_of(self.distances, tour, self.k))
+        mine = turns[self.share.start : self.share.stop]
+        least, winner = NOTHING, NOTHING
+        traced = None
+        if self.measuring is not None:
+            lengths = self._closed(tour, mine, self.measuring.run(mine)[0]).min(axis=1)
+            least, winner = int(lengths.min()), self.share.start + int(lengths.argmin())
+        elif self.share:
+            traced = self._traced(tour, int(mine[0]))
+            least, winner = traced[0], self.share.start
+        least, winner = self.communicator.minloc(least, winner)
+        if least >= length:
+            return length, None
+        found = np.zeros(self.n, np.int64)
+        if winner in self.share:
+            found = (traced or self._traced(tour, int(turns[winner])))[1]
+        return least, self.communicator.sum(found)
+
+    def _closed(self, tour: np.ndarray, turns: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Lengths of closed tours, (rotations, k), int64, from the lengths of the ways to the last layer's states."""
+        ends = self.n - self.k + np.arange(self.k)  # those below 0 are not reached
+        home = tour[turns][:, None]
+        back = self.distances[tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)
+        return np.where(last < FAR, last + back if self.n > 1 else last, FAR)
+
+    def _traced(self, tour: np.ndarray, turn: int) -> tuple[int, np.ndarray]:
+        """Length and cities of a best tour in the neighbourhood of the tour from position ``turn`` on."""
+        turns = np.array([turn], np.int32)
+        last, choices = self.tracing.run(turns)
+        lengths = self._closed(tour, turns, last)[0]
+        state = int(lengths.argmin())
+        positions = np.zeros(self.n, np.int64)
+        first = (self.net.links & ((1 << FIRST_BITS) - 1)).astype(np.int64)
+        for layer in range(self.n, 1, -1):
+            positions[layer - 1] = layer + int(self.net.lasts[state]) - self.k
+            state = int(first[state]) + int(choices[layer - 2, state])
+        return int(lengths.min()), tour[(positions + turn) % self.n]
+
+    def _start(self, given: np.ndarray | None) -> np.ndarray:
+        """The start tour, checked, or rank 0's."""
+        if given is None:
+            mine = start_tour(self.backend, self.distances) if self.communicator.rank == 0 else None
+            return np.asarray(self.communicator.bcast(mine))
+        from core.problems.tsp import checked_tour
+
+        try:
+            return checked_tour(given, self.n)
+        except ValueError as error:
+            raise UserError(f"start tour: {error}") from error
+
+
+def checked(distances: np.ndarray) -> np.ndarray:
+    """The distances; raises `UserError` if they are none."""
+    array = np.asarray(distances)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
+        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
+    if len(array) > MOST_CITIES:
+        raise UserError(f"{len(array)} cities: at most {MOST_CITIES}")
+    if array.dtype.kind not in "iu":
+        raise UserError(f"distances of {array.dtype}: expected integers")
+    negative = array < 0
+    np.fill_diagonal(negative, False)
+    if negative.any():
+        i, j = np.argwhere(negative)[0]
+        raise UserError(f"distance {array[i, j]} from {i} to {j}: expected at least 0")
+    return array
+
+
+def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
+    """Length of a closed tour; that of one city is 0."""
+    return int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64)) if len(tour) > 1 else 0
+
+
+def start_tour(backend: Any, distances: np.ndarray) -> np.ndarray:
+    """A tour to start from: greedy edge matching and 2-opt, or nearest neighbours if distances are asymmetric.
+
+    int64, the same on every backend.
+    """
+    from core.kernels.two_opt import TOTALS
+    from core.problems.small_tours import greedy_edge_tour, improved_by_2opt
+    from core.search.two_opt_scans import scan_for
+
+    n = len(distances)
+    if n < 4:
+        return np.arange(n)
+    lengths = distances.copy()
+    np.fill_diagonal(lengths, 0)
+    if not np.array_equal(lengths, lengths.T):
+        return nearest_neighbour_tour(lengths)
+    if int(lengths.max()) >= 2**31 // n:
+        raise UserError(f"distances of {lengths.max()}: tours of {n} cities do not fit 31 bits")
+    greedy = greedy_edge_tour(lengths)
+    if n <= HOST_CITIES:
+        return improved_by_2opt(lengths, greedy)
+    scan = scan_for("pruned", backend, lengths.astype(np.uint16 if lengths.max() < 2**16 else np.uint32))
+    upload, tours = backend.upload, backend.upload(greedy.astype(np.uint16))
+    ticket, best, totals = np.zeros(1, np.uint32), np.full(1, NOTHING, np.uint64), np.zeros(TOTALS, np.uint64)
+    scan.launch(tours, 1, 0, upload(ticket), upload(best), upload(totals))
+    return np.asarray(backend.download(tours), np.int64)
+
+
+def nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:
+    """From city 0 always to the nearest city not yet visited, of equally near ones the smallest."""
+    n = len(distances)
+    beyond = np.iinfo(np.int64).max
+    visited = np.zeros(n, bool)
+    tour = np.zeros(n, np.int64)
+    for place in range(1, n):
+        visited[tour[place - 1]] = True
+        tour[place] = int(np.where(visited, beyond, distances[tour[place - 1]].astype(np.int64)).argmin())
+    return tour

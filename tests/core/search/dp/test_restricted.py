@@ -1,0 +1,279 @@
+"""Restricted dynamic programming finds the best tour of its neighbourhood: against all permutations that the rule allows."""
+
+import itertools
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.errors import UserError
+from core.kernels.neighbourhood_tours import network
+from core.problems import tsp
+from core.problems.small_tours import greedy_edge_tour, held_karp, improved_by_2opt
+from core.search.dp import restricted
+from core.search.dp.restricted import RestrictedTour, nearest_neighbour_tour, start_tour, states_of
+
+ROOT = Path(__file__).parents[4]
+CPU = CpuBackend(CpuBackend.devices()[0])
+
+
+@cache
+def allowed(n, k):
+    """All orders of the positions 0 to n - 1 from 0 in which i comes before j whenever i + k <= j."""
+    orders = np.array([(0, *rest) for rest in itertools.permutations(range(1, n))])
+    places = np.argsort(orders, axis=1)
+    keeps = np.ones(len(orders), bool)
+    for i in range(n):
+        for j in range(i + k, n):
+            keeps &= places[:, i] < places[:, j]
+    return orders[keeps]
+
+
+def lengths_of(distances, tours):
+    """Lengths of closed tours, one a row; a lone city's tour is 0 long."""
+    lengths = distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1)
+    return lengths if tours.shape[1] > 1 else 0 * lengths
+
+
+def found(distances, k, start, backend=CPU, **options):
+    """What the search finds, after a look at its tour."""
+    one = RestrictedTour(backend, Solo(), distances, k, start, **options).run()
+    assert one.tour.dtype == np.uint16
+    assert one.tour[0] == 0
+    assert sorted(one.tour) == list(range(len(distances)))
+    assert lengths_of(distances, one.tour[None].astype(int))[0] == one.length <= one.start_length
+    return one
+
+
+def case(seed, n, high, symmetric=False):
+    """Distances below `high`, and a start tour."""
+    rng = np.random.default_rng([seed, n, high])
+    distances = rng.integers(0, high, (n, n))
+    return distances + distances.T if symmetric else distances, rng.permutation(n)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.integers(1, 8),
+    st.integers(2, 8),
+    st.sampled_from((1, 2, 4, 1000, 1 << 26)),
+    st.booleans(),
+    st.sampled_from(("auto", "none")),
+    st.integers(0, 10**6),
+)
+def test_the_shortest_of_all_tours_that_the_rule_allows(n, k, high, symmetric, tiling, seed):
+    distances, start = case(seed, n, high, symmetric)
+    tours = start[allowed(n, k)]
+    one = found(distances, k, start, tiling=tiling)
+    assert one.length == lengths_of(distances, tours).min()
+    assert one.start_length == lengths_of(distances, start[None])[0]
+    from_0 = {tuple(np.roll(tour, -int(tour.argmin()))) for tour in tours}
+    assert tuple(one.tour) in from_0
+
+
+@pytest.mark.parametrize("k", range(2, 12))
+def test_a_layer_has_the_papers_number_of_states(k):
+    net = network(k)
+    assert net.states == states_of(k) == (k + 1) * 2 ** (k - 2)
+    assert net.transitions <= k * net.states
+
+
+def test_ways_back_through_the_states_place_no_city_twice_and_none_too_early():
+    k, layer = 5, 20
+    net = network(k)
+    ways = [(layer, state, ()) for state in range(net.states)]
+    lasts = set()
+    for p, state, later in ways:
+        last = p + int(net.lasts[state]) - k
+        assert last not in later
+        assert all(last < city + k for city in later)  # otherwise `city` had to come first
+        if p == layer:
+            lasts.add(last)
+        if p > layer - 3:
+            first, count = int(net.links[state]) & 0xFFFFF, int(net.links[state]) >> 20
+            assert 1 <= count <= k
+            ways += [(p - 1, first + c, (*later, last)) for c in range(count)]
+    assert lasts == set(range(layer - k, layer + k - 1))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("n", [9, 10, 11])
+def test_with_k_of_n_the_tour_is_a_shortest_one(n, symmetric):
+    distances, start = case(3, n, 500, symmetric)
+    assert found(distances, n, start).length == held_karp(distances).length
+
+
+@pytest.mark.parametrize(("n", "k", "high"), [(6, 3, 3), (9, 4, 1000), (12, 2, 50)])
+@pytest.mark.parametrize("tiling", ["auto", "none"])
+def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
+    distances, start = case(5, n, high)
+    expected = found(distances, k, start, rotations=2)
+    one = found(distances, k, start, backend, rotations=2, tiling=tiling)
+    assert one.tour.tolist() == expected.tour.tolist()
+    assert one._replace(tour=None) == expected._replace(tour=None)
+
+
+@pytest.mark.parametrize("lanes", [4, 7, 32])
+@pytest.mark.parametrize("tiling", ["auto", "none"])
+def test_lanes_in_either_order_find_the_same(lanes, tiling):
+    distances, start = case(7, 9, 4)
+    expected = found(distances, 4, start, rotations=3)
+    for reverse in (False, True):
+        oracle = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+        oracle.capabilities = oracle.capabilities._replace(max_team_size=lanes)
+        one = found(distances, 4, start, oracle, rotations=3, tiling=tiling)
+        assert one.tour.tolist() == expected.tour.tolist()
+        assert one._replace(tour=None) == expected._replace(tour=None)
+
+
+@pytest.mark.parametrize("tiling", ["auto", "none"])
+def test_choices_of_a_few_layers_at_a_time_give_the_same_tour(tiling):
+    distances, start = case(9, 100, 1000)
+    expected = found(distances, 5, start)
+    for room in (1, 7 * 48, 50 * 48):
+        one = found(distances, 5, start, tiling=tiling, room=room)
+        assert one.tour.tolist() == expected.tour.tolist()
+
+
+def test_many_layers_follow_the_recurrence_in_plain_python():
+    n, k = 60, 4
+    distances, start = case(11, n, 100)
+    table = distances[start][:, start]
+    ways = {(frozenset([0]), 0): 0}
+    for _ in range(n - 1):
+        longer = {}
+        for (placed, last), length in ways.items():
+            missing = min(set(range(n)) - placed)
+            for city in range(missing, min(missing + k, n)):
+                if city not in placed:
+                    key = (placed | {city}, city)
+                    longer[key] = min(longer.get(key, 1 << 60), length + int(table[last, city]))
+        ways = longer
+        assert len(ways) <= states_of(k)
+    assert found(distances, k, start).length == min(length + int(table[last, 0]) for (_, last), length in ways.items())
+
+
+def test_of_the_rotations_the_best_and_of_equals_the_first():
+    n, k = 30, 4
+    distances, start = case(13, n, 40)
+    alone = [found(distances, k, np.roll(start, -turn)) for turn in range(n)]
+    best = min(range(n), key=lambda turn: alone[turn].length)
+    one = found(distances, k, start, rotations=n)
+    assert one.length < alone[0].length
+    assert one.tour.tolist() == alone[best].tour.tolist()
+    assert one.cells == n * alone[0].cells
+
+
+@pytest.mark.parametrize("rotations", [1, 4])
+def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations):
+    distances, start = case(15, 40, 1000)
+    once = found(distances, 5, start, rotations=rotations)
+    told = []
+    search = RestrictedTour(CPU, Solo(), distances, 5, start, True, rotations=rotations)
+    one = search.run(lambda passes, length: told.append((passes, length)))
+    assert one.length < once.length
+    assert told[0] == (1, once.length)
+    assert told[-1] == (one.passes, one.length)
+    assert [length for _, length in told] == sorted((length for _, length in told), reverse=True)
+    assert told[-3][1] == one.length != told[-4][1]
+    assert search.run().tour.tolist() == one.tour.tolist()
+
+
+def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeypatch):
+    for high in (1000, 1 << 20):
+        distances, _ = case(17, 40, high, symmetric=True)
+        np.fill_diagonal(distances, 9999)
+        expected = improved_by_2opt(distances, greedy_edge_tour(distances))
+        assert start_tour(CPU, distances).tolist() == expected.tolist()
+        with monkeypatch.context() as patch:
+            patch.setattr(restricted, "HOST_CITIES", 10)
+            device = start_tour(CPU, distances)
+        device = np.roll(device, -int(device.argmin()))
+        assert expected.tolist() in (device.tolist(), [0, *device[:0:-1].tolist()])
+        assert found(distances, 6, None).start_length == lengths_of(distances, expected[None])[0]
+
+
+def test_asymmetric_distances_start_from_nearest_neighbours():
+    distances, _ = case(19, 20, 1000)
+    one = found(distances, 6, None)
+    assert one.start_length == lengths_of(distances, nearest_neighbour_tour(distances)[None])[0] > one.length
+
+
+def test_a_few_cities_and_any_diagonal():
+    for n in range(1, 6):
+        distances, start = case(21, n, 100)
+        np.fill_diagonal(distances, -5)
+        expected = held_karp(distances).length
+        assert found(distances, 9, start).length == found(distances, 9, None).length == expected
+
+
+def test_rank_shares_are_all_rotations():
+    script = """
+import numpy as np
+from backends.cpu import CpuBackend
+from cluster import communicator
+from core.search.dp.restricted import RestrictedTour
+ranks = communicator()
+rng = np.random.default_rng(1)
+points = rng.integers(0, 500, (60, 2))
+distances = np.rint(np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))).astype(int)
+for rotations in (1, 2, 7):
+    search = RestrictedTour(CpuBackend(CpuBackend.devices()[0]), ranks, distances, 5, None, True, rotations=rotations)
+    one = search.run()
+    if ranks.rank == 0:
+        print(one.length, one.passes, one.cells, *one.tour)
+"""
+    alone = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert alone.returncode == 0, alone.stderr
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    mpirun = str(Path(sys.executable).parent / "mpirun")
+    command = [mpirun, "-n", "3", "--oversubscribe", sys.executable, "-c", script]
+    together = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, env=environment)
+    assert together.returncode == 0, together.stderr
+    assert together.stdout.split("\n") == alone.stdout.split("\n")
+    assert len(alone.stdout.split("\n")) == 4
+
+
+def test_a280_from_nearest_neighbours(shared_data):
+    distances = tsp.load("a280", shared_data / "tsplib").distances
+    start = nearest_neighbour_tour(distances)
+    lengths = [found(distances.astype(np.int64), k, start).length for k in (2, 4, 6, 8)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] < tsp.tour_length(distances, start)
+    assert found(distances.astype(np.int64), 6, start, improve=True, rotations=8).length < lengths[2]
+
+
+@pytest.mark.parametrize(
+    ("distances", "k", "options", "message"),
+    [
+        (np.ones((2, 3), int), 3, {}, "expected a square matrix"),
+        (np.ones((5, 5)), 3, {}, "distances of float64: expected integers"),
+        (np.array([[0, -1], [3, 0]]), 3, {}, "distance -1 from 0 to 1: expected at least 0"),
+        (np.ones((5, 5), int), 1, {}, "k = 1: at least 2"),
+        (np.ones((500, 500), int), 15, {}, "k = 15 with 500 cities keeps 65,404,928 bytes of choices; at most k = 14"),
+        (np.ones((5, 5), int), 3, {"start": [0, 1, 2, 3, 3]}, "start tour: found city 3 repeated and 4 missing"),
+        (np.ones((5, 5), int), 3, {"rotations": 6}, "6 rotations of 5 cities: expected 1 to 5"),
+        (np.ones((5, 5), int), 3, {"tiling": "blocks"}, "choose one of auto, none"),
+        (
+            np.full((5, 5), 1 << 28),
+            3,
+            {"start": range(5)},
+            "start tour of length 1342177280: expected below 1073741823",
+        ),
+        (np.full((5, 5), 1 << 29), 3, {}, "tours of 5 cities do not fit 31 bits"),
+    ],
+)
+def test_what_cannot_be_solved_is_refused_in_one_line(distances, k, options, message):
+    with pytest.raises(UserError) as refusal:
+        RestrictedTour(CPU, Solo(), distances, k, **options)
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
