@@ -134,7 +134,7 @@ def advance(
                         letter = i32((two >> (16 * r)) & 0xFFFF)
                         here = table[letter * team_size() + lane()] if staged else masks[word * letters + letter]
                         matches = row & here
-                        total = row + matches + u64((carries >> (2 * q + r)) & 1)
+                        total = row + u64((carries >> (2 * q + r)) & 1) + matches  # in this order: a shorter chain
                         carried = carried | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
                         row = total | (row ^ matches)
                         if keep:
@@ -148,6 +148,17 @@ def advance(
     parked[me] = passing[(steps & 1) * team_size() + lane()]
     if lane() == 0:
         clock[strip] = u32(now + 1)
+
+
+@function
+def kept_at(
+    row: i32, word: i32, batches: i32, round_launches: i32, steps: i32, delay: i32, words: i32, lanes: i32, strips: i32
+) -> i64:
+    """Where `advance` keeps a word of a row, counted from the first launch of all."""
+    at, which, strip = row // ROWS % batches, word // words % lanes, word // words // lanes
+    launch = row // ROWS // batches * round_launches + (at + which) // steps + delay * strip
+    step = i64(launch) * strips * steps + strip * steps + (at + which) % steps
+    return ((step * words + word % words) * ROWS + row % ROWS) * lanes + which
 
 
 @kernel
@@ -168,38 +179,60 @@ def follow(
     """Trace backwards from ``state`` as far as the launches from ``first`` on reach, or to the first column.
 
     From a cell the trace goes left while the row does not grow there, then up while the row above grows there too, and
-    then the cell is a matched pair, stored at its number in ``found_rows`` and ``found_columns``. One lane does it.
-    ``batches`` and ``round_launches`` are those of a round (see `core.search.dp.lcs`), the rest is as in `advance`.
+    then the cell is a matched pair, stored at its number in ``found_rows`` and ``found_columns``. One lane goes; all
+    lanes of its team fetch, a word of as many rows at a time. ``batches`` and ``round_launches`` are those of a round
+    (see `core.search.dp.lcs`), the rest is as in `advance`.
     """
-    if team_rank() == 0 and lane() == 0:
-        i, j, grows, left = state[ROW], state[COLUMN], state[GROWS], state[LEFT]
-        size = i64(strips * steps) * words * (ROWS * lanes)
-        while left > 0 and j > 0:
-            row = i - 1 - grows  # the row above, once this one is known to grow here
-            value = u64(0) - 1
-            word, bit = (j - 1) // COLUMNS, (j - 1) % COLUMNS
-            if row >= 0:
-                at = row // ROWS % batches
-                which = word // words % lanes
-                strip = word // words // lanes
-                launch = row // ROWS // batches * round_launches + (at + which) // steps + delay * strip
-                if launch < first:
-                    break
-                place = (i64(strip * steps + (at + which) % steps) * words + word % words) * ROWS + row % ROWS
-                value = kept[(launch - first) * size + place * lanes + which]
-            stays = (value >> bit) & 1
-            if grows == 0 and stays != 0:
-                ends = ~value & ((u64(2) << bit) - 1)
-                j = word * COLUMNS + (COLUMNS - clz(ends))
-            elif grows == 0:
-                grows = 1
-            elif stays == 0:
-                i -= 1
-            else:
-                left -= 1
-                found_rows[left] = i - 1
-                found_columns[left] = j - 1
-                i -= 1
-                j -= 1
-                grows = 0
-        state[ROW], state[COLUMN], state[GROWS], state[LEFT] = i, j, grows, left
+    fetched = shared_array(team_size(), u64)
+    reached = shared_array(4, i32)
+    ended = shared_array(1, i32)
+    if lane() == 0:
+        ended[0] = 0
+        for k in range(4):
+            reached[k] = state[k]
+    begin = i64(first) * strips * steps * words * (ROWS * lanes)
+    barrier()
+    while reached[LEFT] > 0 and reached[COLUMN] > 0:
+        i, j, grows, left = reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT]
+        lowest = i - 1 - grows  # the row above, once this one is known to grow here
+        word = (j - 1) // COLUMNS
+        fetched[lane()] = u64(0) - 1
+        if lowest - lane() >= 0:
+            place = kept_at(lowest - lane(), word, batches, round_launches, steps, delay, words, lanes, strips)
+            if place >= begin:
+                fetched[lane()] = kept[place - begin]
+            elif lane() == 0:
+                ended[0] = 1  # the rest is in an earlier chunk
+        barrier()
+        if ended[0] != 0:
+            break
+        if lane() == 0:
+            end = lowest - team_size()
+            last = kept_at(max(end + 1, 0), word, batches, round_launches, steps, delay, words, lanes, strips)
+            if last < begin:
+                end = lowest - 1
+            row = lowest
+            while row > end and left > 0 and j > word * COLUMNS:
+                value = fetched[lowest - row] if row >= 0 else u64(0) - 1
+                bit = (j - 1) % COLUMNS
+                stays = (value >> bit) & 1
+                if grows == 0 and stays != 0:
+                    ends = ~value & ((u64(2) << bit) - 1)
+                    j = word * COLUMNS + (COLUMNS - clz(ends))
+                elif grows == 0:
+                    grows = 1
+                elif stays == 0:
+                    i -= 1
+                else:
+                    left -= 1
+                    found_rows[left] = i - 1
+                    found_columns[left] = j - 1
+                    i -= 1
+                    j -= 1
+                    grows = 0
+                row = i - 1 - grows
+            reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT] = i, j, grows, left
+        barrier()
+    if lane() == 0:
+        for k in range(4):
+            state[k] = reached[k]

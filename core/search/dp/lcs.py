@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 TILINGS = ("auto", "tiles", "none")
 STAGED_LETTERS = 32
 """Up to so many letters, the masks of a team lie in its shared memory."""
+TRACE_LANES = 64
+"""About as many rows as a trace passes in one word of columns."""
 LAUNCHES_PER_RANK = 8
 """Rounds of rows per rank: the pipeline of ranks fills in so many parts of the work of one."""
 SIZE_OF_LAUNCH = 64 << 20
@@ -77,7 +79,7 @@ class Shape(NamedTuple):
 def shape_for(capabilities: Any, words: int, batches: int, most_bytes: int | None = None) -> Shape:
     """Choose a shape for so many words of columns and batches of rows, and so many bytes that a launch may keep."""
     if capabilities.lanes_resident > 1:
-        lanes = min(128, capabilities.max_team_size, max(32, 1 << (words - 1).bit_length()))
+        lanes = min(32, capabilities.max_team_size)
         return Shape(lanes, 1, -(-words // lanes), max(1, lanes // 4))
     strips = min(words, capabilities.compute_units)
     each = -(-words // strips)
@@ -132,6 +134,7 @@ class LongestCommonSubsequence:
         self.a, self.b = np.ascontiguousarray(a, np.uint8), np.ascontiguousarray(b, np.uint8)
         self.room, self.folder = room, folder
         self.streamed_bytes = 0
+        self.whole: dict[bool, Table] = {}
 
     def run(self, trace: bool = True, progress: Progress | None = None) -> Common:
         """Compute the length and, with ``trace``, a subsequence; ``progress(done, all)`` counts launches."""
@@ -146,9 +149,11 @@ class LongestCommonSubsequence:
             method = "by diagonals" if self.tiling == "none" else "by tiles"
             return Common(found.value, pairs, method, a.size * b.size, found.streamed_bytes)
         if not trace:
-            return Common(self.length(a, b, progress), None, "length only", a.size * b.size, 0)
+            table = self.whole_table(False)
+            table.compute(progress)
+            return Common(int(self.ranks.sum(table.zeros())), None, "length only", a.size * b.size, 0)
         if self.fits(a.size, b.size):
-            pairs, method = self.traced(a, b, progress), "kept bits"
+            pairs, method = self.traced(self.whole_table(True), progress), "kept bits"
         else:
             pairs, method = self.divided(a, b, 0, 0), "linear space"
         return Common(len(pairs), pairs, method, a.size * b.size, int(self.ranks.sum(self.streamed_bytes)))
@@ -164,15 +169,15 @@ class LongestCommonSubsequence:
         too_large = self.folder is None and table.kept_bytes > device + host
         return int(self.ranks.sum(int(too_long or too_large))) == 0
 
-    def length(self, a: np.ndarray, b: np.ndarray, progress: Progress | None = None) -> int:
-        """The length of a longest common subsequence."""
-        table = Table(self, a, b, False)
-        table.compute(progress)
-        return int(self.ranks.sum(table.zeros()))
+    def whole_table(self, keep: bool) -> Table:
+        """The table of both strings, whose memory is taken once."""
+        if keep not in self.whole:
+            self.whole.clear()
+            self.whole[keep] = Table(self, self.a, self.b, keep)
+        return self.whole[keep]
 
-    def traced(self, a: np.ndarray, b: np.ndarray, progress: Progress | None = None) -> np.ndarray:
+    def traced(self, table: Table, progress: Progress | None = None) -> np.ndarray:
         """Matched pairs, from bits that are kept."""
-        table = Table(self, a, b, True)
         table.compute(progress)
         total = int(self.ranks.sum(table.zeros()))
         pairs = table.trace(total)
@@ -186,7 +191,7 @@ class LongestCommonSubsequence:
             column = np.flatnonzero(b == a[0])[:1] if a.size else np.empty(0, np.int64)
             return np.stack([np.full(column.size, at), column + beside], axis=1)
         if self.fits(a.size, b.size):
-            return self.traced(a, b) + (at, beside)
+            return self.traced(Table(self, a, b, True)) + (at, beside)
         middle = a.size // 2
         upper = self.prefix_lengths(a[:middle], b)
         lower = self.prefix_lengths(a[middle:][::-1], b[::-1])[::-1]
@@ -338,10 +343,11 @@ class Table:
         backend = self.backend
         on_device = backend.upload(state)
         found = [backend.allocate(max(1, end), np.int32) for _ in range(2)]
+        lanes = min(TRACE_LANES, backend.capabilities.max_team_size)
         for first, _, buffer in self.kept.chunks_backwards():
             backend.launch(
-                follow, 1, 1, buffer, on_device, *found, first, self.batches, self.launches, shape.steps, shape.delay,
-                shape.words, shape.lanes, shape.strips,
+                follow, 1, lanes, buffer, on_device, *found, first, self.batches, self.launches, shape.steps,
+                shape.delay, shape.words, shape.lanes, shape.strips,
             )  # fmt: skip
         state = backend.download(on_device)
         if ranks.rank > 0:
