@@ -196,7 +196,7 @@ def follow(
         i, j, grows, left = reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT]
         lowest = i - 1 - grows  # the row above, once this one is known to grow here
         word = (j - 1) // COLUMNS
-        fetched[lane()] = u64(0) - 1
+        fetched[lane()] = ~u64(0)
         if lowest - lane() >= 0:
             place = kept_at(lowest - lane(), word, batches, round_launches, steps, delay, words, lanes, strips)
             if place >= begin:
@@ -211,26 +211,23 @@ def follow(
             last = kept_at(max(end + 1, 0), word, batches, round_launches, steps, delay, words, lanes, strips)
             if last < begin:
                 end = lowest - 1
-            row = lowest
-            while row > end and left > 0 and j > word * COLUMNS:
-                value = fetched[lowest - row] if row >= 0 else u64(0) - 1
-                bit = (j - 1) % COLUMNS
-                stays = (value >> bit) & 1
-                if grows == 0 and stays != 0:
-                    ends = ~value & ((u64(2) << bit) - 1)
+            while left > 0 and j > word * COLUMNS and i - 1 - grows > end:
+                if grows == 0:
+                    row = fetched[lowest - (i - 1)] if i > 0 else ~u64(0)
+                    ends = ~row & ((u64(2) << ((j - 1) % COLUMNS)) - 1)
                     j = word * COLUMNS + (COLUMNS - clz(ends))
-                elif grows == 0:
-                    grows = 1
-                elif stays == 0:
-                    i -= 1
-                else:
-                    left -= 1
-                    found_rows[left] = i - 1
-                    found_columns[left] = j - 1
-                    i -= 1
-                    j -= 1
-                    grows = 0
-                row = i - 1 - grows
+                    grows = 1 if ends != 0 else 0
+                if grows == 1 and i - 2 > end:
+                    above = fetched[lowest - (i - 2)] if i > 1 else ~u64(0)
+                    if (above >> ((j - 1) % COLUMNS)) & 1 == 0:
+                        i -= 1
+                    else:
+                        left -= 1
+                        found_rows[left] = i - 1
+                        found_columns[left] = j - 1
+                        i -= 1
+                        j -= 1
+                        grows = 0
             reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT] = i, j, grows, left
         barrier()
     if lane() == 0:
