@@ -14,6 +14,9 @@ from reports.parameters import worded
 from reports.peer_table import Peer, PeerReport, Printed
 from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate, Summary
 from reports.strategy_table import Cell, Measured, StrategyReport
+from reports.wavefront_table import STATISTICS, STORED_BYTES, Spread, WavefrontReport
+
+Tables = TablesReport | StrategyReport | PeerReport | WavefrontReport
 
 TEMPLATES = Path(__file__).parent / "templates"
 REPORT = "compare.md"
@@ -54,7 +57,7 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
     return text.rstrip() + "\n"
 
 
-def render_tables(report: TablesReport | StrategyReport | PeerReport) -> str:
+def render_tables(report: Tables) -> str:
     """Return the text of a report of published tables.
 
     Raises
@@ -66,6 +69,8 @@ def render_tables(report: TablesReport | StrategyReport | PeerReport) -> str:
         text = _lines_text(report)
     elif isinstance(report, PeerReport):
         text = _peers_text(report)
+    elif isinstance(report, WavefrontReport):
+        text = _wavefronts_text(report)
     else:
         text = _strategies_text(report)
     return text.rstrip() + "\n"
@@ -105,7 +110,19 @@ def _peers_text(report: PeerReport) -> str:
     )
 
 
-def write_tables(report: TablesReport | StrategyReport | PeerReport, folder: Path) -> Path:
+def _wavefronts_text(report: WavefrontReport) -> str:
+    return _template("wavefronts.md.j2").render(
+        report=report,
+        published=report.published,
+        machines=report.machines,
+        unconfirmed=report.unconfirmed,
+        statistics=STATISTICS,
+        stored_bytes=STORED_BYTES,
+        **_statistics(report.runs),
+    )
+
+
+def write_tables(report: Tables, folder: Path) -> Path:
     """Write the report of published tables, named after the publication; returns its path.
 
     Raises
@@ -282,6 +299,27 @@ def _peer_cell(peer: Peer | None, length: int) -> str:
     return "<br>".join(map(_cell, lines))
 
 
+def _spread(spread: Spread | None, metric: str) -> str:
+    """Word what a profiler counted, least, average and most: parts of one in per cent, instructions per clock as is."""
+    if spread is None:
+        return "no launch has it"
+    if metric == "ipc":
+        return " / ".join(f"{value:.2f}" for value in spread)
+    return " / ".join(f"{100 * value:.1f}" for value in spread) + " %"
+
+
+def _bytes(count: int | None) -> str:
+    """Word a number of bytes in the unit that keeps it readable; empty for None."""
+    if count is None:
+        return ""
+    size, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{count} B" if unit == "B" else f"{number(size)} {unit}"
+
+
 def _machine(environment: Mapping[str, Any]) -> str:
     """Word an environment in a line: processor, cores, system, Python, packages, version of the suite."""
     hosts = environment.get("hosts") or 1
@@ -343,6 +381,8 @@ def _template(name: str) -> Any:
         "cities_of": _cities_of,
         "proof_cell": _proof_cell,
         "peer_cell": _peer_cell,
+        "spread": _spread,
+        "bytes": _bytes,
         "over_one_core": lambda ours: "".join(_over_one_core(ours)),
     }
     return environment.get_template(name)

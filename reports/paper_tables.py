@@ -10,15 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.errors import UserError
-from reports import line_tables, peer_table, strategy_table
+from reports import line_tables, peer_table, strategy_table, wavefront_table
 from reports.line_tables import TablesReport
 from reports.literature import publication
 from reports.peer_table import PeerReport
 from reports.records import Record, RecordError, merge
 from reports.strategy_table import StrategyReport
+from reports.wavefront_table import WavefrontReport
 
 
-def tables_report(records: Iterable[Record]) -> TablesReport | StrategyReport | PeerReport:
+def tables_report(records: Iterable[Record]) -> TablesReport | StrategyReport | PeerReport | WavefrontReport:
     """Lay our runs out in the tables of the publication that measured their workload.
 
     Parameters
@@ -46,6 +47,8 @@ def tables_report(records: Iterable[Record]) -> TablesReport | StrategyReport | 
         return strategy_table.laid_out(published, confirmed, unconfirmed)
     if published.get("layout") == peer_table.LAYOUT:
         return peer_table.laid_out(published, confirmed, unconfirmed)
+    if published.get("layout") == wavefront_table.LAYOUT:
+        return wavefront_table.laid_out(published, confirmed, unconfirmed)
     return line_tables.laid_out(published, confirmed, unconfirmed)
 
 

@@ -70,7 +70,8 @@ class Record:
     details : dict
         What a report may show but which neither identifies the run nor decides the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluations_per_step` (texts that complete "Instance: ..."
-        and "Counted: ..."), `device_name`, `device_type` ("gpu" or "cpu") and `simulated` (true or false).
+        and "Counted: ..."), `device_name`, `device_type` ("gpu" or "cpu") and `simulated` (true or false); of
+        dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (as `drivers.profile` makes it).
     origin : str
         Where the record was read, for messages; not written.
     """

@@ -1,0 +1,204 @@
+"""A shortest tour by Held and Karp's recursion (`oconnell2014`, equation 6), layer by layer and met in the middle.
+
+A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
+half the cities are enough (`core.kernels.held_karp`). Of the tours that are as short, the one with the smallest half
+wins (in the order of bit masks), then the smallest last city of it, the smallest first city of the other half, and the
+smallest city before each; so the tour is the same on every backend and over any number of ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.held_karp import ELEMENTS
+from core.search.dp.held_karp_halves import Halves, Report, bytes_needed
+from core.search.exact.search import start_tour, tour_length
+from core.search.exact.solution import digest_of, from_city_0
+
+MOST_CITIES = ELEMENTS + 1
+"""Of more cities a layer has more sets than 32 bits number."""
+FEWEST_CITIES = 4
+"""Fewer have one tour or two."""
+LONGEST = (1 << 30) - 1
+"""Three such lengths still fit 32 bits."""
+TILINGS = ("auto", "none")
+
+
+class ShortestTour(NamedTuple):
+    """A shortest tour.
+
+    Attributes
+    ----------
+    length : int
+    tour : ndarray, shape (n,), int64, or None
+        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None:
+        not asked for.
+    transitions : int
+        Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
+    start_length : int
+        Length of the heuristic's tour that says how many bits a length needs.
+    digest : int
+        64-bit digest of the length: equal for everybody who proved the same.
+
+    """
+
+    length: int
+    tour: np.ndarray | None
+    transitions: int
+    start_length: int
+    digest: int
+
+
+class HeldKarp:
+    """Dynamic programming over subsets on one instance and one device per rank, ready to be repeated.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator`; every rank constructs and calls the same.
+    distances : ndarray, shape (n, n)
+        Integers from 0 to 2**31 - 1, symmetric or not; 1 to 35 cities. The diagonal is not read.
+    tiling
+        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`held_karp_waves`).
+    room
+        Bytes of the device that layers may take; by default 15/16 of a GPU's memory, 12/16 of a host's.
+
+    Raises
+    ------
+    UserError
+        What is no such problem, too many cities for the device (the message names the bytes), or too long distances.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        *,
+        tiling: str = "auto",
+        room: int | None = None,
+    ) -> None:
+        if tiling not in TILINGS:
+            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        self.backend = backend
+        self.communicator = communicator
+        self.distances = checked(distances)
+        self.n = n = len(self.distances)
+        self.tiling = tiling
+        self.directed = not np.array_equal(self.distances, self.distances.T)
+        start = any_tour(self.distances) if self.directed else start_tour(self.distances)
+        self.start_length = tour_length(self.distances, start)
+        if self.start_length >= LONGEST:
+            raise UserError(f"tours of length {self.start_length} and more: expected below {LONGEST}, a coarser unit")
+        # Saturated lengths are longer than the heuristic's tour, so they are in no shortest one.
+        narrow = self.start_length < 0xFFFF
+        self.dtype = np.dtype(np.uint16 if narrow else np.uint32)
+        self.cap = 0xFFFF if narrow else LONGEST
+        if room is None:
+            own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which nobody else takes
+            room = backend.device.memory_bytes // 16 * (15 if own else 12)
+        # numba's simulator has no memory of its own.
+        self.room = room or 1 << 62
+        self.way: Any = None
+        if n < FEWEST_CITIES:
+            return
+        if tiling == "none":
+            from core.search.dp.held_karp_waves import ByWaves
+
+            short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
+            self.way = ByWaves(backend, communicator, short, self.room)
+        else:
+            self._check_room()
+            self.way = Halves(backend, communicator, self.distances, self.dtype, self.cap)
+
+    @property
+    def most_cities(self) -> int:
+        """The largest number of cities whose layers fit the device, with lengths and directions as here."""
+        sizes = range(FEWEST_CITIES, MOST_CITIES + 1)
+        fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= self.room]
+        return max(fitting, default=FEWEST_CITIES - 1)
+
+    def _check_room(self) -> None:
+        """Refuse what the device cannot hold, before anything is allocated."""
+        needed = bytes_needed(self.n, self.dtype.itemsize, self.directed)
+        if needed > self.room:
+            raise UserError(
+                f"{self.n} cities: the two largest layers need {needed} bytes of the device, and {self.room} are "
+                f"there: at most {self.most_cities} cities (with --k K a tour that is optimal over a neighbourhood)"
+            )
+
+    @property
+    def steps(self) -> int:
+        """How many steps a run reports."""
+        return 1 if self.way is None else int(self.way.steps)
+
+    def warm_up(self) -> None:
+        """Compile everything; the time counts as the backend's compilation."""
+        if self.way is None:
+            return
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        self.way.warm_up()
+        self.backend.synchronize()
+        lazy = timings.kernel_s  # some drivers compile at the first launch
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def run(self, trace: bool = True, report: Report | None = None) -> ShortestTour:
+        """Find the length of a shortest tour, and such a tour if ``trace``."""
+        if self.way is None:
+            length, tour = self._tiny()
+        else:
+            length, tour = self.way.find(trace, report)
+        if length > self.start_length:
+            raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
+        if tour is not None and not self.directed:
+            tour = from_city_0(tour)
+        transitions = 0 if self.way is None else self.way.transitions
+        return ShortestTour(length, tour if trace else None, transitions, self.start_length, digest_of(length, None))
+
+    def _tiny(self) -> tuple[int, np.ndarray]:
+        """The better direction of the only cycle of up to three cities."""
+        tours = [np.arange(self.n), np.roll(np.arange(self.n)[::-1], 1)]
+        lengths = [tour_length(self.distances, tour) for tour in tours]
+        return min(lengths), tours[int(np.argmin(lengths))]
+
+
+def checked(distances: np.ndarray) -> np.ndarray:
+    """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no such problem."""
+    array = np.asarray(distances)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
+        raise UserError(f"distances of shape {array.shape}: expected a square matrix")
+    n = len(array)
+    if n > MOST_CITIES:
+        raise UserError(
+            f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
+            f"need {bytes_needed(n, 2, False)} bytes (with --k K a tour that is optimal over a neighbourhood)"
+        )
+    whole = array.astype(np.int64)
+    if not np.array_equal(whole, array):
+        raise UserError("distances that are not integers: multiply and round them first")
+    np.fill_diagonal(whole, 0)
+    if whole.min(initial=0) < 0 or whole.max(initial=0) >= 2**31:
+        i, j = np.argwhere((whole < 0) | (whole >= 2**31))[0]
+        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {2**31 - 1}")
+    return whole
+
+
+def any_tour(distances: np.ndarray) -> np.ndarray:
+    """The best tour of those that go to the nearest city left, from every city; distances need not be symmetric."""
+    n = len(distances)
+    tours = []
+    for first in range(n):
+        tour, ahead = [first], [city for city in range(n) if city != first]
+        while ahead:
+            tour.append(min(ahead, key=lambda city, here=tour[-1]: (distances[here, city], city)))  # type: ignore[misc]
+            ahead.remove(tour[-1])
+        tours.append(np.array(tour))
+    return min(tours, key=lambda tour: tour_length(distances, tour))

@@ -1,0 +1,344 @@
+"""Held and Karp's recursion, met in the middle: against all permutations, dynamic programming in Python, and TSPLIB."""
+
+import itertools
+import os
+import subprocess
+import sys
+from functools import cache
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.base import OutOfMemory
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend, host_buffer
+from cluster import Solo
+from core.errors import UserError
+from core.problems import tsplib
+from core.search.dp import held_karp_halves
+from core.search.dp.held_karp import LONGEST, MOST_CITIES, HeldKarp
+from core.search.dp.held_karp_halves import bytes_needed
+from core.search.dp.held_karp_waves import most_cities
+from core.search.dp.subset_ranks import rank_of, subset
+
+ROOT = Path(__file__).parents[4]
+OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
+
+
+def limited(examples):
+    """The same cases in every run, and no time limit on a busy machine."""
+    return settings(max_examples=examples, deadline=None, derandomize=True)
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def random_distances(n, seed, most, directed):
+    table = np.random.default_rng([n, seed]).integers(0, most + 1, (n, n))
+    table = table if directed else np.triu(table, 1) + np.triu(table, 1).T
+    np.fill_diagonal(table, 0)
+    return table
+
+
+def length_of(distances, tour):
+    return sum(int(distances[a, b]) for a, b in zip(tour, [*tour[1:], tour[0]], strict=True))
+
+
+@cache
+def tours_of(n):
+    """All tours from city 0: a row of cities each."""
+    return np.array([(0, *rest) for rest in itertools.permutations(range(1, n))])
+
+
+def by_permutations(distances):
+    """Length of a shortest tour, by the plainest search there is."""
+    tours = tours_of(len(distances))
+    return int(distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1).min())
+
+
+def by_sets(distances):
+    """Length of a shortest tour, by the recursion over Python's own sets, to the last city and without halves."""
+    table = distances.tolist()
+    others = range(1, len(table))
+    paths = {(frozenset([i]), i): table[0][i] for i in others}
+    for size in range(2, len(table)):
+        for chosen in map(frozenset, itertools.combinations(others, size)):
+            for i in chosen:
+                paths[chosen, i] = min(paths[chosen - {i}, j] + table[j][i] for j in chosen - {i})
+    return min(paths[frozenset(others), i] + table[i][0] for i in others)
+
+
+def checked(backend, distances, **options):
+    """What a search finds, after a look at its tour."""
+    found = HeldKarp(backend, Solo(), distances, **options).run()
+    tour = found.tour.tolist()
+    assert sorted(tour) == list(range(len(distances))) and tour[0] == 0
+    assert length_of(distances, tour) == found.length
+    if np.array_equal(distances, distances.T) and len(tour) > 2:
+        assert tour[1] < tour[-1]
+    return found
+
+
+LARGE = (0, 1, 9, 1_000, 70_000, 2**24)
+
+
+@st.composite
+def problems(draw, fewest, most):
+    """Small matrices of all kinds: ties, zeros, equal lengths, some too long for 16 bits or all of them."""
+    n = draw(st.integers(fewest, most))
+    largest = draw(st.sampled_from(LARGE))
+    some = st.integers(0, largest) if draw(st.booleans()) else st.sampled_from([0, 1, largest])
+    table = np.array(draw(st.lists(some, min_size=n * n, max_size=n * n))).reshape(n, n)
+    if draw(st.booleans()):
+        table = np.triu(table, 1) + np.triu(table, 1).T
+    np.fill_diagonal(table, 0)
+    return table
+
+
+@limited(1000)
+@given(distances=problems(1, 8))
+def test_the_length_is_that_of_the_best_permutation(cpu, distances):
+    assert checked(cpu, distances).length == by_permutations(distances)
+
+
+@limited(24)
+@given(distances=problems(9, 10))
+def test_the_length_is_that_of_plain_dynamic_programming(cpu, distances):
+    assert checked(cpu, distances).length == by_sets(distances)
+
+
+@pytest.mark.parametrize(("n", "directed"), [(11, False), (11, True), (12, False), (12, True)])
+def test_odd_and_even_numbers_of_cities_meet_in_the_middle(cpu, n, directed):
+    distances = random_distances(n, 1, 500, directed)
+    assert checked(cpu, distances).length == by_sets(distances)
+
+
+@limited(30)
+@given(distances=problems(4, 8))
+def test_a_launch_per_layer_finds_the_same_length(cpu, distances):
+    assert checked(cpu, distances, tiling="none").length == checked(cpu, distances).length
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_same_tour_on_every_backend(backend, cpu, directed):
+    largest = 7 if backend.name == "python" else 9
+    for n, most in ((1, 9), (2, 9), (3, 9), (4, 3), (5, 70_000), (largest - 1, 2), (largest, 50)):
+        distances = random_distances(n, 3, most, directed)
+        found, expected = checked(backend, distances), checked(cpu, distances)
+        assert (found.length, found.tour.tolist()) == (expected.length, expected.tour.tolist())
+        assert found.length == by_permutations(distances)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("n", "directed"), [(7, False), (8, True)])
+def test_lanes_of_a_team_do_not_race(cpu, monkeypatch, reverse, n, directed):
+    monkeypatch.setattr(held_karp_halves, "TEAM_SIZE", 4)
+    python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+    distances = random_distances(n, 5, 5, directed)
+    search = HeldKarp(python, Solo(), distances)
+    assert search.way.team_size == 4
+    assert search.run().tour.tolist() == checked(cpu, distances).tour.tolist()
+
+
+@pytest.mark.parametrize("run", [1, 3])
+def test_few_teams_and_short_runs_of_sets_change_nothing(cpu, run):
+    distances = random_distances(11, 2, 300, True)
+    search = HeldKarp(cpu, Solo(), distances)
+    expected = search.run()
+    search.way.run, search.way.most_teams = run, 2
+    assert search.run().tour.tolist() == expected.tour.tolist()
+
+
+def test_repetitions_and_no_trace_find_the_same(cpu):
+    search = HeldKarp(cpu, Solo(), random_distances(10, 4, 90, False))
+    first, second, untraced = search.run(), search.run(), search.run(trace=False)
+    assert first.tour.tolist() == second.tour.tolist()
+    assert untraced.tour is None
+    assert (untraced.length, untraced.digest) == (first.length, first.digest)
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+def test_tsplib_optima(cpu, shared_data, name):
+    distances = tsplib.load(shared_data / "tsplib" / f"{name}.tsp").distances
+    assert checked(cpu, distances).length == OPTIMA[name]
+
+
+# --- how wide lengths are ---
+
+
+def test_edges_beyond_16_bits_are_left_out_where_no_shortest_tour_has_them(cpu):
+    n = 9
+    distances = np.full((n, n), 3_000_000)
+    for city in range(n):
+        distances[city, (city + 1) % n] = distances[(city + 1) % n, city] = 7
+    np.fill_diagonal(distances, 0)
+    search = HeldKarp(cpu, Solo(), distances)
+    assert search.dtype == np.uint16
+    assert search.run().tour.tolist() == list(range(n))
+
+
+@pytest.mark.parametrize(("length", "bits"), [(65_534, 16), (65_535, 32)])
+def test_16_bits_hold_tours_of_up_to_65534(cpu, length, bits):
+    n = 6
+    distances = np.full((n, n), length // n)
+    distances[0] = distances[:, 0] = length // n
+    distances[0, 1:] += length % n  # every tour leaves city 0 once
+    np.fill_diagonal(distances, 0)
+    search = HeldKarp(cpu, Solo(), distances)
+    assert search.dtype.itemsize * 8 == bits
+    assert search.run().length == length
+
+
+def test_the_longest_tours_are_found_and_longer_ones_refused(cpu):
+    edge = (LONGEST - 1) // 8
+    distances = np.full((8, 8), edge)
+    assert checked(cpu, distances * (1 - np.eye(8, dtype=int))).length == 8 * edge
+    with pytest.raises(UserError, match="expected below 1073741823, a coarser unit"):
+        HeldKarp(cpu, Solo(), distances + 1)
+
+
+# --- sets and sizes ---
+
+
+def test_ranks_number_sets_in_the_order_of_their_masks():
+    for size in range(1, 8):
+        masks = sorted(sum(1 << e for e in chosen) for chosen in itertools.combinations(range(7), size))
+        for rank, mask in enumerate(masks):
+            elements = [e for e in range(7) if mask >> e & 1]
+            assert subset(rank, size) == elements
+            assert rank_of(elements) == rank
+
+
+def test_transitions_are_those_that_loops_count(cpu):
+    for n, directed in ((8, False), (8, True), (9, False), (9, True)):
+        elements, size = n - 1, (n - 2) // 2
+        half = elements // 2
+        counted = sum(comb(elements, k) * k * (k - 1) for k in range(2, size + 1)) * (2 if directed else 1)
+        rest = elements - half
+        for chosen in itertools.combinations(range(elements), half):
+            if directed or elements - 1 not in chosen:
+                counted += rest * (rest - 1) + rest * half + (half * (half - 1) if half > size else 0)
+        search = HeldKarp(cpu, Solo(), random_distances(n, 1, 9, directed))
+        assert search.run().transitions == counted
+
+
+def test_bytes_are_those_of_the_two_largest_layers():
+    assert bytes_needed(34, 2, False) == 2 * (comb(33, 16) * 16 + comb(33, 15) * 15)
+    assert bytes_needed(30, 4, True) == 2 * 4 * (comb(29, 14) * 14 + comb(29, 13) * 13)
+
+
+def test_what_the_device_allocates_is_what_was_announced(cpu):
+    search = HeldKarp(cpu, Solo(), random_distances(13, 1, 9, True))
+    buffers = [buffer for layers in search.way.directions for buffer in layers.buffers.values()]
+    assert sum(buffer.size * buffer.dtype.itemsize for buffer in buffers) == bytes_needed(13, 2, True)
+
+
+# --- refusals ---
+
+
+def test_too_many_cities_for_the_device_are_refused_with_the_bytes(cpu):
+    room = bytes_needed(16, 2, False)
+    small = random_distances(16, 1, 9, False)
+    assert HeldKarp(cpu, Solo(), small, room=room).most_cities == 16
+    with pytest.raises(
+        UserError, match=rf"17 cities: .* need {bytes_needed(17, 2, False)} bytes .* {room} are there: at"
+    ):
+        HeldKarp(cpu, Solo(), random_distances(17, 1, 9, False), room=room)
+    with pytest.raises(UserError, match=f"the layers of 36 would need {bytes_needed(36, 2, False)} bytes"):
+        HeldKarp(cpu, Solo(), np.ones((MOST_CITIES + 1, MOST_CITIES + 1), int))
+
+
+def test_memory_that_is_gone_after_all_is_a_refusal(cpu, monkeypatch):
+    def allocate(shape, dtype):
+        if int(np.prod(shape)) > 1000:
+            raise OutOfMemory(f"{shape} elements do not fit")
+        return host_buffer(shape, dtype)
+
+    distances = random_distances(12, 1, 9, False)
+    monkeypatch.setattr(cpu, "allocate", allocate)
+    with pytest.raises(
+        UserError, match=rf"12 cities need {bytes_needed(12, 2, False)} bytes of the device: .* do not fit"
+    ):
+        HeldKarp(cpu, Solo(), distances)
+
+
+@pytest.mark.parametrize(
+    ("distances", "options", "message"),
+    [
+        (np.ones((2, 3), int), {}, "expected a square matrix"),
+        (np.zeros((0, 0), int), {}, "expected a square matrix"),
+        (np.full((6, 6), 0.5), {}, "not integers"),
+        (np.array([[0, 1, 2], [3, 0, -1], [2, 1, 0]]), {}, "distance -1 from 1 to 2: expected 0 to 2147483647"),
+        (np.array([[0, 2**31], [1, 0]]), {}, "distance 2147483648 from 0 to 1"),
+        (np.ones((6, 6), int), {"tiling": "tiles"}, "choose one of auto, none"),
+        (np.ones((31, 31), int), {"tiling": "none"}, "--tiling none: 31 cities have two layers of"),
+        (
+            np.ones((20, 20), int),
+            {"tiling": "none", "room": 1000},
+            r"two layers need \d+ bytes of the device, and 1000",
+        ),
+        (np.full((6, 6), 10**8), {"tiling": "none"}, None),
+    ],
+)
+def test_what_is_no_such_problem_is_refused_in_one_line(cpu, distances, options, message):
+    if message is None:
+        assert HeldKarp(cpu, Solo(), distances, **options).run().length == 6 * 10**8
+        return
+    with pytest.raises(UserError, match=message) as refused:
+        HeldKarp(cpu, Solo(), distances, **options)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_generic_engine_takes_as_many_cities_as_it_says():
+    widest = max(comb(most_cities() - 1, size) * size for size in range(1, most_cities()))
+    assert 2 * widest < 2**31 <= 2 * max(comb(most_cities(), size) * size for size in range(1, most_cities() + 1))
+
+
+# --- ranks ---
+
+SCRIPT = """
+from backends import create
+from cluster import communicator
+from core.search.dp import held_karp_halves
+from core.search.dp.held_karp import HeldKarp
+from tests.core.search.dp.test_held_karp import random_distances
+held_karp_halves.PIECE = 50
+ranks = communicator()
+backend = create("cpu")
+for n, most, directed in ((2, 9, True), (4, 3, False), (5, 5, True), (11, 60, False), (12, 70_000, True)):
+    search = HeldKarp(backend, ranks, random_distances(n, 6, most, directed))
+    search.warm_up()
+    first, second = search.run(), search.run()
+    assert first.tour.tolist() == second.tour.tolist() == ranks.bcast(first.tour.tolist())
+    if ranks.rank == 0:
+        print(first.length, *first.tour)
+"""
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_ranks_find_the_same_tours(cpu, size):
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    mpirun = Path(sys.executable).with_name("mpirun")
+    if not mpirun.exists():
+        pytest.skip("no mpirun beside this Python")
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    together = subprocess.run(
+        [str(mpirun), "-n", str(size), "--map-by", ":OVERSUBSCRIBE", sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert together.returncode == 0, together.stderr
+    expected = []
+    for n, most, directed in ((2, 9, True), (4, 3, False), (5, 5, True), (11, 60, False), (12, 70_000, True)):
+        found = checked(cpu, random_distances(n, 6, most, directed))
+        expected.append([found.length, *found.tour.tolist()])
+    assert [list(map(int, line.split())) for line in together.stdout.splitlines()] == expected

@@ -1,0 +1,242 @@
+"""`--profile`: Nsight Compute's CSV, read and summed up, a program in its place, and everything that prevents a profile.
+
+The CSV has the columns that NVIDIA documents for `ncu --csv --metrics` (a row per metric of a launch), with the
+program's own output and the profiler's messages between the rows.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+
+import pytest
+
+from drivers import profile
+from reports.literature import publication
+
+LOAD, WARP, IPC = (printed for printed, _ in profile.METRICS.values())
+HEADING = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
+    '"CC","Section Name","Metric Name","Metric Unit","Metric Value"'
+)
+BEFORE = """==PROF== Connected to process 42 (/usr/bin/python3.11)
+random:100: length 65, "quoted"
+==PROF== Profiling "tiles_" - 0: 0%....50%....100% - 3 passes
+"""
+
+
+def launch(number, kernel, load, warp, ipc):
+    common = f'"{number}","42","python3.11","host","{kernel}","1","7","(256, 1, 1)","(132, 1, 1)","0","9.0"'
+    section = '"Command line profiler metrics"'
+    return "".join(
+        f'{common},{section},"{metric}","{unit}","{value}"\n'
+        for metric, unit, value in ((IPC, "inst/cycle", ipc), (LOAD, "%", load), (WARP, "", warp))
+    )
+
+
+def csv_of(*launches, before=BEFORE):
+    return before + HEADING + "\n" + "".join(launch(number, *one) for number, one in enumerate(launches))
+
+
+WRITTEN = csv_of(
+    ("known_answer_", 10, 1, 0.1),
+    ("tiles_", 50, 32, 1.0),
+    ("tiles_", 75, 24, 2.0),
+    ("tiles_", 100, 16, "1,203.00"),
+    ("clear_(Array<unsigned int, 1, C>, int)", 0, 8, 0.5),
+    ("step_0::wave_[abi:v1]", "n/a", 32, "nan"),
+)
+
+
+def kernels_of(written):
+    return {kernel.kernel: kernel for kernel in profile.summarised(profile.rows(written.splitlines()))}
+
+
+# --- reading ---
+
+
+def test_a_kernel_has_the_least_the_average_and_the_most_of_its_launches():
+    tiles = kernels_of(WRITTEN)["tiles"]
+    assert tiles.launches == 3
+    assert tiles.load_efficiency == (0.5, 0.75, 1.0)
+    assert tiles.warp_efficiency == (0.5, 0.75, 1.0)
+    assert tiles.ipc == (1.0, pytest.approx(402.0), 1203.0)
+
+
+def test_kernels_have_the_names_of_the_language_and_the_self_test_is_left_out():
+    assert list(kernels_of(WRITTEN)) == ["clear", "tiles", "wave"]
+
+
+@pytest.mark.parametrize("printed", ["wave_", "m_0a::wave_", "wave_[abi:v1](Array<int, 1, C>)", "m::wave_$241(int)"])
+def test_a_name_is_read_without_what_compilers_add(printed):
+    assert profile.short_name(printed) == "wave"
+
+
+def test_what_no_launch_has_is_not_counted_as_nothing():
+    found = kernels_of(WRITTEN)
+    assert found["clear"].load_efficiency is None and found["clear"].warp_efficiency == (0.25,) * 3
+    assert found["wave"] == profile.KernelProfile("wave", 1, None, (1.0,) * 3, None)
+
+
+def test_a_launch_without_loads_does_not_lower_the_others():
+    found = kernels_of(csv_of(("tiles_", 0, 32, 1), ("tiles_", 80, 32, 1)))
+    assert found["tiles"].load_efficiency == (0.8, 0.8, 0.8) and found["tiles"].launches == 2
+
+
+def test_the_programs_own_output_among_the_rows_is_no_row():
+    torn = WRITTEN.replace(HEADING + "\n", f'{HEADING}\n"a","line","of the program"\n==WARNING== something\n')
+    assert kernels_of(torn) == kernels_of(WRITTEN)
+    assert list(profile.rows(BEFORE.splitlines())) == []
+
+
+def test_a_metric_that_the_device_does_not_have_is_named():
+    without = "\n".join(line for line in WRITTEN.splitlines() if WARP not in line)
+    with pytest.raises(profile.ProfileError, match=f"ncu does not know {WARP} on this device"):
+        kernels_of(without)
+
+
+# --- the command line ---
+
+
+def test_what_a_profiled_run_must_not_repeat_is_dropped():
+    given = [
+        "a.fasta",
+        "--profile",
+        "--record=runs.jsonl",
+        "b.fasta",
+        "--tiling",
+        "none",
+        "--output",
+        "x",
+        "--no-trace",
+    ]
+    given += ["--backend", "cpu", "--repeats", "7", "--peers", "--verify", "--device-memory", "64K", "--tour", "t"]
+    assert profile.cleaned(given) == ["a.fasta", "b.fasta", "--tiling", "none", "--no-trace", "--device-memory", "64K"]
+
+
+@pytest.mark.parametrize("workload", profile.PAPER_SIZES)
+def test_the_papers_sizes_are_arguments_of_the_drivers(workload):
+    driver = importlib.import_module(f"drivers.{workload}")
+    options = driver.parse([*profile.PAPER_SIZES[workload], "--backend", "cuda", "--repeats", "1"])
+    assert (options.backend, options.repeats) == ("cuda", 1)
+
+
+def test_the_option_is_added():
+    parser = argparse.ArgumentParser()
+    profile.add_profile_option(parser)
+    assert parser.parse_args([]).profile is False
+    assert parser.parse_args(["--profile"]).profile is True
+
+
+# --- a program in the profiler's place ---
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A program `ncu` alone on PATH that notes its arguments, writes a log and ends as told."""
+
+    def put(written=WRITTEN, code=0, says=""):
+        told = {"written": written, "code": code, "says": says, "notes": str(tmp_path / "arguments.json")}
+        program = tmp_path / "bin" / "ncu"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(
+            f"#!{sys.executable}\nimport json, sys\ntold = json.loads({json.dumps(told)!r})\n"
+            "json.dump(sys.argv[1:], open(told['notes'], 'w'))\n"
+            "open(sys.argv[sys.argv.index('--log-file') + 1], 'w').write(told['written'])\n"
+            "print(told['says'], file=sys.stderr)\nsys.exit(told['code'])\n"
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(program.parent))
+        return lambda: json.loads((tmp_path / "arguments.json").read_text())
+
+    return put
+
+
+def test_the_table_has_every_kernel_and_the_papers_bounds(stand_in, capsys):
+    stand_in()
+    found = profile.profiled("lcs", ["half:3000:seed=1", "--profile"], backend="cuda")
+    assert found["arguments"] == "python -m drivers.lcs half:3000:seed=1"
+    assert [kernel["kernel"] for kernel in found["kernels"]] == ["clear", "tiles", "wave"]
+    assert json.loads(json.dumps(found))["kernels"][1]["load_efficiency"] == [0.5, 0.75, 1.0]
+    lines = capsys.readouterr().out.splitlines()
+    tiles = next(line for line in lines if line.startswith("  tiles"))
+    assert " ".join(tiles.split()[1:]) == "3 50.0 / 75.0 / 100.0 % 50.0 / 75.0 / 100.0 % 1.00 / 402.00 / 1203.00"
+    clear, wave = (next(line for line in lines if line.startswith(f"  {name}")) for name in ("clear", "wave"))
+    assert "no global load" in clear and wave.endswith("not counted")
+    assert [" ".join(line.split()) for line in lines[-2:]] == [
+        "the paper, least at least 60 % 100 % in all runs -",
+        "the paper, average above 75 % nearly 80 % or more at least 0.5",
+    ]
+
+
+def test_the_profiler_is_asked_for_three_metrics_of_some_launches_of_one_run_on_cuda(stand_in):
+    arguments = stand_in()
+    profile.profiled("knapsack", ["--items", "9", "--profile", "--backend=auto"], backend="auto")
+    given = arguments()
+    assert given[given.index("--metrics") + 1].split(",") == [LOAD, WARP, IPC]
+    assert "--csv" in given and given[given.index("--launch-count") + 1] == str(profile.MOST_LAUNCHES)
+    assert given[given.index(sys.executable) + 1 :] == [
+        *("-m", "drivers.knapsack", "--items", "9", "--backend", "cuda", "--repeats", "1")
+    ]
+
+
+@pytest.mark.parametrize("workload", profile.PAPER_SIZES)
+def test_without_a_size_the_papers_is_profiled(stand_in, workload):
+    arguments = stand_in()
+    found = profile.profiled(workload, ["--profile"], backend="cuda", sized=False)
+    sizes = profile.PAPER_SIZES[workload]
+    given = arguments()
+    assert given[given.index(f"drivers.{workload}") + 1 :][: len(sizes)] == list(sizes)
+    assert found["arguments"].endswith(" ".join(sizes))
+
+
+def test_the_papers_sizes_are_those_that_its_text_names():
+    profiled = {table["workload"]: table["profiled"] for table in publication("lcs", "tables")["tables"]}
+    assert profiled.keys() == profile.PAPER_SIZES.keys()
+    assert profiled["lcs"] == "strings of 3,000 characters" and profile.PAPER_SIZES["lcs"] == ("half:3000:seed=1",)
+    knapsack = dict(zip(profile.PAPER_SIZES["knapsack"][::2], profile.PAPER_SIZES["knapsack"][1::2], strict=True))
+    assert profiled["knapsack"] == f"a capacity of {knapsack['--capacity']}" and knapsack["--items"] == "1500"
+    assert profile.PAPER_SIZES["heldkarp"] == ("--instance", profiled["heldkarp"])
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (
+            {
+                "code": 9,
+                "written": "==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM: no permission\n==PROF== Disconnected\n",
+            },
+            "no profile: ncu ended with code 9: ==ERROR== ERR_NVGPUCTRPERM: no permission",
+        ),
+        (
+            {"code": 2, "written": "", "says": "Usage\nerror: cuda: no device"},
+            "no profile: ncu ended with code 2: error: cuda: no device",
+        ),
+        (
+            {"written": "==WARNING== No kernels were profiled.\n"},
+            "no profile: ncu saw no kernel: ==WARNING== No kernels were profiled.",
+        ),
+    ],
+)
+def test_a_profiler_that_fails_is_quoted_in_one_line(stand_in, capsys, how, said):
+    stand_in(**how)
+    assert profile.profiled("lcs", ["--profile"], backend="cuda", sized=False) is None
+    assert capsys.readouterr().out.splitlines()[1:] == [said]
+
+
+@pytest.mark.parametrize(
+    ("backend", "ranks", "said"),
+    [
+        ("cuda", 1, "no profile: ncu is not on PATH"),
+        ("auto", 1, "no profile: ncu is not on PATH"),
+        ("threads", 1, "no profile: found --backend threads, expected cuda"),
+        ("cuda", 2, "no profile: found 2 ranks, expected one"),
+    ],
+)
+def test_what_cannot_be_profiled_says_so_in_one_line(monkeypatch, tmp_path, capsys, backend, ranks, said):
+    monkeypatch.setenv("PATH", os.fspath(tmp_path))
+    assert profile.profiled("lcs", ["--profile"], backend=backend, ranks=ranks) is None
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(said)
