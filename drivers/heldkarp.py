@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from drivers import profile
 from drivers.dp_options import add_dp_options
 from drivers.heldkarp_others import MOST_PEER, Peer, check_others, held_karp, second_opinion
 from drivers.options import add_common_options, positive, run_driver
@@ -41,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ranks = communicator()
     instance, options.k = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else (None, None))
+    sized = bool(options.instance or options.matrix)
+    options.profile_found = profile.detail(options, ranks, "heldkarp", argv, sized)
     gpus = gpus_here() if options.backend == "auto" else 0
 
     def made(known: dict[str, str]) -> Any:
@@ -96,6 +99,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help=f"run the package held-karp (Rust, up to {MOST_PEER} cities) on the same distances, --repeats times",
     )
+    profile.add_profile_option(parser)
     add_tour_options(parser.add_argument_group("results"))
     return parser.parse_args(argv)
 
@@ -338,7 +342,8 @@ class Tours(Repetitions):
                 "start_length": outcome.start_length,
                 "confirmed_by": self.confirmed_by(outcome),
             }
-            | ({} if self.peer is None else {"peers": [self.peer._asdict()]}),
+            | ({} if self.peer is None else {"peers": [self.peer._asdict()]})
+            | self.options.profile_found,
         }
 
 
