@@ -160,7 +160,7 @@ class OpenClBackend(Backend):
         )
         self.copies.flush()
         self.events.append(("transfer", event, event))
-        return event.wait  # type: ignore[no-any-return]
+        return event.wait
 
     def synchronize(self) -> None:
         self.queue.finish()

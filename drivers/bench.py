@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from drivers import bench_ants, bench_exact, bench_local_search
+from drivers import bench_ants, bench_dp, bench_exact, bench_local_search
 from drivers.bench_local_search import in_turn
 from drivers.options import add_work_options, positive, run_driver
 
@@ -38,10 +38,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--c-source", metavar="FILE", help="a C program: arguments instance and climbers, one core")
     parser.add_argument(
         "--workload",
-        choices=("all", "ihc", "local-search", "aco", "aco-strategies", "exact"),
+        choices=("all", "ihc", "local-search", "aco", "aco-strategies", "exact", "dp"),
         default="all",
         help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
         "be several, with commas between (%(default)s)",
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="with dp on a GPU also Held-Karp with 34 cities, which takes most of 80 GB and minutes",
     )
     options = parser.parse_args(argv)
     rows = backends.survey()
@@ -61,6 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.workload in ("all", "exact"):
         bench_exact.bench_cpu(options, cores)
         on_each_gpu(gpus, lambda backend: bench_exact.bench_gpu(options, backend))
+    if options.workload in ("all", "dp"):
+        dynamic_programming = bench_dp.DynamicProgramming(options)
+        dynamic_programming.on_cores(cores)
+        on_each_gpu(gpus, dynamic_programming.on_gpu)
     if options.workload == "aco-strategies":
         one_way = [gpu for gpu in gpus if gpu[0] == "cuda"] or gpus
         on_each_gpu(one_way, lambda backend: bench_ants.bench_strategies(options, backend))

@@ -78,7 +78,7 @@ def add_profile_option(parser: argparse.ArgumentParser) -> None:
 
 
 def detail(options: argparse.Namespace, ranks: Any, workload: str, argv: Sequence[str] | None, sized: bool) -> Any:
-    """What a record's details have of a profile: nothing, unless ``--profile`` asks and there is one; see `profiled`."""
+    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one."""
     found = None
     if options.profile and ranks.rank == 0:
         found = profiled(workload, argv, backend=options.backend, ranks=ranks.size, sized=sized)
