@@ -128,6 +128,8 @@ class LongestCommonSubsequence:
         folder: str | None = None,
         shape: Shape | None = None,
     ) -> None:
+        if tiling not in TILINGS:
+            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         if max(a.size, b.size) >= 2**31 - COLUMNS:
             raise UserError(f"strings of {a.size} and {b.size} letters; both must be shorter than 2^31 - {COLUMNS}")
         self.backend, self.ranks, self.tiling, self.shape = backend, communicator, tiling, shape
@@ -165,7 +167,7 @@ class LongestCommonSubsequence:
         device = self.backend.device.memory_bytes // 2 if self.room is None else self.room
         host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         table = Table(self, np.zeros(rows, np.uint8), np.zeros(columns, np.uint8), True, make=False)
-        too_long = 16 * table.shape.launch_words > device and table.launches > 1
+        too_long = 16 * table.shape.launch_words > device and table.rounds * table.launches > 1
         too_large = self.folder is None and table.kept_bytes > device + host
         return int(self.ranks.sum(int(too_long or too_large))) == 0
 
