@@ -33,7 +33,10 @@ STARTED_BY_EVERY_RANK = (
     "cluster",
     "drivers.aco",
     "drivers.exact",
+    "drivers.heldkarp",
     "drivers.ihc",
+    "drivers.knapsack",
+    "drivers.lcs",
     "drivers.ppp",
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)

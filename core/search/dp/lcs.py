@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 TILINGS = ("auto", "tiles", "none")
+LETTERS = (8, 32, 128, 257)
+"""Kernels are compiled for so many letters, one of which stands for all that b has not."""
 STAGED_LETTERS = 32
 """Up to so many letters, the masks of a team lie in its shared memory."""
 TRACE_LANES = 64
 """About as many rows as a trace passes in one word of columns."""
 LAUNCHES_PER_RANK = 8
 """Rounds of rows per rank: the pipeline of ranks fills in so many parts of the work of one."""
+PARTS_TOLD = 16
+"""Times in a round that progress is told; each waits for the device."""
 SIZE_OF_LAUNCH = 64 << 20
 """Bytes of kept bits that one launch should not exceed by much."""
 
@@ -246,7 +250,7 @@ class Table:
         letters = np.unique(b)
         numbers = np.full(256, letters.size, np.uint16)  # the last number is of all that b has not, and of no row
         numbers[letters] = np.arange(letters.size)
-        self.letters = letters.size + 1
+        self.letters = next(size for size in LETTERS if size > letters.size)
         padded = np.full(self.rounds * self.batches * ROWS, letters.size, np.uint16)
         padded[: a.size] = numbers[a]
         self.coded = padded.view(np.uint32).reshape(self.rounds, -1)
@@ -286,27 +290,29 @@ class Table:
                 self.backend.write(self.edges, entering)
             self.backend.write(self.letters_of_rows, self.coded[k])
             self.backend.write(self.clock, np.zeros(shape.strips, np.uint32))
-            self._round(k)
+            self._round(k, progress)
             if ranks.rank < ranks.size - 1:
                 ranks.send(self.backend.read(self.edges, shape.strips * self.batches, self.batches), ranks.rank + 1)
-            if progress is not None:
-                progress((k + 1) * self.launches, self.rounds * self.launches)
 
-    def _round(self, number: int) -> None:
+    def _round(self, number: int, progress: Progress | None) -> None:
         """The launches of one round, in recorded sequences: up to the end of the chunk that they write to."""
-        if self.kept is None:
-            self._sequence(0, self.nothing, 1).replay(self.launches)
-            return
-        per_chunk = self.kept.rows_per_chunk
+        per_chunk = self.launches if self.kept is None else self.kept.rows_per_chunk
         row, end = number * self.launches, (number + 1) * self.launches
         while row < end:
             until = min(end, (row // per_chunk + 1) * per_chunk)
+            if progress is not None:
+                until = min(until, row + max(1, self.launches // PARTS_TOLD))
+            buffer = self.nothing
             for one in range(row, until):
-                buffer, _ = self.kept.place(one)
+                buffer = self.nothing if self.kept is None else self.kept.place(one)[0]
             self._sequence(number * self.launches % per_chunk, buffer, per_chunk).replay(until - row)
             for one in range(row, until):
-                self.kept.close_row(one)
+                if self.kept is not None:
+                    self.kept.close_row(one)
             row = until
+            if progress is not None:
+                self.backend.synchronize()
+                progress(row, self.rounds * self.launches)
 
     def _sequence(self, offset: int, buffer: Any, per_chunk: int) -> Any:
         """A launch that keeps its bits in this buffer of ``per_chunk`` rows, the round's first in row ``offset``."""

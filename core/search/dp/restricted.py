@@ -34,9 +34,10 @@ MOST_CITIES = 65_535
 HOST_CITIES = 300
 """Cities up to which a start tour is improved by NumPy."""
 NOTHING = (1 << 64) - 1
-STATES_PER_LANE = 8
-"""Of a layer, in one team of a wide device. An estimate: with more, a layer takes a team longer than a recorded launch
-over the whole device."""
+STATES_PER_LANE, STATES_PER_LANE_OF_MANY = 1, 8
+"""Of a layer, in one team of a wide device, alone or with as many rotations as compute units: with more, a layer takes
+a team longer than a recorded launch over the whole device (fnl4461 on one H200: k = 10, 24 and 21 ms; k = 11, 55 and
+33 ms, but 93 and 105 ms with 132 rotations)."""
 LANES_ALONE, LANES_OF_MANY = 1024, 256
 """Largest teams when a device has fewer rotations than compute units, and when it has more."""
 BLOCK = 32
@@ -103,7 +104,8 @@ class Sweep:
         states = net.states
         limits = backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
-        small = limits.lanes_resident == 1 or states <= STATES_PER_LANE * min(LANES_ALONE, limits.max_team_size)
+        per_lane = STATES_PER_LANE_OF_MANY if rotations >= limits.compute_units else STATES_PER_LANE
+        small = limits.lanes_resident == 1 or states <= per_lane * min(LANES_ALONE, limits.max_team_size)
         self.in_teams = tiling == "auto" and small and 8 * states <= limits.shared_bytes
         most = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
         self.team_size = min(-(-states // 32) * 32, most, limits.max_team_size)

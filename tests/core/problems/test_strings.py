@@ -1,0 +1,239 @@
+"""Pairs of strings: FASTA and plain files, generators that stay the same, and the scorer of common subsequences."""
+
+import gzip
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import UserError
+from core.problems import strings
+from core.problems.errors import InstanceError
+from core.problems.generators import random_words
+
+TWO = b">one first of two\nACGT\nacgt\n\n; a remark\n>chr2:5-9 second\nGG*\n-A\n"
+
+
+def by_table(a, b):
+    """Length of a longest common subsequence by the table of all prefixes, in plain Python."""
+    row = [0] * (len(b) + 1)
+    for letter in a:
+        before, row = row, [0]
+        for j, other in enumerate(b):
+            row.append(before[j] + 1 if letter == other else max(row[-1], before[j + 1]))
+    return row[-1]
+
+
+def saved(path, content):
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return str(path)
+
+
+# --- files ---
+
+
+@pytest.mark.parametrize("name", ["two.fasta", "two.fa", "two.FNA", "two.fas.gz", "two"])
+def test_a_fasta_file_is_its_first_record_or_the_named_one(tmp_path, name):
+    path = saved(tmp_path / name, TWO)
+    assert strings.load_string(path) == ("one", b"ACGTacgt")
+    assert strings.load_string(f"{path}:one") == ("one", b"ACGTacgt")
+    assert strings.load_string(f"{path}:chr2:5-9") == ("chr2:5-9", b"GG*-A")
+    pair = strings.load(path)
+    assert (pair.name, bytes(pair.a), bytes(pair.b)) == ("one, chr2:5-9", b"ACGTacgt", b"GG*-A")
+    assert path in pair.source
+
+
+def test_line_ends_white_space_and_bare_headers_do_not_matter():
+    records = strings.fasta(b"; who wrote this\r\n>\r\nAC GT\t\r\nA\r\n> x y\rC\r>empty\n")
+    assert [(record.name, record.letters, record.line) for record in records] == [
+        ("", b"ACGTA", 2),
+        ("x", b"C", 5),
+        ("empty", b"", 7),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "string"),
+    [(b"", b""), (b"\n", b""), (b"a b\n\n", b"a b\n"), (b"a\r\n", b"a"), (b"a\0\xff>", b"a\0\xff>"), (b" >a", b" >a")],
+)
+@pytest.mark.parametrize("name", ["letters.txt", "letters.gz", "letters"])
+def test_any_other_file_is_its_bytes_without_the_last_line_break(tmp_path, name, content, string):
+    path = saved(tmp_path / name, content)
+    assert strings.load_string(path) == ("letters", string)
+
+
+def test_a_name_is_looked_up_in_the_folder_first(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    saved(tmp_path / "x.txt", b"here")
+    saved(tmp_path / "data" / "x.txt", b"there")
+    saved(tmp_path / "random:5", b"a file of this name")
+    monkeypatch.chdir(tmp_path)
+    assert strings.load_string("x.txt") == ("x", b"here")
+    assert strings.load_string("x.txt", "data") == ("x", b"there")
+    assert strings.load_string(str(tmp_path / "x.txt"), "data") == ("x", b"here")
+    pair = strings.load("x.txt", "random:5")
+    assert (pair.name, bytes(pair.b)) == ("x, random:5", b"a file of this name")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("x.fa", b"ACGT\n>one\n", ":1: found 'ACGT', expected a header, > and a name, before any letters"),
+        ("x.fa", b">one\nAC\nA1\n", ":3: found '1', expected letters, * or -"),
+        ("x.fa", b">one\nA\xc3\n", r":2: found '\xc3', expected letters, * or -"),
+        ("x.fa", b"; nothing\n", ": found no record, expected a header"),
+        ("x.fa.gz", b"no archive", ": found unreadable content (Not a gzipped file"),
+        ("x.fa", b">one\nA\n", ": found one record, expected two"),
+        ("x.txt", b"one", ": found one string, expected two files, or a FASTA file with two records"),
+    ],
+)
+def test_a_broken_file_is_refused_by_its_line(tmp_path, name, content, told):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InstanceError) as caught:
+        strings.load(str(tmp_path / name))
+    assert str(caught.value).startswith(f"{tmp_path / name}{told}")
+    assert isinstance(caught.value, UserError)
+
+
+def test_what_is_not_there_is_refused_by_its_name(tmp_path):
+    path = saved(tmp_path / "two.fa", TWO + b">one\nA\n")
+    text = saved(tmp_path / "x.txt", b"x")
+    for spec, told in [
+        (f"{path}:three", ": found no record 'three', expected one of one, chr2:5-9, one"),
+        (f"{path}:one", ":9: found record 'one' again, expected one record of this name"),
+        (f"{text}:one", ": found a text, and record 'one' asked for, expected a FASTA file"),
+    ]:
+        with pytest.raises(InstanceError) as caught:
+            strings.load_string(spec)
+        assert str(caught.value).startswith(spec.rpartition(":")[0] + told)
+    for spec in ("none.fa", "none.fa:one", "", "randoms:5"):
+        with pytest.raises(InstanceError, match=f"^{spec}: found no such file, expected a FASTA file, FILE:RECORD"):
+            strings.load(spec)
+    with pytest.raises(InstanceError, match="nowhere: found no such folder"):
+        strings.load_string("x.txt", "nowhere")
+    with pytest.raises(InstanceError, match="found one record, expected two"):
+        strings.load(f"{path}:chr2:5-9")
+
+
+def test_texts_are_the_bytes_of_the_command_line():
+    pair = strings.from_texts("é", "")
+    assert (bytes(pair.a), bytes(pair.b)) == ("é".encode(), b"")
+    assert (pair.a.dtype, pair.b.dtype) == (np.uint8, np.uint8)
+
+
+def test_the_digest_is_of_the_content_and_tells_where_a_string_ends():
+    pairs = [(b"ab", b"c"), (b"a", b"bc"), (b"", b"abc"), (b"c", b"ab")]
+    digests = {strings.StringPair("x", *pair).sha256 for pair in pairs}
+    assert len(digests) == 4
+    assert strings.StringPair("y", *pairs[0], source="elsewhere").sha256 in digests
+    assert strings.StringPair("x", b"ab", b"c").sha256 == hashlib.sha256(b"strings 2 1\nabc").hexdigest()
+
+
+# --- generators ---
+
+
+def test_random_letters_are_the_words_scaled():
+    words = [int(word) for word in random_words(9, 0, 50)]
+    a, b = strings.random_strings(30, 20, letters=6, seed=9)
+    assert bytes(a) + bytes(b) == bytes(b"ACGTBD"[(word >> 32) * 6 >> 32] for word in words)
+    assert [len(string) for string in strings.random_strings(7)] == [7, 7]
+    assert set(bytes(strings.random_strings(300, letters=2)[0])) == set(b"AC")
+
+
+def test_long_strings_are_drawn_in_parts(monkeypatch):
+    whole = strings.random_strings(100, 77, seed=3)
+    monkeypatch.setattr(strings, "_CHUNK", 13)
+    assert all(np.array_equal(*pair) for pair in zip(whole, strings.random_strings(100, 77, seed=3), strict=True))
+
+
+def test_the_alphabet_has_every_letter_once():
+    assert sorted(strings.ALPHABET) == list(range(256))
+    assert strings.ALPHABET.startswith(b"ACGTBDEF")
+
+
+def test_random_strings_stay_the_same_for_ever():
+    pair = strings.generate("random:1000:seed=5")
+    assert pair.name == "random:1000:other=1000:letters=4:seed=5"
+    assert bytes(pair.a[:20]) == b"CTAAACTGCGCATCTTTCAC"
+    assert pair.sha256 == "99518b3b77174e61fbd74db30de7030693060ea9b8184fc28f4f6f7c620e2fbf"
+    assert strings.generate("half:1000").sha256 == "e356153444247cf3a7c6d283bb6a96f11287c8e87302e2611b68412e0e3b720c"
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 64, 65, 501])
+def test_half_of_the_strings_is_in_common(length):
+    for seed in (1, 2):
+        pair = strings.generate(f"half:{length}:seed={seed}")
+        assert len(pair.a) == len(pair.b) == length
+        assert pair.known_length == length // 2 == by_table(bytes(pair.a), bytes(pair.b))
+    others = set(bytes(pair.a)) - set(b"ACGT"), set(bytes(pair.b)) - set(b"ACGT")
+    assert others[0] <= set(b"BDEF") and others[1] <= set(b"HIJK")
+
+
+def test_equal_names_mean_equal_strings():
+    long, short = "random:40:other=40:letters=4:seed=1", "random:40"
+    assert strings.generate(short).name == long == strings.generate(long).name
+    assert strings.generate(short).sha256 == strings.generate(long).sha256 == strings.load(short).sha256
+    assert len({strings.generate(f"random:40:seed={seed}").sha256 for seed in range(5)}) == 5
+    assert [len(string) for string in (lambda p: (p.a, p.b))(strings.generate("random:5:other=0"))] == [5, 0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("random", "found length '', expected an integer from 0 to 2147483647"),
+        ("random:-1", "found length '-1'"),
+        ("random:2147483648", "found length '2147483648'"),
+        ("random:5:letters=0", "found letters '0', expected an integer from 1 to 256"),
+        ("random:5:letters=257", "found letters '257'"),
+        ("random:5:seed", "found seed '', expected an integer from 0 to 9223372036854775807"),
+        ("random:5:seed=1:seed=1", "found option 'seed=1' (again), expected OPTION=INTEGER of other, letters, seed"),
+        ("half:5:letters=2", "found option 'letters=2' (unknown), expected OPTION=INTEGER of seed"),
+        ("quarter:5", "found no such generator, expected random:N or half:N"),
+    ],
+)
+def test_a_wrong_specification_is_refused(spec, told):
+    with pytest.raises(InstanceError) as caught:
+        strings.generate(spec)
+    assert str(caught.value).startswith(f"{spec}: {told}")
+
+
+# --- the scorer ---
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("abcde", max_size=70), st.text("abcd", max_size=70))
+def test_rows_as_large_integers_have_the_length_of_the_table(text, other):
+    a, b = text.encode(), other.encode()
+    length = strings.common_length(a, b)
+    assert length == by_table(a, b) == strings.common_length(np.frombuffer(b, np.uint8), np.frombuffer(a, np.uint8))
+    assert length <= strings.StringPair("x", a, b).most_in_common()
+
+
+def test_the_scorer_says_what_is_wrong():
+    pair = strings.StringPair("x", b"ABCBDAB", b"BDCABA", known_length=4)
+
+    def objection(*pairs, length=4):
+        return pair.objection(length, np.array(pairs, np.int64).reshape(-1, 2))
+
+    right = [(1, 0), (2, 2), (3, 4), (5, 5)]
+    assert pair.objection(4) is None
+    assert objection(*right) is None
+    assert pair.objection(3) == "length 4 by the strings' making"
+    assert pair.objection(6) == "length 4 by the strings' making"
+    assert pair.objection(7) == "at most 6 letters in common, not 7"
+    assert pair.objection(-1) == "at most 6 letters in common, not -1"
+    assert objection(*right[:3]) == "pairs of shape (3, 2), not (4, 2)"
+    assert objection(*right[:3], (5, 6)) == "a position outside the strings"
+    assert objection((-1, 0), *right[1:]) == "a position outside the strings"
+    assert objection(*right[:3], (5, 4)) == "pair 3 not behind the one before"
+    assert objection((1, 0), (1, 0), *right[2:]) == "pair 1 not behind the one before"
+    assert objection((0, 0), *right[1:]) == "different letters in pair 0"
+    assert strings.StringPair("x", b"", b"a").objection(0, np.empty((0, 2), np.int64)) is None
+
+
+def test_a_string_beyond_positions_of_32_bits_is_refused(monkeypatch):
+    monkeypatch.setattr(strings, "LONGEST", 5)
+    with pytest.raises(InstanceError, match="^x: found a string of 6 bytes, expected at most 5$"):
+        strings.StringPair("x", b"", b"abcdef")

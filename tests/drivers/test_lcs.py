@@ -1,0 +1,400 @@
+"""The driver of longest common subsequences: what it prints, saves, records and refuses; options of all of its kind."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.problems import strings
+from core.search.dp.lcs import Common
+from drivers import dp_options, lcs
+from drivers.options import run_driver
+
+ROOT = Path(__file__).parents[2]
+QUICK = ["--backend", "cpu", "--no-progress"]
+WORDS = ["--text", "ABCBDAB", "BDCABA"]
+
+
+@pytest.fixture
+def drive(capsys):
+    """Run drivers.lcs in this process; returns the exit code, standard output and standard error."""
+
+    def run(*arguments):
+        code = run_driver(lcs.main, [*map(str, arguments)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def mpirun():
+    """Run drivers.lcs on so many ranks."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = Path(sys.executable).with_name("mpirun")
+    if not launcher.exists():
+        pytest.skip("no mpirun beside this Python")
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def run(ranks, *arguments):
+        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.lcs"]
+        return subprocess.run(
+            [*map(str, [*command, *arguments])],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            env=os.environ | root,
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Put a package in the place of rapidfuzz, with this body of `LCSseq.similarity(a, b)`."""
+
+    def make(body):
+        folder = tmp_path / "rapidfuzz"
+        folder.mkdir()
+        (folder / "__init__.py").write_text("__version__ = '0.1'\n")
+        (folder / "distance.py").write_text(
+            f"class LCSseq:\n    @staticmethod\n    def similarity(a, b):\n        {body}\n"
+        )
+        for name in [name for name in sys.modules if name.partition(".")[0] == "rapidfuzz"]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    yield make
+    for name in ("rapidfuzz", "rapidfuzz.distance"):
+        sys.modules.pop(name, None)
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+# --- what comes out ---
+
+
+def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive):
+    code, said, error = drive("half:3000:seed=2", *QUICK)
+    assert (code, error) == (0, "")
+    (result,) = said.splitlines()
+    assert result.startswith("half:3000:seed=2: length 1500 of 3000 and 3000 letters, ")
+    assert re.search(r", 9,000,000 cells, [\d,]+ cells/s, 0 bytes streamed, [\d.]+ s \(compile ", result)
+    assert re.search(
+        r"hash [0-9a-f]{16}, subsequence confirmed by the scorer, length confirmed by the strings' making and by plain "
+        r"Python$",
+        result,
+    )
+
+
+def test_two_words_of_the_command_line_and_their_subsequence(drive, tmp_path):
+    code, said, _ = drive(*WORDS, *QUICK, "--output", tmp_path / "common.txt")
+    assert code == 0
+    assert said.startswith("texts: length 4 of 7 and 6 letters, ")
+    assert (tmp_path / "common.txt").read_bytes() == b"BDAB\n"
+
+
+@pytest.mark.parametrize(("first", "second"), [("", ""), ("", "abc"), ("abc", "")])
+def test_empty_strings_have_an_empty_subsequence(drive, tmp_path, first, second):
+    code, said, error = drive("--text", first, second, *QUICK, "--output", tmp_path / "common.txt")
+    assert (code, error) == (0, "")
+    assert f"length 0 of {len(first)} and {len(second)} letters" in said and "confirmed by the scorer" in said
+    assert (tmp_path / "common.txt").read_bytes() == b"\n"
+
+
+def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(drive, tmp_path):
+    (tmp_path / "a.fasta").write_text(">a\n" + "ACGT\n" * 40)
+    (tmp_path / "b.fasta").write_text(">no\nGG\n>b x\n" + "CGTA" * 30 + "\n")
+    asked = [tmp_path / "a.fasta", "--backend", "cpu", f"{tmp_path / 'b.fasta'}:b", "--no-progress"]
+    code, said, _ = drive(*asked, "--output", tmp_path / "o.fasta")
+    assert code == 0
+    assert said.startswith("a, b: length 120 of 160 and 120 letters")
+    (record,) = strings.fasta((tmp_path / "o.fasta").read_bytes())
+    assert record.letters == b"CGTA" * 30
+    assert max(map(len, (tmp_path / "o.fasta").read_text().splitlines()[1:])) == lcs.LINE
+    _, both, _ = drive(tmp_path / "b.fasta", *QUICK)
+    assert both.startswith("no, b: length 2 of 2 and 120 letters")
+
+
+def test_the_length_alone_is_confirmed_by_whoever_knows_it(drive, monkeypatch):
+    _, said, _ = drive("random:500", *QUICK, "--no-trace")
+    length = strings.common_length(*strings.random_strings(500))
+    assert f"length {length} of " in said and "streamed" not in said
+    assert said.rstrip().endswith(", length confirmed by plain Python")
+    monkeypatch.setattr(lcs, "COUNTED_AGAIN", 1000)
+    _, said, _ = drive("random:500", *QUICK, "--no-trace")
+    assert said.rstrip().endswith(", length not confirmed: nobody was asked (--trace, --verify, --peers)")
+    _, said, _ = drive("random:500", *QUICK)
+    assert said.rstrip().endswith(", subsequence confirmed by the scorer")
+    _, said, _ = drive("random:500", *QUICK, "--no-trace", "--verify")
+    assert said.rstrip().endswith(", length confirmed by plain Python")
+
+
+def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
+    record = tmp_path / "r.jsonl"
+    drive("random:600:other=500", *QUICK, "--record", record)
+    drive("random:600:other=500", *QUICK, "--record", record, "--no-trace", "--device-memory", "64K")
+    traced, alone = lines(record)
+    for found in (traced, alone):
+        assert (found["workload"], found["backend"], found["evaluations"], found["scored"]) == (
+            "lcs",
+            "cpu",
+            300_000,
+            True,
+        )
+        details = found["details"]
+        sample = found["samples"][0]
+        assert (details["letters"], details["cells"]) == ([600, 500], 300_000)
+        assert details["solve_s"] == pytest.approx(sample["total_s"] - sample["compile_s"])
+        assert details["cells_per_second"] == pytest.approx(300_000 / details["solve_s"])
+        assert details["streamed_bytes"] == 0
+        assert details["length_confirmed_by"] == ["plain Python"]
+    assert traced["best_cost"] == alone["best_cost"] == strings.common_length(*strings.random_strings(600, 500))
+    assert traced["parameters"] == {"trace": True, "tiling": "auto", "device_memory": None, "spill": False}
+    assert alone["parameters"] == {"trace": False, "tiling": "auto", "device_memory": 65536, "spill": False}
+    assert traced["trajectory_hash"] != alone["trajectory_hash"]
+    assert "peers" not in traced["details"]
+
+
+def test_tilings_and_rooms_find_the_same(drive, tmp_path):
+    record = tmp_path / "r.jsonl"
+    for arguments in (
+        [],
+        ["--tiling", "none"],
+        ["--tiling", "tiles"],
+        ["--device-memory", "20K"],
+        ["--device-memory", "20K", "--spill", tmp_path],
+    ):
+        drive("random:700:seed=3", *QUICK, *arguments, "--record", record)
+    found = lines(record)
+    assert len(found) == 5
+    assert len({run["trajectory_hash"] for run in found}) == 1
+    assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False, False, False, True, True]
+    assert os.listdir(tmp_path) == ["r.jsonl"]
+
+
+def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path):
+    record = tmp_path / "r.jsonl"
+    drive(*WORDS, *QUICK, "--record", record)
+    _, said, _ = drive(*WORDS, *QUICK, "--record", record, "--repeats", "3")
+    assert "1 of 3 repetitions are in" in said
+    assert said.count("confirmed by the scorer") == 2
+    (whole,) = lines(record)
+    assert len(whole["samples"]) == 3
+
+
+def test_without_an_argument_the_papers_strings_are_made():
+    pair = lcs.settled(lcs.parse([]), 1)
+    assert pair.name == lcs.DEFAULT
+    assert pair.known_length == len(pair.a) // 2
+
+
+def test_a_bar_shows_waves_and_speed(drive):
+    pytest.importorskip("rich")
+    code, said, error = drive("random:20000", "--backend", "cpu", "--progress")
+    assert code == 0
+    assert re.search(r"wave [\d,]+ of [\d,]+, [\d,]+ cells/s", error)
+
+
+def test_a_bar_counts_parts_of_the_waves():
+    told = []
+    report = lcs.waves_shown(lambda units=1, note="": told.append((units, note.partition(", ")[0])), 1000)
+    for done in (1, 500, 1000):
+        report(done, 1000)
+    report(5, 10)  # a table that is computed once more begins at 0 again
+    assert told == [(0, "wave 1 of 1,000"), (50, "wave 500 of 1,000"), (50, "wave 1,000 of 1,000"), (0, "wave 5 of 10")]
+
+
+# --- who speaks against a result ---
+
+
+def verdict(pairs, length=None, arguments=(), peer=None):
+    options = lcs.parse([*WORDS, *arguments])
+    search = lcs.Subsequences(options, None, lcs.settled(options, 1), None)
+    search.peer = peer
+    pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
+    found, scored = search.check(Common(len(pairs) if length is None else length, pairs, "", 42, 0))
+    assert scored == search.verdict.startswith(("subsequence confirmed", "length confirmed"))
+    assert found is pairs
+    return search.verdict
+
+
+def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees():
+    right = [(1, 0), (2, 2), (3, 4), (5, 5)]
+    knows = " and by rapidfuzz"
+    agreed = "subsequence confirmed by the scorer, length confirmed by plain Python"
+    assert verdict(right) == agreed
+    assert verdict(right, peer=lcs.Peer("rapidfuzz", 4)) == agreed + knows
+    assert verdict(right, peer=lcs.Peer("rapidfuzz", trouble="not found")) == agreed
+    assert verdict(None, 4, ["--no-trace"]) == "length confirmed by plain Python"
+    assert verdict(right[:3]) == "NOT CONFIRMED: plain Python finds length 4"
+    assert verdict(right, peer=lcs.Peer("rapidfuzz", 5)) == "NOT CONFIRMED: rapidfuzz finds length 5"
+    assert verdict(None, 5, ["--no-trace"]) == "NOT CONFIRMED: plain Python finds length 4"
+    assert verdict(None, 4) == "NOT CONFIRMED: no subsequence was found"
+    wrong = "NOT CONFIRMED: the scorer finds pair 3 not behind the one before"
+    assert verdict([*right[:3], (5, 3)]) == wrong
+    assert verdict([(0, 0), *right[1:]]) == "NOT CONFIRMED: the scorer finds different letters in pair 0"
+
+
+# --- the peer ---
+
+
+def test_a_peer_that_is_not_installed_is_named_with_what_installs_it(drive, monkeypatch):
+    real = lcs.importlib.util.find_spec
+    monkeypatch.setattr(lcs.importlib.util, "find_spec", lambda name: None if name == "rapidfuzz" else real(name))
+    code, said, _ = drive(*WORDS, *QUICK, "--peers")
+    assert code == 0
+    assert said.splitlines()[1:] == ["rapidfuzz: not found: pip install rapidfuzz"]
+
+
+def test_a_peer_is_shown_beside_the_search_and_may_disagree(drive, stand_in, tmp_path):
+    stand_in("assert (a, b) == (b'ABCBDAB', b'BDCABA'); return 5")
+    record = tmp_path / "r.jsonl"
+    code, said, _ = drive(*WORDS, *QUICK, "--peers", "--repeats", "2", "--record", record)
+    assert code == 0
+    results = said.splitlines()
+    assert all(line.endswith("NOT CONFIRMED: rapidfuzz finds length 5") for line in results[:2])
+    assert re.fullmatch(r"rapidfuzz 0\.1: length 5, [\d.]+ s on one core", results[2])
+    assert re.fullmatch(r"this search: length 4, [\d.]+ s, [\d.]+ times as fast", results[3])
+    (found,) = lines(record)
+    assert found["scored"] is False
+    (peer,) = found["details"]["peers"]
+    assert (peer["name"], peer["length"], peer["repetitions"]) == ("rapidfuzz", 5, 2)
+
+
+def test_rapidfuzz_itself_agrees(drive):
+    pytest.importorskip("rapidfuzz", reason="rapidfuzz is not installed: pip install rapidfuzz")
+    _, said, _ = drive("random:3000", *QUICK, "--peers")
+    assert "length confirmed by plain Python and by rapidfuzz" in said
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["none.fa", "none.fa"], "none.fa: found no such file, expected a FASTA file"),
+        (["random:x"], "random:x: found length 'x', expected an integer"),
+        (["a", "b", "c"], "found a b c: expected two files, or --instance, or --text"),
+        (["a", *WORDS], "found a --text: expected two files, or --instance, or --text"),
+        (["--instance", "random:9", *WORDS], "found --instance --text: expected two files"),
+        ([*WORDS, "--seed", "1"], "--seed changes nothing here"),
+        ([*WORDS, "--no-trace", "--spill", "."], "--spill changes nothing here: expected with --trace"),
+        ([*WORDS, "--no-trace", "--output", "o.txt"], "--output needs --trace"),
+        ([*WORDS, "--output", "nowhere/o.txt"], "--output nowhere/o.txt: cannot write there"),
+        ([*WORDS, "--data", "nowhere", "x"], "found x --text"),
+        (["x", "--data", "nowhere"], "nowhere: found no such folder"),
+        ([*WORDS, "--backend", "abacus"], "abacus"),
+        (["random:900", "--tiling", "none", "--device-memory", "200"], "bytes of device memory; 200 are allowed"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
+    code, said, error = drive(*QUICK, *arguments)
+    assert (code, said) == (2, "")
+    assert error.startswith("error: ") and told in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--tiling", "squares"], ["--device-memory", "1X"], ["--spill", "nowhere"], ["--repeats", "0"]]
+)
+def test_a_wrong_option_ends_with_exit_code_2(wrong, capsys):
+    with pytest.raises(SystemExit) as end:
+        lcs.parse([*WORDS, *wrong])
+    assert end.value.code == 2
+    assert wrong[1] in capsys.readouterr().err
+
+
+# --- options that all drivers of dynamic programming have ---
+
+
+def options_of(*arguments):
+    parser = argparse.ArgumentParser()
+    dp_options.add_dp_options(parser, ("auto", "none"))
+    return parser.parse_args(arguments)
+
+
+def test_the_first_tiling_is_the_default_and_solutions_are_traced():
+    assert vars(options_of()) == {"trace": True, "tiling": "auto", "device_memory": None, "spill": None}
+    given = options_of("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir)
+    assert vars(given) == {"trace": False, "tiling": "none", "device_memory": 3 << 20, "spill": os.curdir}
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("1", 1),
+        ("4096", 4096),
+        ("64K", 1 << 16),
+        ("64k", 1 << 16),
+        ("1.5G", 3 << 29),
+        ("2T", 2 << 40),
+        ("5MB", 5 << 20),
+        ("5MiB", 5 << 20),
+        ("12B", 12),
+    ],
+)
+def test_sizes_have_suffixes(text, count):
+    assert dp_options.size(text) == count
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "0.0001K", "-1", "K", "1X", "1e9", "1KK", "1 K", "1i", "9" * 40, "１K", "inf"]
+)
+def test_what_is_no_size_is_refused_in_one_line(text):
+    with pytest.raises(
+        argparse.ArgumentTypeError, match="^expected bytes, with K, M, G or T as in 512M or 1.5G, found"
+    ):
+        dp_options.size(text)
+
+
+def test_a_folder_must_be_one(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert dp_options.folder(str(tmp_path)) == str(tmp_path)
+    for wrong in (tmp_path / "file", tmp_path / "none"):
+        with pytest.raises(argparse.ArgumentTypeError, match="expected a folder in which files can be made, found"):
+            dp_options.folder(str(wrong))
+
+
+# --- over ranks ---
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, ranks):
+    alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
+    given = ["random:3000:other=2500:seed=8", *QUICK]
+    drive(*given, "--record", alone)
+    done = mpirun(ranks, *given, "--record", shared)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("subsequence confirmed by the scorer") == 1
+    (one,), (several,) = lines(alone), lines(shared)
+    assert several["ranks"] == ranks
+    for name in ("best_cost", "trajectory_hash", "parameters", "instance_sha256", "scored"):
+        assert several[name] == one[name], name
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["none.fa", "none.fa"], "none.fa: found no such file"),
+        ([*WORDS, "--peers"], "--peers on 3 ranks: expected one"),
+    ],
+    ids=["no file", "peers"],
+)
+def test_a_mistake_on_three_ranks_is_said_once(mpirun, arguments, told):
+    done = mpirun(3, *QUICK, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.count(f"error: {told}") == 1
+    assert "Traceback" not in done.stderr
