@@ -1,0 +1,124 @@
+"""The 0-1 knapsack problem by branch and bound, the yardstick of `oconnell2014` (its reference [17]) on one core."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import knapsack_bound as kernels
+from core.problems.knapsack import Knapsack
+from core.search.dp.knapsack import Selection, selection
+
+FIRST_BUDGET = 1 << 12
+MOST_BUDGET = 1 << 40
+SLICE_SECONDS = 0.25
+"""About how long a launch takes, so that limits hold and progress shows."""
+
+Report = Callable[[int, int], None]
+"""Called with the nodes explored so far and the incumbent's value."""
+
+
+class BoundSearch:
+    """Branch and bound on one instance, by one lane of one device.
+
+    The value is that of dynamic programming; the selection is one optimal selection, and may be another one. Nothing
+    is known about the time: instances of a thousand items take microseconds or for ever.
+
+    Parameters
+    ----------
+    backend
+        A `backends.base.Backend`.
+    communicator
+        A `cluster.Communicator` of one rank.
+    instance : Knapsack
+    most_nodes, most_seconds
+        Where the search gives up; None: never. It looks at the clock after every launch of about a quarter of a second.
+
+    Raises
+    ------
+    UserError
+        More than one rank.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        instance: Knapsack,
+        *,
+        most_nodes: int | None = None,
+        most_seconds: float | None = None,
+    ) -> None:
+        if communicator.size > 1:
+            raise UserError(
+                f"branch and bound on {communicator.size} ranks: expected one, it is the yardstick of a core"
+            )
+        self.backend, self.communicator, self.instance = backend, communicator, instance
+        self.most_nodes, self.most_seconds = most_nodes, most_seconds
+        self.bound = instance.upper_bound()
+        order = instance.by_efficiency()
+        self.items = order[(instance.weights[order] <= instance.capacity) & (instance.values[order] > 0)]
+        count = max(1, len(self.items))
+        weights, values = np.zeros(count, np.int32), np.zeros(count, np.uint64)
+        weights[: len(self.items)] = instance.weights[self.items]
+        values[: len(self.items)] = instance.values[self.items]
+        self.weights, self.values = backend.upload(weights), backend.upload(values)
+        self.place, self.numbers = backend.allocate(3, np.int32), backend.allocate(3, np.uint64)
+        self.taken, self.best = (backend.allocate(count, np.uint8) for _ in range(2))
+
+    def warm_up(self) -> None:
+        """Compile; the time counts as the backend's compilation."""
+        timings = self.backend.timings
+        compiled = timings.compile_s
+        self._begin()
+        self._explore(0)
+        self.backend.synchronize()
+        lazy = timings.kernel_s  # some drivers compile at the first launch
+        timings.reset()
+        timings.compile_s = compiled + lazy
+
+    def _begin(self) -> None:
+        nothing = np.zeros(self.best.size, np.uint8)
+        self.backend.write(self.place, np.array([0, self.instance.capacity, 0], np.int32))
+        self.backend.write(self.numbers, np.zeros(3, np.uint64))
+        self.backend.write(self.taken, nothing)
+        self.backend.write(self.best, nothing)
+
+    def _explore(self, budget: int) -> None:
+        self.backend.launch(
+            kernels.explore, 1, 1, len(self.items), self.weights, self.values, budget, self.place, self.numbers,
+            self.taken, self.best,
+        )  # fmt: skip
+
+    def run(self, report: Report | None = None) -> Selection:
+        """Search until the end or a limit; ``optimal`` of the result says which it was."""
+        self._begin()
+        began = time.perf_counter()
+        budget = FIRST_BUDGET
+        nodes = 0
+        while True:
+            if self.most_nodes is not None:
+                budget = min(budget, self.most_nodes - nodes)
+            launched = time.perf_counter()
+            self._explore(budget)
+            _, best, nodes = map(int, self.backend.download(self.numbers))
+            # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
+            done = bool(self.backend.download(self.place)[kernels.DONE]) or best == self.bound
+            now = time.perf_counter()
+            if report is not None:
+                report(nodes, best)
+            out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
+            out_of_time = self.most_seconds is not None and now - began >= self.most_seconds
+            if done or out_of_nodes or out_of_time:
+                break
+            goal = min(2 * budget, int(budget * SLICE_SECONDS / max(now - launched, 1e-6)))
+            budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
+        taken = self.backend.download(self.best)[: len(self.items)] > 0
+        chosen = np.zeros(self.instance.n, bool)
+        chosen[self.items[taken]] = True
+        return selection(self.instance, best, chosen, optimal=done, nodes=nodes)

@@ -1,0 +1,326 @@
+"""The 0-1 knapsack problem: values and selections of a plain Python table, everywhere and by branch and bound too."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.errors import UserError
+from core.kernels.knapsack import two_items
+from core.problems.knapsack import CLASSES, Knapsack, generate
+from core.search.dp.knapsack import KnapsackSearch, cells_that_matter
+from core.search.dp.knapsack_bound import BoundSearch
+
+ROOT = Path(__file__).parents[4]
+BIG = 2**32 - 1
+
+numbers = st.one_of(st.integers(0, 9), st.integers(0, 70))
+instances = st.tuples(
+    st.lists(st.tuples(numbers, st.one_of(numbers, st.integers(BIG - 3, BIG))), min_size=1, max_size=12),
+    st.one_of(st.just(0), st.integers(0, 60)),
+)
+
+
+def knapsack(items, capacity):
+    weights, values = zip(*items, strict=True)
+    return Knapsack("test", np.array(weights), np.array(values), capacity)
+
+
+def table(instance):
+    """Value and selection by a list of lists: by weight, then by number; taken only if strictly better."""
+    order = sorted(range(instance.n), key=lambda item: (int(instance.weights[item]), item))
+    rows = [[0] * (instance.capacity + 1)]
+    for item in order:
+        weight, value, before = int(instance.weights[item]), int(instance.values[item]), rows[-1]
+        rows.append([max(v, before[j - weight] + value) if j >= weight else v for j, v in enumerate(before)])
+    chosen, cell = set(), instance.capacity
+    for k in reversed(range(len(order))):
+        if rows[k + 1][cell] > rows[k][cell]:
+            chosen.add(order[k])
+            cell -= int(instance.weights[order[k]])
+    return rows[-1][-1], chosen
+
+
+def found(search):
+    """Value and selection, after both are scored."""
+    result = search.run()
+    weight, value = search.instance.weight_and_value(result.chosen)
+    assert (weight, value) == (result.weight, result.value)
+    assert weight <= search.instance.capacity
+    assert search.run(trace=False).value == value
+    return value, set(np.flatnonzero(result.chosen).tolist())
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(instances)
+def test_the_value_and_the_selection_of_a_plain_table(cpu, given_):
+    instance = knapsack(*given_)
+    assert found(KnapsackSearch(cpu, Solo(), instance)) == table(instance)
+
+
+def passed(backend, row, reach, weights, values, at_once=1):
+    """A row after a pass by one lane, and the two items' decisions; ``reach`` is its last cell that is not constant."""
+    host = np.zeros(len(row), np.uint32)
+    source, target, kept = backend.upload(row), backend.upload(host), backend.upload(host)
+    tables = [
+        np.array([0, 0, *weights], np.int32),
+        np.array([0, 0, *values], np.uint32),
+        np.array([0, 0, 0], np.int32),
+        np.array([0, reach, len(row) - 1], np.int32),
+        np.array([1], np.int32),
+    ]
+    words = len(row) // 32
+    backend.launch(
+        two_items, 1, 1, *map(backend.upload, tables), source, target, kept, words, 1, 0, len(row), True, at_once, 1
+    )
+    bits = backend.download(kept)[: 2 * words, None] >> np.arange(32, dtype=np.uint32) & 1
+    return backend.download(target), bits.reshape(2, len(row))
+
+
+def expected(row, reach, weights, values):
+    """The same in NumPy, an item after the other."""
+    taken = []
+    row = np.where(np.arange(len(row)) > reach, row[reach], row).astype(np.int64)
+    for weight, value in zip(weights, values, strict=True):
+        with_it = np.full(len(row), -1)
+        with_it[weight:] = row[: max(len(row) - weight, 0)] + value
+        taken.append(with_it > row)
+        row = np.maximum(row, with_it)
+    return row, np.array(taken)
+
+
+def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
+    rng = np.random.default_rng(7)
+    python = PythonBackend(PythonBackend.devices()[0])
+    for light in (0, 1, 2, 15, 16, 17, 30, 31, 32, 33, 47, 63, 64, 65, 96, 97):
+        for heavy in range(light, 134):
+            row = np.cumsum(rng.integers(0, 4, 128), dtype=np.uint32)
+            reach, values = int(rng.choice([127, 127, 126, 95, 94, 40, 0])), rng.integers(0, 300, 2)
+            # the oracle also refuses to read outside the row
+            on_edge = (light + heavy) % 32 in (0, 1, 31) and (light * heavy) % 23 == 0
+            for backend in (cpu, python) if on_edge else (cpu,):
+                after, taken = passed(backend, row, reach, (light, heavy), values)
+                wanted, wanted_taken = expected(row, reach, (light, heavy), values.tolist())
+                assert np.array_equal(after, wanted), (light, heavy, reach)
+                assert np.array_equal(taken, wanted_taken), (light, heavy, reach)
+    after, taken = passed(cpu, row, 127, (20, 50), (400, 500), at_once=4)
+    wanted, wanted_taken = expected(row, 127, (20, 50), (400, 500))
+    assert np.array_equal(after, wanted) and np.array_equal(taken, wanted_taken)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(instances)
+def test_the_papers_engine_finds_the_same(cpu, given_):
+    instance = knapsack(*given_)
+    assert found(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == table(instance)
+
+
+@pytest.mark.parametrize("tiling", ["auto", "none"])
+@pytest.mark.parametrize(
+    "instance",
+    [
+        generate("paper", 7, 150, seed=3),
+        generate("strongly-correlated", 4, 333, seed=1, largest=1000),
+        Knapsack("big", np.arange(1, 7) * 9, np.full(6, BIG) - np.arange(6) % 2, 130),
+        Knapsack("nothing fits", np.array([9, 10]), np.array([1, 1]), 8),
+        Knapsack("all fits", np.array([0, 0, 3, 40]), np.array([5, 0, 7, 1]), 20_000),
+    ],
+    ids=lambda instance: instance.name,
+)
+def test_the_same_selection_on_every_backend(backend, instance, tiling):
+    if instance.capacity > 1000 and (tiling == "none" or backend.name == "python"):
+        instance = Knapsack("all fits", instance.weights, instance.values, 99)
+    assert found(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == table(instance)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("lanes", [2, 4, 32])
+def test_lanes_do_not_race(lanes, reverse):
+    python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+    for instance in (
+        generate("paper", 7, 220, seed=5),
+        Knapsack("small weights", np.array([1, 2, 3, 2, 5, 700]), np.array([4, BIG, 9, 3, 1, BIG]), 705),
+    ):
+        search = KnapsackSearch(python, Solo(), instance, team_size=lanes)
+        assert search.teams == -(-(search.capacity + 1) // (32 * lanes))
+        assert found(search) == table(instance)
+
+
+def test_values_of_more_than_32_bits(cpu):
+    instance = Knapsack("big", np.full(3000, 1), np.full(3000, BIG), 2900)
+    search = KnapsackSearch(cpu, Solo(), instance)
+    assert search.value_type.__name__ == "u64"
+    assert search.run().value == 2900 * BIG
+    small = Knapsack("just fits", np.array([1, 1]), np.array([BIG - 1, 1]), 2)
+    search = KnapsackSearch(cpu, Solo(), small)
+    assert search.value_type.__name__ == "u32"
+    assert found(search) == (BIG, {0, 1})
+
+
+@pytest.mark.parametrize("spill", [False, True])
+@pytest.mark.parametrize("tiling", ["auto", "none"])
+def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill, tmp_path):
+    folder = str(tmp_path) if spill else None
+    for items in (12, 13, 23):
+        instance = generate("weakly-correlated", items, 3000, seed=items)
+        whole = KnapsackSearch(cpu, Solo(), instance, tiling=tiling)
+        narrow = KnapsackSearch(cpu, Solo(), instance, tiling=tiling, room=2200, folder=folder)
+        assert found(narrow) == found(whole) == table(instance)
+        again = narrow.run()
+        assert again.value == whole.run().value
+        assert again.streamed_bytes > 2000
+        assert whole.run().streamed_bytes == 0
+
+
+def test_progress_counts_items_up_to_all_of_them(cpu):
+    instance = generate("uncorrelated", 301, 500, seed=1)
+    told = []
+    search = KnapsackSearch(cpu, Solo(), instance)
+    assert search.run(progress=lambda done, items: told.append((done, items))).value == search.run().value
+    assert told == sorted(told) and told[-1] == (len(search.items),) * 2 and len(told) > 1
+
+
+def test_cells_that_matter_hold_every_trace():
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        weights = rng.integers(0, 30, 2 * rng.integers(1, 6))
+        capacity = int(rng.integers(0, weights.sum() + 1))
+        low, high = cells_that_matter(weights, capacity)
+        assert np.all(low <= high) and low[0] >= 0 and high[-1] == capacity
+        cell = capacity
+        for item in reversed(range(len(weights))):
+            cell = min(cell, high[item // 2 + 1])
+            assert low[item // 2 + 1] <= cell
+            if rng.integers(2) and weights[item] <= cell:
+                cell -= weights[item]
+
+
+# --- branch and bound ---
+
+
+def test_branch_and_bound_finds_the_same_value(cpu):
+    for kind in CLASSES:
+        for seed in range(25):
+            capacity = None if kind != "paper" else 400
+            instance = generate(kind, 8 + seed % 9, capacity, seed, 1000)
+            result = BoundSearch(cpu, Solo(), instance).run()
+            assert result.optimal
+            assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
+            assert result.weight <= instance.capacity
+            assert result.value == KnapsackSearch(cpu, Solo(), instance).run(trace=False).value
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(instances)
+def test_branch_and_bound_of_odd_cases(cpu, given_):
+    instance = knapsack(*given_)
+    result = BoundSearch(cpu, Solo(), instance).run()
+    assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
+    assert (result.optimal, result.value) == (True, table(instance)[0])
+
+
+def test_branch_and_bound_on_every_backend(backend, cpu):
+    instance = generate("weakly-correlated", 9, seed=2)
+    result, expected = (BoundSearch(b, Solo(), instance).run() for b in (backend, cpu))
+    assert (result.value, result.nodes) == (expected.value, expected.nodes)
+    assert np.array_equal(result.chosen, expected.chosen)
+
+
+def test_a_limit_ends_the_search_without_a_proof(cpu):
+    # even weights and an odd capacity: the bound is never reached, so nothing is cut off
+    hard = Knapsack("hard", *[np.random.default_rng(1).integers(100, 999, 60) * 2] * 2, 20_001)
+    stopped = BoundSearch(cpu, Solo(), hard, most_nodes=10_000).run()
+    assert not stopped.optimal and stopped.nodes == 10_000
+    assert hard.weight_and_value(stopped.chosen) == (stopped.weight, stopped.value)
+    assert stopped.value <= KnapsackSearch(cpu, Solo(), hard).run(trace=False).value
+    timed = BoundSearch(cpu, Solo(), hard, most_seconds=0.01).run()
+    assert not timed.optimal and timed.nodes > 0
+
+
+def test_an_incumbent_that_reaches_the_bound_is_proved_when_the_limit_comes(cpu):
+    instance = generate("subset-sum", 100, seed=0)
+    result = BoundSearch(cpu, Solo(), instance, most_nodes=1000).run()
+    assert (result.optimal, result.value) == (True, instance.capacity)
+
+
+def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
+    instance = generate("almost-strongly-correlated", 30, seed=4)
+    whole = BoundSearch(cpu, Solo(), instance).run()
+    told = []
+    monkeypatch.setattr("core.search.dp.knapsack_bound.FIRST_BUDGET", 7)
+    monkeypatch.setattr("core.search.dp.knapsack_bound.MOST_BUDGET", 7)
+    parted = BoundSearch(cpu, Solo(), instance).run(lambda nodes, best: told.append((nodes, best)))
+    assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
+    assert len(told) == -(-whole.nodes // 7) and told == sorted(told)
+
+
+# --- ranks ---
+
+SCRIPT = """
+import numpy as np
+from backends import create
+from cluster import communicator
+from core.problems.knapsack import Knapsack, generate
+from core.search.dp.knapsack import KnapsackSearch
+ranks = communicator()
+backend = create("cpu")
+for instance, room in (
+    (generate("paper", 21, 1000, seed=1), None), (generate("paper", 21, 1000, seed=1), 700),
+    (generate("subset-sum", 12, seed=2), None), (Knapsack("tiny", np.array([1, 1]), np.array([2, 3]), 1), None),
+    (Knapsack("empty", np.array([1, 1]), np.array([2, 3]), 0), None),
+):
+    search = KnapsackSearch(backend, ranks, instance, room=room)
+    result = search.run()
+    assert search.run(trace=False).value == result.value
+    assert np.array_equal(ranks.bcast(result.chosen), result.chosen)
+    if ranks.rank == 0:
+        print(result.value, np.flatnonzero(result.chosen).tolist(), f"{result.digest:016x}")
+"""
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("size", [2, 3])
+def test_ranks_find_the_same(size):
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert alone.returncode == 0, alone.stderr
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = [Path(sys.executable).with_name("mpirun"), "-n", str(size), "--map-by", ":OVERSUBSCRIBE"]
+    together = subprocess.run(
+        [*command, sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env=environment,
+    )
+    assert together.returncode == 0, together.stderr
+    assert together.stdout.splitlines() == alone.stdout.splitlines()
+
+
+def test_what_is_no_such_search_is_refused_in_one_line(cpu):
+    class Several(Solo):
+        size = 2
+
+    instance = generate("paper", 3, 40, seed=1)
+    with pytest.raises(UserError, match="choose one of auto, none"):
+        KnapsackSearch(cpu, Solo(), instance, tiling="tiles")
+    with pytest.raises(UserError, match="several ranks"):
+        KnapsackSearch(cpu, Several(), instance, tiling="none")
+    with pytest.raises(UserError, match="2 ranks: expected one"):
+        BoundSearch(cpu, Several(), instance)
+    with pytest.raises(UserError, match="two rows of decisions need"):
+        KnapsackSearch(cpu, Solo(), instance, room=8).run()
