@@ -1,12 +1,17 @@
 """Fixtures of the whole suite, and the summary that tells which backends were tested and why others were not."""
 
+import importlib.util
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import backends
 
+ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
@@ -48,3 +53,44 @@ def pytest_report_header():
             state += "; its kernels are compiled to PTX and run in numba's simulator"
         lines.append(f"backend {row.backend}: {state}")
     return lines
+
+
+def pytest_collection_modifyitems(items):
+    """Keep all tests that start ranks in one worker: they would only wait for each other's cores."""
+    for item in items:
+        if "mpirun" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("mpi"))
+
+
+@pytest.fixture
+def environment():
+    """Return a plain process's environment, without a launcher's words."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMI_", "PMIX_", "PRTE_"))}
+    return kept | {"PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def mpirun(environment):
+    """Run a program on so many ranks, more than there are cores if need be."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    beside = Path(sys.executable).with_name("mpirun")
+    launcher = str(beside) if beside.exists() else shutil.which("mpirun")
+    if launcher is None:
+        pytest.skip("there is no mpirun")
+    if os.geteuid() == 0:
+        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def run(ranks, *arguments, crowd=True):
+        policy = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"} if crowd else {}
+        return subprocess.run(
+            [launcher, "-n", str(ranks), sys.executable, *map(str, arguments)],
+            env=environment | policy,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=200,
+        )
+
+    return run

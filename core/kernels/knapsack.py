@@ -42,7 +42,7 @@ from core.lang import (
 V = Generic("V")
 CELLS = 32
 """Cells of a lane in a block: the bits of a word."""
-AT_ONCE = 4
+AT_ONCE = 8
 """Cells that a lane of a wide team loads before it stores the first."""
 NOTHING, FIRST, EITHER, BOTH, SOME = 0, 1, 2, 3, 4
 """What fits the cells of a block: no item, only the first (the lighter), either but not both, both, or it depends."""

@@ -105,13 +105,8 @@ class HillClimbing:
 
     def warm_up(self) -> None:
         """Climb once, so that everything is compiled; the time counts as the backend's compilation."""
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        self._climb_batch(0, 1)
-        self.backend.synchronize()
-        lazy = timings.kernel_s  # some drivers compile at the first launch
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            self._climb_batch(0, 1)
 
     def run(self, climbers: int, advance: Callable[[int], None] | None = None) -> Outcome:
         """Run climbers 0 to ``climbers`` - 1, shared out over the ranks.

@@ -275,6 +275,17 @@ def test_a_recorded_sequence_is_its_launches_one_by_one(backend, times):
     same(downloads(backend, values), [(expected * np.uint32(5) + np.uint32(1)) * np.uint32(7) + np.uint32(1)])
 
 
+def test_warming_up_counts_as_compilation(backend):
+    values = backend.upload(np.zeros(4, np.uint32))
+    backend.synchronize()
+    backend.timings.reset()
+    with backend.warming_up():
+        backend.launch(kernels.grow, 2, 1, values, 4, 9)
+    assert (backend.timings.kernel_s, backend.timings.transfer_s) == (0.0, 0.0)
+    assert backend.timings.compile_s > 0
+    assert backend.download(values).tolist() == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("dtype", [*INTEGERS, np.float32, np.float64])
 def test_what_is_uploaded_comes_back(backend, dtype):
     host = (np.arange(6, dtype=np.float64) * 1.5).astype(dtype).reshape(2, 3)

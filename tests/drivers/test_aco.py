@@ -2,20 +2,16 @@
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
 
 from drivers import aco
-from drivers.options import run_driver
 from drivers.progress import progress
 
-ROOT = Path(__file__).parents[2]
+DRIVER = aco
 SMALL = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
 MMAS = ["--variant", "mmas"]
 COLONIES = [*MMAS, "--colonies", "3", "--exchange", "2", "--stagnation", "2", "--local-search", "2opt"]
@@ -31,36 +27,6 @@ EDGE_WEIGHT_SECTION
 2 3 0
 EOF
 """
-
-
-@pytest.fixture
-def drive(capsys):
-    """Run drivers.aco in this process; returns the exit code, standard output and standard error."""
-
-    def run(*arguments):
-        code = run_driver(aco.main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
-
-
-@pytest.fixture
-def mpirun():
-    """Run drivers.aco on so many ranks."""
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def run(ranks, *arguments):
-        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.aco", *arguments]
-        return subprocess.run(
-            [*map(str, command)], cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=120
-        )
-
-    return run
 
 
 def lines(path):

@@ -2,9 +2,7 @@
 
 import itertools
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,48 +13,12 @@ from core.problems import tsplib
 from core.problems.errors import InstanceError
 from drivers import exact, exact_peers
 from drivers.matrix_files import load_matrix
-from drivers.options import run_driver
 
-ROOT = Path(__file__).parents[2]
+DRIVER = exact
 SMALL = ["--instance", "uniform:9:seed=1", "--backend", "cpu", "--no-progress"]
 
 SQUARE = np.array([[0, 3, 5, 3], [3, 0, 3, 5], [5, 3, 0, 3], [3, 5, 3, 0]])
 """Four corners: the way round is 12 long, the only shortest tour."""
-
-
-@pytest.fixture
-def drive(capsys):
-    """Run drivers.exact in this process; returns the exit code, standard output and standard error."""
-
-    def run(*arguments):
-        code = run_driver(exact.main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
-
-
-@pytest.fixture
-def mpirun():
-    """Run drivers.exact on so many ranks."""
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def run(ranks, *arguments):
-        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.exact"]
-        return subprocess.run(
-            [*map(str, [*command, *arguments])],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            env=os.environ | root,
-            timeout=120,
-        )
-
-    return run
 
 
 def lines(path):

@@ -1,9 +1,7 @@
 """The driver of Held and Karp's dynamic programming: what it prints, records, refuses; ranks change only the speed."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,27 +11,14 @@ import pytest
 from core.problems import tsplib
 from core.search.dp.held_karp import ShortestTour
 from drivers import heldkarp
-from drivers.options import run_driver
 
-ROOT = Path(__file__).parents[2]
+DRIVER = heldkarp
 HERE = ["--backend", "cpu", "--no-progress"]
 SMALL = ["--instance", "uniform:9:seed=1", *HERE]
 SQUARE = np.array([[0, 3, 5, 3], [3, 0, 3, 5], [5, 3, 0, 3], [3, 5, 3, 0]])
 """Four corners: the way round is 12 long, the only shortest tour."""
 ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
 """A ring of one-way roads: 4 long in one direction, 36 in the other."""
-
-
-@pytest.fixture
-def drive(capsys):
-    """Run drivers.heldkarp in this process; returns the exit code, standard output and standard error."""
-
-    def run(*arguments):
-        code = run_driver(heldkarp.main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 @pytest.fixture
@@ -290,23 +275,10 @@ def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
     assert re.search(told, error)
 
 
-def test_two_ranks_print_and_record_what_one_does(drive, tmp_path):
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+def test_two_ranks_print_and_record_what_one_does(drive, mpirun, tmp_path):
     for extra in ([], ["--k", "5"]):
         record = tmp_path / f"{len(extra)}.jsonl"
-        command = [launcher, "-n", 2, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.heldkarp"]
-        done = subprocess.run(
-            [*map(str, [*command, *SMALL, *extra, "--record", record])],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            env=os.environ | root,
-            timeout=120,
-        )
+        done = mpirun(2, *SMALL, *extra, "--record", record)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("confirmed by the scorer") == 1
         drive(*SMALL, *extra, "--record", record)

@@ -1,9 +1,7 @@
 """The driver of the knapsack problem: what it prints, records and refuses; ranks change nothing but the speed."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,23 +10,10 @@ import pytest
 
 from core.problems.knapsack import Knapsack, generate, write
 from drivers import knapsack, knapsack_peer
-from drivers.options import run_driver
 
-ROOT = Path(__file__).parents[2]
+DRIVER = knapsack
 SMALL = ["--items", "20", "--capacity", "500", "--seed", "1"]
 QUIET = ["--backend", "cpu", "--no-progress"]
-
-
-@pytest.fixture
-def drive(capsys):
-    """Run drivers.knapsack in this process; returns the exit code, standard output and standard error."""
-
-    def run(*arguments):
-        code = run_driver(knapsack.main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def lines(path):
@@ -242,29 +227,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
 
 
 # --- over ranks ---
-
-
-@pytest.fixture
-def mpirun():
-    """Run drivers.knapsack on so many ranks."""
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def run(ranks, *arguments):
-        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.knapsack"]
-        return subprocess.run(
-            [*map(str, [*command, *arguments])],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            env=os.environ | root,
-            timeout=120,
-        )
-
-    return run
 
 
 @pytest.mark.xdist_group("mpi")

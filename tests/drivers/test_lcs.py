@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,46 +13,10 @@ import pytest
 from core.problems import strings
 from core.search.dp.lcs import Common
 from drivers import dp_options, lcs
-from drivers.options import run_driver
 
-ROOT = Path(__file__).parents[2]
+DRIVER = lcs
 QUICK = ["--backend", "cpu", "--no-progress"]
 WORDS = ["--text", "ABCBDAB", "BDCABA"]
-
-
-@pytest.fixture
-def drive(capsys):
-    """Run drivers.lcs in this process; returns the exit code, standard output and standard error."""
-
-    def run(*arguments):
-        code = run_driver(lcs.main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
-
-
-@pytest.fixture
-def mpirun():
-    """Run drivers.lcs on so many ranks."""
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def run(ranks, *arguments):
-        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.lcs"]
-        return subprocess.run(
-            [*map(str, [*command, *arguments])],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            env=os.environ | root,
-            timeout=120,
-        )
-
-    return run
 
 
 @pytest.fixture

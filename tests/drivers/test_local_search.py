@@ -2,9 +2,6 @@
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,23 +9,10 @@ import pytest
 
 from drivers import automatic, ppp, qap, tsp, weierstrass
 from drivers.local_search import Workload, parse
-from drivers.options import run_driver
 from drivers.search_options import FIRST_RUN, ITERATIONS, settle
 
-ROOT = Path(__file__).parents[2]
+DRIVER = qap
 SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
-
-
-@pytest.fixture
-def drive(capsys):
-    """Run drivers.qap in this process; returns the exit code, standard output and standard error."""
-
-    def run(*arguments, driver=qap):
-        code = run_driver(driver.main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def lines(path):
@@ -291,24 +275,6 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
 
 
 # --- over ranks ---
-
-
-@pytest.fixture
-def mpirun():
-    """Run drivers.qap on so many ranks."""
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def run(ranks, *arguments):
-        command = [launcher, "-n", ranks, "--map-by", ":OVERSUBSCRIBE", sys.executable, "-m", "drivers.qap", *arguments]
-        return subprocess.run(
-            [*map(str, command)], cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=90
-        )
-
-    return run
 
 
 @pytest.mark.xdist_group("mpi")

@@ -116,11 +116,7 @@ def test_an_interrupt_ends_with_exit_code_130_and_no_traceback(capsys):
     assert capsys.readouterr().err == "interrupted\n"
 
 
-def test_one_failing_rank_ends_the_others_with_exit_code_2():
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
+def test_one_failing_rank_ends_the_others_with_exit_code_2(mpirun):
     script = """
         import sys
         from core.errors import UserError
@@ -134,18 +130,7 @@ def test_one_failing_rank_ends_the_others_with_exit_code_2():
 
         sys.exit(run_driver(driver))
         """
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    command = [
-        launcher,
-        "-n",
-        "2",
-        "--map-by",
-        ":OVERSUBSCRIBE",
-        sys.executable,
-        "-c",
-        textwrap.dedent(script),
-    ]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | root, timeout=60)
+    result = mpirun(2, "-c", textwrap.dedent(script))
     assert result.returncode == 2
     assert "error (rank 1): the device of this rank is missing" in result.stderr
     assert "Traceback" not in result.stderr

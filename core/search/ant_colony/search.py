@@ -119,15 +119,10 @@ class AntColony:
 
     def warm_up(self) -> None:
         """Make an iteration of every kind, so that everything is compiled; the time counts as compilation."""
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        colony = self.colonies[0]
-        colony.begin(2)
-        colony.iterate()
-        self.backend.synchronize()
-        lazy = timings.kernel_s  # some drivers compile at the first launch
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            colony = self.colonies[0]
+            colony.begin(2)
+            colony.iterate()
 
     def run(self, iterations: int, report: Report | None = None) -> Outcome:
         """Run all colonies from the beginning.

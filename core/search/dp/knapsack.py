@@ -20,7 +20,7 @@ from core.search.dp.knapsack_waves import KnapsackByWaves, KnapsackWaves, Progre
 from core.search.dp.rows import Rows
 
 TILINGS = ("auto", "none")
-TEAM_SIZE = 256
+TEAM_SIZE = 128
 BLOCKS = 256
 """Neighbouring blocks of a team of one lane."""
 BATCH = 64
@@ -178,16 +178,11 @@ class KnapsackSearch:
         """Compile everything; the time counts as the backend's compilation."""
         if self.by_waves is not None:
             return
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        self._begin()
-        for tracing in (False, True):
-            self.backend.launch(*self._pass(self.nothing, 1, 0, tracing, empty=True))
-        self._follow(self.nothing, self.passes, 0)
-        self.backend.synchronize()
-        lazy = timings.kernel_s  # some drivers compile at the first launch
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            self._begin()
+            for tracing in (False, True):
+                self.backend.launch(*self._pass(self.nothing, 1, 0, tracing, empty=True))
+            self._follow(self.nothing, self.passes, 0)
 
     def run(self, trace: bool = True, progress: Progress | None = None) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it."""

@@ -73,14 +73,9 @@ class BoundSearch:
 
     def warm_up(self) -> None:
         """Compile; the time counts as the backend's compilation."""
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        self._begin()
-        self._explore(0)
-        self.backend.synchronize()
-        lazy = timings.kernel_s  # some drivers compile at the first launch
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            self._begin()
+            self._explore(0)
 
     def _begin(self) -> None:
         nothing = np.zeros(self.best.size, np.uint8)

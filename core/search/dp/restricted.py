@@ -255,16 +255,11 @@ class RestrictedTour:
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        self.backend.write(self.band, band_of(self.distances, self.start, self.k))
-        for sweep in (self.tracing, self.measuring):
-            if sweep is not None:
-                sweep.run(np.zeros(sweep.rotations, np.int32))
-        self.backend.synchronize()
-        lazy = timings.kernel_s  # some drivers compile at the first launch
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            self.backend.write(self.band, band_of(self.distances, self.start, self.k))
+            for sweep in (self.tracing, self.measuring):
+                if sweep is not None:
+                    sweep.run(np.zeros(sweep.rotations, np.int32))
 
     def run(self, report: Callable[[int, int], None] | None = None) -> Restricted:
         """Find the shortest tour of the neighbourhood; ``report`` is told how many passes are done, and the length."""

@@ -100,13 +100,8 @@ class ExactSearch:
         """Compile everything; the time counts as the backend's compilation."""
         if self.way is None:
             return
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        self.way.warm_up()
-        self.backend.synchronize()
-        lazy = timings.kernel_s  # some drivers compile at the first launch
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            self.way.warm_up()
 
     def run(self, report: Report | None = None) -> Solution:
         """Find a shortest tour and prove that none is shorter.

@@ -255,13 +255,8 @@ class LocalSearch(Plan):
 
     def warm_up(self) -> None:
         """Make one iteration, so that everything is compiled; the time counts as the backend's compilation."""
-        timings = self.backend.timings
-        compiled = timings.compile_s
-        self.run(Stop(iterations=1))
-        self.backend.synchronize()
-        lazy = timings.kernel_s
-        timings.reset()
-        timings.compile_s = compiled + lazy
+        with self.backend.warming_up():
+            self.run(Stop(iterations=1))
 
     def run(self, stop: Stop, start: np.ndarray | None = None, advance: Callable[[int], None] | None = None) -> Outcome:
         """Walk until ``stop`` holds.

@@ -315,22 +315,10 @@ SHARED = {
 
 @pytest.mark.xdist_group("mpi")
 @pytest.mark.parametrize("ranks", [2, 3, 7])
-def test_ranks_make_the_same_tours(ranks, tmp_path):
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
+def test_ranks_make_the_same_tours(ranks, mpirun, tmp_path):
     program = tmp_path / "share.py"
     program.write_text(PROGRAM)
-    done = subprocess.run(
-        [launcher, "-n", str(ranks), "--map-by", ":OVERSUBSCRIBE", sys.executable, program, *SHARED],
-        cwd=ROOT,
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    done = mpirun(ranks, program, *SHARED)
     assert done.returncode == 0, done.stderr
     printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
     assert printed.keys() == SHARED.keys()

@@ -1,12 +1,8 @@
 """Held and Karp's recursion, met in the middle: against all permutations, dynamic programming in Python, and TSPLIB."""
 
 import itertools
-import os
-import subprocess
-import sys
 from functools import cache
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +21,6 @@ from core.search.dp.held_karp_halves import bytes_needed
 from core.search.dp.held_karp_waves import most_cities
 from core.search.dp.subset_ranks import rank_of, subset
 
-ROOT = Path(__file__).parents[4]
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
 
 
@@ -322,20 +317,8 @@ for n, most, directed in ((2, 9, True), (4, 3, False), (5, 5, True), (11, 60, Fa
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_ranks_find_the_same_tours(cpu, size):
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    mpirun = Path(sys.executable).with_name("mpirun")
-    if not mpirun.exists():
-        pytest.skip("no mpirun beside this Python")
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    together = subprocess.run(
-        [str(mpirun), "-n", str(size), "--map-by", ":OVERSUBSCRIBE", sys.executable, "-c", SCRIPT],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-    )
+def test_ranks_find_the_same_tours(cpu, mpirun, size):
+    together = mpirun(size, "-c", SCRIPT)
     assert together.returncode == 0, together.stderr
     expected = []
     for n, most, directed in ((2, 9, True), (4, 3, False), (5, 5, True), (11, 60, False), (12, 70_000, True)):

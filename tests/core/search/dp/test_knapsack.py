@@ -1,6 +1,5 @@
 """The 0-1 knapsack problem: values and selections of a plain Python table, everywhere and by branch and bound too."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -293,20 +292,10 @@ for instance, room in (
 
 @pytest.mark.xdist_group("mpi")
 @pytest.mark.parametrize("size", [2, 3])
-def test_ranks_find_the_same(size):
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+def test_ranks_find_the_same(size, mpirun):
     alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert alone.returncode == 0, alone.stderr
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    command = [Path(sys.executable).with_name("mpirun"), "-n", str(size), "--map-by", ":OVERSUBSCRIBE"]
-    together = subprocess.run(
-        [*command, sys.executable, "-c", SCRIPT],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        env=environment,
-    )
+    together = mpirun(size, "-c", SCRIPT)
     assert together.returncode == 0, together.stderr
     assert together.stdout.splitlines() == alone.stdout.splitlines()
 

@@ -151,24 +151,12 @@ SHARED = [0, 1, 2, 3, 4, 6, 9]
 
 @pytest.mark.xdist_group("mpi")
 @pytest.mark.parametrize("ranks", [2, 3, 7])
-def test_ranks_share_one_search(ranks, cpu, tmp_path):
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-    launcher = Path(sys.executable).with_name("mpirun")
-    if not launcher.exists():
-        pytest.skip("no mpirun beside this Python")
+def test_ranks_share_one_search(ranks, mpirun, cpu, tmp_path):
     rows = [k for k in SHARED if ROWS[k][4].get("walks", ranks) >= ranks]
     expected = {k: found(search(cpu, Solo(), ROWS[k])) for k in rows}
     program = tmp_path / "share.py"
     program.write_text(PROGRAM)
-    done = subprocess.run(
-        [launcher, "-n", str(ranks), "--map-by", ":OVERSUBSCRIBE", sys.executable, program, *map(str, rows)],
-        cwd=ROOT,
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    done = mpirun(ranks, program, *rows)
     assert done.returncode == 0, done.stderr
     printed = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert printed == {str(k): str(outcome) for k, outcome in expected.items()}
