@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from drivers import profile
 from drivers.dp_options import add_dp_options
 from drivers.heldkarp_others import MOST_PEER, Peer, check_others, held_karp, second_opinion
+from drivers.matrix_files import load_matrix
 from drivers.options import add_common_options, positive, run_driver
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
@@ -161,9 +162,7 @@ def find_instance(options: argparse.Namespace) -> Any:
     if options.matrix is not None:
         if options.instance is not None:
             raise UserError("--matrix and --instance: expected one of them")
-        from drivers.directed_matrix import load_matrix
-
-        return load_matrix(options.matrix)
+        return load_matrix(options.matrix, symmetric=False)
     spec = options.instance
     if spec is None:
         spec = DEFAULT if sources.find(DEFAULT, options.data) else DEFAULT_GENERATED

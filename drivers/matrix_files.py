@@ -19,7 +19,7 @@ class MatrixInstance(Instance):
     Parameters
     ----------
     name : str
-    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric, zeros on the diagonal
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, zeros on the diagonal
     source : str
         Where they came from, in words.
     """
@@ -38,14 +38,16 @@ class MatrixInstance(Instance):
         self.optimum = known.optimum(self.sha256)
 
 
-def load_matrix(path: str) -> MatrixInstance:
-    """Read a symmetric matrix of integer distances; its diagonal counts as 0, whatever it holds.
+def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
+    """Read a matrix of integer distances; its diagonal counts as 0, whatever it holds.
 
     Parameters
     ----------
     path : str
         An array saved by `numpy.save` where the name ends in .npy, else a text: numbers apart by white space or commas,
         a row a line; empty lines, and what follows a #, are left out.
+    symmetric : bool
+        Whether the way back must have the same length.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def load_matrix(path: str) -> MatrixInstance:
             i, j = _first(wrong)
             refuse(i, f"distance {values[i, j]:.15g} from city {i} to {j}", expected)
     np.fill_diagonal(values, 0)
-    if (values != values.T).any():
+    if symmetric and (values != values.T).any():
         j, i = _first(np.tril(values != values.T))
         found = f"distance {values[j, i]:.15g} from city {j} to {i} and {values[i, j]:.15g} back"
         refuse(j, found, "a symmetric matrix")

@@ -246,11 +246,13 @@ class Table:
         backend, shape = self.backend, self.shape
         if (shape.strips + 1) * self.batches > 2**31 - 1:
             raise UserError(f"strings of {a.size} and {b.size} letters need more than 2^31 carries between strips")
-        mine = b[self.first_column : self.first_column + self.columns]
         letters = np.unique(b)
+        self.letters = next(size for size in LETTERS if size > letters.size)
+        if shape.strips * shape.lanes * shape.words * self.letters > 2**31 - 1:
+            raise UserError(f"{b.size} letters, {letters.size} of them different, need more than 2^31 masks")
+        mine = b[self.first_column : self.first_column + self.columns]
         numbers = np.full(256, letters.size, np.uint16)  # the last number is of all that b has not, and of no row
         numbers[letters] = np.arange(letters.size)
-        self.letters = next(size for size in LETTERS if size > letters.size)
         padded = np.full(self.rounds * self.batches * ROWS, letters.size, np.uint16)
         padded[: a.size] = numbers[a]
         self.coded = padded.view(np.uint32).reshape(self.rounds, -1)
