@@ -84,6 +84,9 @@ class Communicator(Protocol):
     def gather(self, item: T) -> list[T] | None:
         """Collect one object of each rank, in order of rank: the list on rank 0, None elsewhere."""
 
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """Put the flat arrays of all ranks, of one dtype and any lengths, one after the other, for every rank."""
+
     def send(self, items: np.ndarray, to: int) -> None:
         """Hand an array to another rank, which calls `receive`; may wait until it does."""
 
@@ -124,6 +127,10 @@ class Solo:
     def gather(self, item: T) -> list[T] | None:
         """Return its input as the only element of a list; see `Communicator`."""
         return [item]
+
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """Return a copy of its input; see `Communicator`."""
+        return np.array(items)
 
     def send(self, items: np.ndarray, to: int) -> None:
         """There is nobody to send to; see `Communicator`."""
@@ -220,6 +227,16 @@ class Mpi:
     def gather(self, item: T) -> list[T] | None:
         """Send pickled; see `Communicator`."""
         return self.world.gather(item)
+
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """Collect in one Allgatherv; see `Communicator`."""
+        lengths = self.world.allgather(items.size)
+        whole: Any = np.empty(sum(lengths), items.dtype)
+        element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
+        mine = np.ascontiguousarray(items).view(np.uint8)
+        self.world.Allgatherv([mine, items.size, element], [whole.view(np.uint8), lengths, element])
+        element.Free()
+        return np.asarray(whole)
 
     def send(self, items: np.ndarray, to: int) -> None:
         """Send an array as it lies in memory; see `Communicator`."""

@@ -73,6 +73,11 @@ class Timed:
         collected: list[T] | None = self._timed(self.ranks.gather, item)
         return collected
 
+    def join(self, items: np.ndarray) -> np.ndarray:
+        """See `Communicator`."""
+        whole: np.ndarray = self._timed(self.ranks.join, items)
+        return whole
+
     def send(self, items: np.ndarray, to: int) -> None:
         """See `Communicator`."""
         self._timed(self.ranks.send, items, to)

@@ -32,6 +32,7 @@ def main() -> None:
         "grid": [received.tolist(), str(received.dtype)],
         "empty": list(empty.shape),
         "passed": passed.tolist(),
+        "joined": ranks.join(np.arange(3 * ranks.rank, dtype=np.uint16)).tolist(),
         "object": ranks.bcast({"from": mine["name"]}),
         "local_rank": ranks.local_rank,
         "mpi": "mpi4py" in sys.modules,

@@ -58,7 +58,9 @@ def check(run, ranks: int, path: Path) -> dict:
     assert said["size"] == ranks
     assert said["names"] == [f"rank {rank}" for rank in range(ranks)]
     assert [heard["passed"] for heard in said["heard"]] == [[[7 + rank] * 3] * 2 for rank in range(ranks)]
+    joined = [k for rank in range(ranks) for k in range(3 * rank)]
     for heard in said["heard"]:
+        assert heard["joined"] == joined
         assert {key: heard[key] for key in expected_by_python(words)} == expected_by_python(words)
     return said
 

@@ -39,7 +39,8 @@ def test_calls_are_passed_on_and_their_results_returned():
     timed.send(items, 3)
     timed.receive(items, 1)
     assert slow.sent == ([4, 5], 3) and items.tolist() == [1, 1]
-    assert timed.calls == 6
+    assert timed.join(items).tolist() == [1, 1]
+    assert timed.calls == 7
 
 
 def test_the_time_inside_calls_is_counted_and_the_time_between_them_is_not():

@@ -86,12 +86,12 @@ class Halves:
         mine = self.backend.read(layer, begin, end - begin) if begin < end else np.zeros(0, self.dtype)
         whole = np.empty(sets * size, self.dtype)
         for first in range(0, max(end - begin for begin, end in parts), PIECE):
-            pieces = ranks.gather(mine[first : first + PIECE])
-            if pieces is not None:
-                for (begin, _), piece in zip(parts, pieces, strict=True):
-                    whole[begin + first : begin + first + len(piece)] = piece
-        for first in range(0, len(whole), PIECE):
-            whole[first : first + PIECE] = ranks.bcast(whole[first : first + PIECE])
+            pieces = ranks.join(mine[first : first + PIECE])
+            at = 0
+            for begin, end in parts:
+                length = max(0, min(PIECE, end - begin - first))
+                whole[begin + first : begin + first + length] = pieces[at : at + length]
+                at += length
         self.backend.write(layer, whole)
 
     def warm_up(self) -> None:

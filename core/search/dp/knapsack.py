@@ -89,8 +89,8 @@ class KnapsackSearch:
         A `backends.base.Backend`.
     communicator
         A `cluster.Communicator`; every rank constructs and calls the same. Each rank computes a slice of the
-        capacities. After every pass, two items, rank 0 collects the slices and sends the whole row to all, 4 or 8
-        bytes a capacity: results are equal, and a network is the limit. The trace goes from the rank of the largest
+        capacities. After every pass, two items, all ranks send their slices to all others, 4 or 8 bytes a
+        capacity: results are equal, and a network is the limit. The trace goes from the rank of the largest
         capacities to that of the smallest in two integers.
     instance : Knapsack
     tiling
@@ -169,6 +169,7 @@ class KnapsackSearch:
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.row = [backend.allocate(padded, dtype) for _ in range(2)]
+        self.whole = np.zeros(padded if self.communicator.size > 1 else 0, dtype)
         self.nothing = backend.allocate(1, np.uint32)
         self.last_cell = int(high[-1])
         self.sequences: dict[Any, Any] = {}
@@ -254,11 +255,9 @@ class KnapsackSearch:
 
     def _put_together(self, row: Any) -> None:
         """Make a row of values whole on all ranks."""
-        whole = self.backend.download(row)
-        slices = self.communicator.gather(whole[self.left : self.right])
-        joined = None if slices is None else np.concatenate(slices)
-        whole[: self.capacity + 1] = self.communicator.bcast(joined)
-        self.backend.write(row, whole)
+        mine = self.backend.read(row, self.left, self.right - self.left)
+        self.whole[: self.capacity + 1] = self.communicator.join(mine)
+        self.backend.write(row, self.whole)
 
     # --- tracing ---
 

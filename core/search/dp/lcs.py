@@ -188,8 +188,7 @@ class LongestCommonSubsequence:
         total = int(self.ranks.sum(table.zeros()))
         pairs = table.trace(total)
         self.streamed_bytes += table.streamed_bytes
-        gathered = self.ranks.gather(pairs)
-        return np.asarray(self.ranks.bcast(np.concatenate(gathered) if gathered is not None else None))
+        return np.asarray(self.ranks.join(pairs.reshape(-1))).reshape(-1, 2)
 
     def divided(self, a: np.ndarray, b: np.ndarray, at: int, beside: int) -> np.ndarray:
         """Matched pairs in linear space: where the middle row is crossed divides the table into two smaller ones."""
@@ -209,9 +208,7 @@ class LongestCommonSubsequence:
         """The lengths for all of ``a`` and every prefix of ``b``, the empty one first."""
         table = Table(self, a, b, False)
         table.compute(None)
-        gathered = self.ranks.gather(table.grows())
-        grows = self.ranks.bcast(np.concatenate(gathered) if gathered is not None else None)
-        return np.concatenate([[0], np.cumsum(grows, dtype=np.int64)])
+        return np.concatenate([[0], np.cumsum(self.ranks.join(table.grows()), dtype=np.int64)])
 
 
 class Table:
