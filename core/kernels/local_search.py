@@ -465,7 +465,8 @@ def search_kernels(
             if rule == BEST or rule == TABU:
                 cost += packed_cost(key)
             else:
-                cost += delta(solution, i, j, k, *data)
+                difference = delta(solution, i, j, k, *data)
+                cost += difference
             if rule == TABU and lane() == 0:
                 word = random_word(u64(u32(limits[SEED])), walk + u64(LASTING), u32(iteration), u32(0))
                 tenure = limits[TENURE] + i32(word % u32(limits[TENURE_SPAN] + 1))

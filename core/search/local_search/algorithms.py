@@ -90,6 +90,10 @@ def VariableNeighbourhoodSearch(strength: int = 5) -> Algorithm:  # noqa: N802
     return Algorithm("vns", BEST, SHAKE_HARDER, strength=_shakes(strength))
 
 
+MOST_TEMPERATURE = 1e30
+MOST_DRAWS = 2**31 - 1
+
+
 def SimulatedAnnealing(  # noqa: N802
     temperature: float = 0.0, cooling: float = 0.98, plateau: int = 1000, batch: int = 256
 ) -> Algorithm:
@@ -100,10 +104,12 @@ def SimulatedAnnealing(  # noqa: N802
     """
     if not 0 < cooling <= 1:
         raise UserError(f"simulated annealing with a cooling factor of {cooling}: expected more than 0, at most 1")
-    if temperature < 0:
-        raise UserError(f"simulated annealing at temperature {temperature}: expected 0 (chosen by itself) or more")
-    if plateau < 1 or batch < 1:
-        raise UserError(f"simulated annealing with plateau {plateau} and batch {batch}: expected 1 or more")
+    if not 0 <= temperature < MOST_TEMPERATURE:
+        raise UserError(
+            f"simulated annealing at temperature {temperature}: expected 0 (chosen by itself) to {MOST_TEMPERATURE:.0e}"
+        )
+    if not (1 <= plateau <= MOST_DRAWS and 1 <= batch <= MOST_DRAWS):
+        raise UserError(f"simulated annealing with plateau {plateau} and batch {batch}: expected 1 to {MOST_DRAWS}")
     return Algorithm("annealing", ANNEAL, temperature=temperature, cooling=cooling, plateau=plateau, batch=batch)
 
 

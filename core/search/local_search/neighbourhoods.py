@@ -22,6 +22,19 @@ class Encoding(NamedTuple):
     choices: int
     dtype: str
 
+    def check(self, solution: np.ndarray) -> None:
+        """Refuse what is no solution: another size, values that are none, a permutation that repeats one."""
+        if solution.shape != (self.n,):
+            raise UserError(f"a start solution of shape {solution.shape}: expected ({self.n},)")
+        low, high = (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
+        wrong = np.flatnonzero(~((solution >= low) & (solution <= high)))
+        if wrong.size:
+            place = int(wrong[0])
+            raise UserError(f"a start solution with {solution[place]} at {place}: expected {low} to {high}")
+        if self.code == moves.PERMUTATION and np.unique(solution).size < self.n:
+            twice = int(np.bincount(solution).argmax())
+            raise UserError(f"a start solution that has {twice} twice: expected a permutation of 0 to {high}")
+
 
 def Bits(n: int) -> Encoding:  # noqa: N802
     """A vector of ``n`` bits."""

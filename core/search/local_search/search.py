@@ -197,8 +197,7 @@ class LocalSearch(Plan):
                            encoding.n, encoding.choices, self.seed)  # fmt: skip
         else:
             given = np.asarray(start, encoding.dtype)
-            if given.shape != (encoding.n,):
-                raise UserError(f"a start solution of shape {given.shape}: expected ({encoding.n},)")
+            encoding.check(given)
             backend.write(self.solutions, np.tile(given, self.here))
         solutions = backend.download(self.solutions).reshape(self.here, encoding.n)
         costs = np.array([problem.cost(one) for one in solutions], np.int64)
@@ -291,7 +290,10 @@ class LocalSearch(Plan):
             now = time.perf_counter()
             # The first rank's clock decides for all: they must agree on how often they meet.
             batch, late = self.communicator.bcast((next_batch(batch, now - before), now - began > stop.seconds))
-            if late or self.communicator.sum(int((control[:, template.STOP] == template.RUNNING).sum())) == 0:
+            running = self.communicator.sum(int((control[:, template.STOP] == template.RUNNING).sum()))
+            # Walks that rest may go on after an exchange, which must not depend on when the clock makes a batch end.
+            exchanged = self.exchange == 0 or done % self.exchange == 0
+            if late or (running == 0 and exchanged):
                 break
         return self.outcome()
 

@@ -48,6 +48,7 @@ ROWS = [
     ("weierstrass", "crowns", "full", "hill", {"level": "solution"}),
     ("weierstrass64", "crowns", "full", "tabu", {}),
     ("ppp", "flip2", "words", "tabu", {"level": "solution"}),
+    ("weierstrass", "crowns", "full", "annealing", {}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})

@@ -66,7 +66,10 @@ def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
         (lambda: IteratedLocalSearch(strength=0), "shake of 0 random moves: expected 1 to 255"),
         (lambda: SimulatedAnnealing(cooling=0), "cooling factor of 0"),
         (lambda: SimulatedAnnealing(temperature=-1), "temperature -1"),
+        (lambda: SimulatedAnnealing(temperature=float("nan")), "temperature nan"),
+        (lambda: SimulatedAnnealing(temperature=float("inf")), "temperature inf: expected 0 .* to 1e"),
         (lambda: SimulatedAnnealing(plateau=0), "plateau 0"),
+        (lambda: SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),
         (lambda: Values(5, 1), "over 1 values; expected at least 2"),
         (lambda: Permutation(0), "0 elements; expected 1 to 65535"),
         (lambda: Iterations(0).check(), "0 iterations: expected 1"),
@@ -92,3 +95,7 @@ def test_a_start_of_another_size_is_refused(cpu):
     search = LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
     with pytest.raises(UserError, match=r"a start solution of shape \(5,\): expected \(6,\)"):
         search.run(Iterations(3), start=np.arange(5))
+    with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
+        search.run(Iterations(3), start=np.array([0, 1, 6, 3, 4, 5]))
+    with pytest.raises(UserError, match=r"a start solution that has 4 twice: expected a permutation of 0 to 5"):
+        search.run(Iterations(3), start=np.array([0, 1, 4, 3, 4, 5]))

@@ -12,6 +12,7 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from backends.tuning import Tuner
 from cluster import Solo
+from core.problems.qap import Qap
 from core.search.local_search import Iterations, NoImprovement, Seconds, Target
 from tests.core.search.local_search import table
 from tests.core.search.local_search.table import ROWS, SLOW_ROWS, found, named, search
@@ -74,6 +75,21 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
 def test_lanes_do_not_race(python, row):
     backwards = PythonBackend(PythonBackend.devices()[0], reverse=True)
     assert found(search(backwards, Solo(), row)) == found(search(python, Solo(), row))
+
+
+def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypatch):
+    """Walks that rest at a local optimum go on from the best of all, whenever the host looked at them."""
+    from core.search.local_search import HillClimbing, LocalSearch
+    from core.search.local_search import search as module
+
+    outcomes = []
+    for batch in (1, 5, 16, 64):
+        monkeypatch.setattr(module, "FIRST_BATCH", batch)
+        monkeypatch.setattr(module, "next_batch", lambda latest, seconds: latest)
+        several = {"level": "algorithm", "walks": 6, "exchange": 50}
+        one = LocalSearch(cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), HillClimbing(), "exchange2", **several)
+        outcomes.append(found(one, Iterations(200)))
+    assert outcomes == outcomes[:1] * 4
 
 
 @pytest.mark.parametrize("row", HOST, ids=named)
