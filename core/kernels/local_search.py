@@ -237,10 +237,11 @@ def search_kernels(
 
     @function
     def window(control: Array[i32], limits: Array[i32]) -> i32:
-        """Draws that may be tried at the present temperature."""
+        """Draws that may be tried at the present temperature, before the search ends."""
         iteration = control[ITERATION]
         plateau = limits[PLATEAU] - iteration % limits[PLATEAU]
-        return min(min(limits[BATCH], plateau), limits[MOST_ITERATIONS] - iteration)
+        patience = limits[PATIENCE] - (iteration - control[BEST_AT])
+        return min(min(limits[BATCH], plateau), min(patience, limits[MOST_ITERATIONS] - iteration))
 
     @function(pack=data)
     def scan_draws(

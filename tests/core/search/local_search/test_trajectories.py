@@ -92,6 +92,19 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
     assert outcomes == outcomes[:1] * 4
 
 
+@pytest.mark.parametrize("in_one_team", [True, False])
+def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_team):
+    from core.search.local_search import LocalSearch, SimulatedAnnealing
+
+    outcomes = []
+    for batch in (1, 5, 256):
+        algorithm = SimulatedAnnealing(plateau=40, batch=batch)
+        one = LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
+        one.in_one_team = in_one_team
+        outcomes.append(found(one, Iterations(5000) | NoImprovement(333)))
+    assert outcomes == outcomes[:1] * 3
+
+
 @pytest.mark.parametrize("row", HOST, ids=named)
 @pytest.mark.parametrize(
     "how", [{"select": "host"}, {"select": "host", "generate": "host"}], ids=["select", "generate"]
