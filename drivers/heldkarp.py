@@ -18,11 +18,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivers import profile
 from drivers.dp_options import add_dp_options
 from drivers.heldkarp_others import MOST_PEER, Peer, check_others, held_karp, second_opinion
 from drivers.matrix_files import load_matrix
 from drivers.options import add_common_options, positive, run_driver
+from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
 
@@ -43,8 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ranks = communicator()
     instance, options.k = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else (None, None))
-    sized = bool(options.instance or options.matrix)
-    options.profile_found = profile.detail(options, ranks, "heldkarp", argv, sized)
+    profile = detail(options, ranks, "heldkarp", argv, sized=bool(options.instance or options.matrix))
     gpus = gpus_here() if options.backend == "auto" else 0
 
     def made(known: dict[str, str]) -> Any:
@@ -55,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if ranks.rank == 0 and options.k is None and options.tiling == "auto":
         print(f"note: {room_of(search)}", file=sys.stderr)
     try:
-        (Tours if options.k is None else RestrictedTours)(options, ranks, instance, search).repeat()
+        kind = Tours if options.k is None else RestrictedTours
+        kind(options, ranks, instance, search, profile).repeat()
     finally:
         search.backend.close()
     return 0
@@ -100,7 +100,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help=f"run the package held-karp (Rust, up to {MOST_PEER} cities) on the same distances, --repeats times",
     )
-    profile.add_profile_option(parser)
+    add_profile_option(parser)
     add_tour_options(parser.add_argument_group("results"))
     return parser.parse_args(argv)
 
@@ -208,8 +208,11 @@ class Tours(Repetitions):
     workload = "heldkarp"
     doing = "layers"
 
-    def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any) -> None:
+    def __init__(
+        self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any]
+    ) -> None:
         super().__init__(options, ranks, instance, search)
+        self.profile = profile
         self.peer: Peer | None = None
         self.second_opinion: tuple[str, int] | None = None
         self.verdict = ""
@@ -342,7 +345,7 @@ class Tours(Repetitions):
                 "confirmed_by": self.confirmed_by(outcome),
             }
             | ({} if self.peer is None else {"peers": [self.peer._asdict()]})
-            | self.options.profile_found,
+            | self.profile,
         }
 
 

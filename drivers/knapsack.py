@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
 from drivers.options import add_common_options, natural, number, positive, run_driver
-from drivers.profile import add_profile_option, profiled
+from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ranks = communicator()
     instance = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
-    profile = None
-    if options.profile and ranks.rank == 0:
-        sized = bool(options.items or options.capacity or options.kind or options.instance)
-        profile = profiled("knapsack", argv, backend=options.backend, ranks=ranks.size, sized=sized)
+    sized = bool(options.items or options.capacity or options.kind or options.instance)
+    profile = detail(options, ranks, "knapsack", argv, sized)
     gpus = gpus_here() if options.backend == "auto" else 0
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, instance, gpus, known), leads)
@@ -187,7 +185,7 @@ class Packings(Repetitions):
     workload = "knapsack"
 
     def __init__(
-        self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any] | None = None
+        self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any]
     ) -> None:
         super().__init__(options, ranks, instance, search)
         self.profile = profile
@@ -351,7 +349,7 @@ class Packings(Repetitions):
                 "value_confirmed_by": self.confirmed_by,
             }
             | ({} if self.peer is None else {"peers": [self.peer._asdict()]})
-            | ({} if self.profile is None else {"profile": self.profile}),
+            | self.profile,
         }
 
 

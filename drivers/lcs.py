@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
 from drivers.options import add_common_options, run_driver
-from drivers.profile import add_profile_option, profiled
+from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ranks = communicator()
     pair = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
-    profile = None
-    if options.profile and ranks.rank == 0:
-        sized = bool(options.strings or options.instance or options.text)
-        profile = profiled("lcs", argv, backend=options.backend, ranks=ranks.size, sized=sized)
+    profile = detail(options, ranks, "lcs", argv, sized=bool(options.strings or options.instance or options.text))
     gpus = gpus_here() if options.backend == "auto" else 0
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, pair, gpus, known), leads)
@@ -176,7 +173,7 @@ class Subsequences(Repetitions):
     units = PARTS
 
     def __init__(
-        self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any] | None = None
+        self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any]
     ) -> None:
         super().__init__(options, ranks, instance, search)
         self.profile = profile
@@ -311,7 +308,7 @@ class Subsequences(Repetitions):
                 "length_confirmed_by": self.confirmed_by,
             }
             | ({} if self.peer is None else {"peers": [self.peer._asdict()]})
-            | ({} if self.profile is None else {"profile": self.profile}),
+            | self.profile,
         }
 
 

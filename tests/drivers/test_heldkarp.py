@@ -203,7 +203,7 @@ def verdict(path, outcome, optimum=None, opinion=None, peer=None):
     options = heldkarp.parse(["--matrix", str(path)])
     instance = heldkarp.find_instance(options)
     instance.optimum = optimum
-    tours = heldkarp.Tours(options, None, instance, None)
+    tours = heldkarp.Tours(options, None, instance, None, {})
     tours.second_opinion, tours.peer = opinion, peer
     _, scored = tours.check(outcome)
     assert scored == (not list(tours.objections(outcome)))

@@ -182,7 +182,7 @@ def test_a_bar_counts_parts_of_the_waves():
 
 def verdict(pairs, length=None, arguments=(), peer=None):
     options = lcs.parse([*WORDS, *arguments])
-    search = lcs.Subsequences(options, None, lcs.settled(options, 1), None)
+    search = lcs.Subsequences(options, None, lcs.settled(options, 1), None, {})
     search.peer = peer
     pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
     found, scored = search.check(Common(len(pairs) if length is None else length, pairs, "", 42, 0))
