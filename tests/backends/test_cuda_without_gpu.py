@@ -13,12 +13,14 @@ import pytest
 from backends.cpu import CpuBackend
 from backends.self_test import known_answer
 from cluster import Solo
+from core.kernels import held_karp, knapsack, lcs, neighbourhood_tours
+from core.kernels.grid import tile_kernel
 from core.kernels.tours import start_tours
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import climb_tiles
 from core.kernels.two_opt_window import climb_window
-from core.lang import Array, Table, u16, u32
+from core.lang import Array, Pack, Table, i32, u8, u16, u32
 from core.lang.types import BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
@@ -64,6 +66,30 @@ search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, scan="p
 search.scan.team_size = 4
 print(tuple(search.run(2)._replace(evaluations=0)), search.tour_of(1).tolist())
 """
+DYNAMIC = """
+import numpy as np
+from backends.cpu import CpuBackend
+from cluster import Solo
+from core.problems.knapsack import generate
+from core.search.dp import LongestCommonSubsequence
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.lcs import Shape
+from core.search.dp.restricted import RestrictedTour
+draw = np.random.default_rng(2)
+a, b = (draw.integers(0, 3, n).astype(np.uint8) for n in (20, 70))
+distances = draw.integers(1, 50, (7, 7))
+items = generate("paper", 5, 60, 1)
+def found(backend):
+    shape = Shape(2, 1, 2, 1) if backend.name == "cuda" else None
+    common = LongestCommonSubsequence(backend, Solo(), a, b, shape=shape).run()
+    tiled = LongestCommonSubsequence(backend, Solo(), a[:5], b[:6], tiling="tiles").run()
+    tour = HeldKarp(backend, Solo(), distances).run()
+    chosen = KnapsackSearch(backend, Solo(), items, team_size=4 if backend.name == "cuda" else None).run()
+    near = RestrictedTour(backend, Solo(), distances, 3, np.arange(7)).run()
+    return [common.pairs.tolist(), tiled.pairs.tolist(), tour.tour.tolist(), chosen.chosen.tolist(), near.tour.tolist()]
+print(found(backend) == found(CpuBackend(CpuBackend.devices()[0])))
+"""
 
 
 def simulated(program):
@@ -106,6 +132,11 @@ def test_a_climb_in_the_simulator_is_the_climb_on_a_core():
     assert simulated(CLIMB) == f"{outcome} {search.tour_of(1).tolist()}"
 
 
+def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
+    assert simulated(DYNAMIC) == "True"
+
+
+LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly"), "table_columns": i32})
 WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
 TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
 PROGRAMS = {
@@ -116,6 +147,13 @@ PROGRAMS = {
     "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
+    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": True}, 32),
+    "follow": lambda: lcs.follow.specialise({}, 64),
+    "grid_tile": lambda: tile_kernel(lcs.lcs_step, LETTERS).specialise({"bits": 2}, 64, {"V": i32}),
+    "two_items": lambda: knapsack.two_items.specialise({"tracing": True, "at_once": 8, "blocks": 1}, 128, {"V": u32}),
+    "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16}),
+    "meet": lambda: held_karp.meet.specialise({"even": 1, "directed": 1}, 256, {"T": u16}),
+    "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise({"k": 5, "states": 48, "keep": 1}, 64),
 }
 WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 

@@ -14,7 +14,7 @@ from core.errors import UserError
 from core.kernels.grid import grid_cell, tile_kernel
 from core.lang import Pack, Table, i32
 from core.lang.types import BY_DTYPE
-from core.search.dp.rows import Rows
+from core.search.dp.rows import Rows, room_of
 from core.search.dp.waves import Decisions, WaveEngine, Waves
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ class GridEngine:
         if tiling == "none":
             self.engine = WaveEngine(backend, communicator, Diagonals(grid, self.data, Pack(kinds)), room, folder)
             return
-        room = backend.device.memory_bytes // 2 if room is None else room
-        self.tiles = Tiles(grid.rows, grid.columns, *shape) if shape else self._fitting(room)
+        self.tiles = Tiles(grid.rows, grid.columns, *shape) if shape else self._fitting(room_of(backend, room))
         self.kernel = tile_kernel(grid.step, Pack(kinds))
         self.arguments = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in self.data.values()]
 

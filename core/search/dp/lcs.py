@@ -10,7 +10,7 @@ from core.errors import UserError
 from core.kernels.lcs import COLUMNS, LEFT, ROWS, advance, follow
 from core.search.dp.grid import GridEngine
 from core.search.dp.lcs_grid import CommonGrid
-from core.search.dp.rows import Rows
+from core.search.dp.rows import Rows, room_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,7 +168,7 @@ class LongestCommonSubsequence:
         """Whether the bits of a table can be kept, on all ranks alike."""
         import os
 
-        device = self.backend.device.memory_bytes // 2 if self.room is None else self.room
+        device = room_of(self.backend, self.room)
         host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         table = Table(self, np.zeros(rows, np.uint8), np.zeros(columns, np.uint8), True, make=False)
         too_long = 16 * table.shape.launch_words > device and table.rounds * table.launches > 1
@@ -230,8 +230,7 @@ class Table:
         self.rounds = 1 if ranks.size == 1 else min(all_batches, LAUNCHES_PER_RANK * ranks.size)
         self.batches = -(-all_batches // self.rounds)
         self.rounds = -(-all_batches // self.batches)
-        room = backend.device.memory_bytes if search.room is None else search.room
-        most = min(SIZE_OF_LAUNCH, room // 4) if keep else None
+        most = min(SIZE_OF_LAUNCH, room_of(backend, search.room) // 4) if keep else None
         self.shape = search.shape or shape_for(backend.capabilities, self.words, self.batches, most)
         self.launches = self.shape.launches(self.batches)
         self.kept_bytes = self.rounds * self.launches * self.shape.launch_words * 8

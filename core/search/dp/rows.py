@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 256 << 20
 
 
+def room_of(backend: Any, room: int | None) -> int:
+    """Bytes of device memory that decisions may take: half of it unless said. A simulator's memory has no bound."""
+    return room if room is not None else backend.device.memory_bytes // 2 or 1 << 62
+
+
 class Rows:
     """``count`` rows of ``words`` words each, written in ascending order and read back from the last to the first.
 
@@ -53,7 +58,7 @@ class Rows:
     ) -> None:
         self.backend, self.count, self.words, self.dtype = backend, count, words, np.dtype(dtype)
         row_bytes = words * self.dtype.itemsize
-        room = backend.device.memory_bytes // 2 if room is None else room
+        room = room_of(backend, room)
         if 2 * row_bytes > room and count > 1:
             raise UserError(
                 f"two rows of decisions need {2 * row_bytes} bytes of device memory; {room} are allowed: "
