@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import re
 from itertools import count
 
 import numpy as np
@@ -112,8 +113,11 @@ def exact(d, kind, depth):
         return f"{kind}({truth(d, depth - 1) if source == 'boolean' else any_of(d, source, depth - 1)})"
     if what == "choice":
         yes, no = exact(d, kind, depth - 1), any_of(d, d.pick(*narrower(kind)), depth - 1)
+        test = truth(d, depth - 1)
+        if not re.search(r"\b[a-hv-y]\b", test):
+            no = f"{kind}({no})"  # of a constant test the side taken counts, with its own type
         yes, no = d.pick((yes, no), (no, yes))
-        return f"({yes} if {truth(d, depth - 1)} else {no})"
+        return f"({yes} if {test} else {no})"
     if what == "call":
         return call(d, kind, depth - 1)
     return real(d, kind, depth - 1) if kind in FLOATS else whole(d, kind, depth - 1)

@@ -70,7 +70,7 @@ RESULTS = {
     "L17": ("out[at] = i64(1 < n < 5)\nout[at + 1] = i64(1 < n > 4)\nout[at + 2] = i64(n != 4)", [1, 0, 0]),
     "L18": ("out[at] = i64(n > 9 and a[n + 90] > 0)\nout[at + 1] = i64(n > 3 or a[n + 90] > 0)\nout[at + 2] = i64(not n > 3)",
             [0, 1, 0]),
-    "L19": ("out[at] = i64(n if n < 100 else a[n + 90])", [4]),
+    "L19": ("out[at] = i64(n if n < 100 else a[n + 90])\nout[at + 1] = i64(n if SEVEN == 7 else missing)", [4, 4]),
     "L20": ("out[at] = i64(a[u32(2)])\nout[at + 1] = i64(a[i64(n) - 4])", [9, 5]),
     "L21": ("out[at] = i64(min(n, 3))\nout[at + 1] = i64(max(a[1], -9))\nnan = x * f32(0.0) / f32(0.0)\n"
             "out[at + 2] = i64(min(x, nan) == x)", [3, -3, 1]),
