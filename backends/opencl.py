@@ -21,8 +21,8 @@ IMAGE_CHANNELS = {
     "u1": "UNSIGNED_INT8", "u2": "UNSIGNED_INT16", "u4": "UNSIGNED_INT32",
     "f4": "FLOAT",
 }  # fmt: skip
-# PoCL 3.0 loses values of lanes over barriers inside loops, now and then: it is offered teams of one lane. It also
-# unpacks a program's binary into a folder that other processes read at that moment, and has a cache of its own.
+# PoCL 3.0 is wrong now and then with several lanes in a team (CONTRIBUTING.md): it is offered teams of one. It has a
+# cache of its own, shared by all processes, into which it would unpack a binary of ours: it gets none.
 POCL = "Portable Computing Language"
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
 
