@@ -171,7 +171,8 @@ def write_instance(path: Path, distances: np.ndarray, beta: float) -> None:
 
     The heuristic is computed by NumPy for all: another library's power function may differ in the last bit.
     """
-    from core.search.ant_colony.settings import heuristic, nearest_neighbour_tour
+    from core.search.ant_colony.settings import heuristic
+    from core.search.start_tours import nearest_neighbour_tour
 
     tour = nearest_neighbour_tour(distances)
     renumbered = distances[np.ix_(tour, tour)]

@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # The restricted search talks to other ranks when it is made, so all make it together.
     search = prepared(ranks, made, ranks.local_rank in (0, gpus)) if options.k is None else made({})
     if ranks.rank == 0 and options.k is None and options.tiling == "auto":
-        print(f"note: {room_of(search)}", file=sys.stderr)
+        print(f"note: {room_in_words(search)}", file=sys.stderr)
     try:
         kind = Tours if options.k is None else RestrictedTours
         kind(options, ranks, instance, search, profile).repeat()
@@ -192,7 +192,7 @@ def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, kno
     return search
 
 
-def room_of(search: Any) -> str:
+def room_in_words(search: Any) -> str:
     """How many cities a device has room for, in words."""
     device = search.backend.device.name
     lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")

@@ -18,8 +18,8 @@ from core.search.ant_colony.settings import (
     fixed_point,
     heuristic,
     nearest_cities,
-    nearest_neighbour_tour,
 )
+from core.search.start_tours import nearest_neighbour_tour
 from core.search.two_opt_scans import Scan, is_wide, scan_for
 
 NOTHING = np.iinfo(np.uint64).max

@@ -197,20 +197,6 @@ def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
     return parts
 
 
-def nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:
-    """From city 0 always to the nearest city not yet visited, the smallest of several; shape (n,), int64."""
-    n = len(distances)
-    far = np.iinfo(np.int64).max
-    tour = np.zeros(n, np.int64)
-    visited = np.zeros(n, bool)
-    visited[0] = True
-    for position in range(1, n):
-        lengths = np.where(visited, far, distances[tour[position - 1]].astype(np.int64))
-        tour[position] = int(lengths.argmin())
-        visited[tour[position]] = True
-    return tour
-
-
 def nearest_cities(distances: np.ndarray, wanted: int, width: int) -> np.ndarray:
     """Of every city the ``wanted`` nearest others, ties by number: (n, width), uint16, filled up with the city."""
     n = len(distances)

@@ -14,9 +14,10 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.held_karp import ELEMENTS
+from core.problems.tsp import tour_length
 from core.search.dp.held_karp_halves import Halves, Report, bytes_needed
-from core.search.exact.search import start_tour, tour_length
 from core.search.exact.solution import digest_of, from_city_0
+from core.search.start_tours import greedy_tour, nearest_neighbour_tour
 
 MOST_CITIES = ELEMENTS + 1
 """Of more cities a layer has more sets than 32 bits number."""
@@ -92,7 +93,7 @@ class HeldKarp:
         self.n = n = len(self.distances)
         self.tiling = tiling
         self.directed = not np.array_equal(self.distances, self.distances.T)
-        start = any_tour(self.distances) if self.directed else start_tour(self.distances)
+        start = any_tour(self.distances) if self.directed else greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, start)
         if self.start_length >= LONGEST:
             raise UserError(f"tours of length {self.start_length} and more: expected below {LONGEST}, a coarser unit")
@@ -188,12 +189,5 @@ def checked(distances: np.ndarray) -> np.ndarray:
 
 def any_tour(distances: np.ndarray) -> np.ndarray:
     """The best tour of those that go to the nearest city left, from every city; distances need not be symmetric."""
-    n = len(distances)
-    tours = []
-    for first in range(n):
-        tour, ahead = [first], [city for city in range(n) if city != first]
-        while ahead:
-            tour.append(min(ahead, key=lambda city, here=tour[-1]: (distances[here, city], city)))  # type: ignore[misc]
-            ahead.remove(tour[-1])
-        tours.append(np.array(tour))
+    tours = [nearest_neighbour_tour(distances, first) for first in range(len(distances))]
     return min(tours, key=lambda tour: tour_length(distances, tour))

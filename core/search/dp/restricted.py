@@ -27,6 +27,8 @@ from core.kernels.neighbourhood_tours import (
     network,
     states_of,
 )
+from core.problems.tsp import tour_length
+from core.search.start_tours import greedy_tour, nearest_neighbour_tour
 
 TILINGS = ("auto", "none")
 LEAST_K, MOST_K = 2, 14
@@ -237,7 +239,7 @@ class RestrictedTour:
         self.improve = improve
         self.rotations = rotations
         self.start = self._start(start)
-        self.start_length = tour_length(self.distances, self.start)
+        self.start_length = tour_length(self.distances, self.start) if n > 1 else 0
         if self.start_length >= FAR:
             raise UserError(f"a start tour of length {self.start_length}: expected below {FAR}, or a coarser unit")
         self.net = network(self.k)
@@ -351,18 +353,13 @@ def checked(distances: np.ndarray) -> np.ndarray:
     return array
 
 
-def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
-    """Length of a closed tour; that of one city is 0."""
-    return int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64)) if len(tour) > 1 else 0
-
-
 def start_tour(backend: Any, distances: np.ndarray) -> np.ndarray:
     """A tour to start from: greedy edge matching and 2-opt, or nearest neighbours if distances are asymmetric.
 
     int64, the same on every backend.
     """
     from core.kernels.two_opt import TOTALS
-    from core.problems.small_tours import greedy_edge_tour, improved_by_2opt
+    from core.problems.small_tours import greedy_edge_tour
     from core.search.two_opt_scans import scan_for
 
     n = len(distances)
@@ -374,23 +371,11 @@ def start_tour(backend: Any, distances: np.ndarray) -> np.ndarray:
         return nearest_neighbour_tour(lengths)
     if int(lengths.max()) >= 2**31 // n:
         raise UserError(f"distances of {lengths.max()}: tours of {n} cities do not fit 31 bits")
-    greedy = greedy_edge_tour(lengths)
     if n <= HOST_CITIES:
-        return improved_by_2opt(lengths, greedy)
+        return greedy_tour(lengths)
+    greedy = greedy_edge_tour(lengths)
     scan = scan_for("pruned", backend, lengths.astype(np.uint16 if lengths.max() < 2**16 else np.uint32))
     upload, tours = backend.upload, backend.upload(greedy.astype(np.uint16))
     ticket, best, totals = np.zeros(1, np.uint32), np.full(1, NOTHING, np.uint64), np.zeros(TOTALS, np.uint64)
     scan.launch(tours, 1, 0, upload(ticket), upload(best), upload(totals))
     return np.asarray(backend.download(tours), np.int64)
-
-
-def nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:
-    """From city 0 always to the nearest city not yet visited, of equally near ones the smallest."""
-    n = len(distances)
-    beyond = np.iinfo(np.int64).max
-    visited = np.zeros(n, bool)
-    tour = np.zeros(n, np.int64)
-    for place in range(1, n):
-        visited[tour[place - 1]] = True
-        tour[place] = int(np.where(visited, beyond, distances[tour[place - 1]].astype(np.int64)).argmin())
-    return tour

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
+from core.problems.tsp import tour_length
 from core.search.exact import enumeration, one_tree
 from core.search.exact.enumeration import Enumeration
 from core.search.exact.one_tree import OneTreeSearch
 from core.search.exact.solution import Report, Solution, Way, digest_of, from_city_0
+from core.search.start_tours import greedy_tour
 
 BOUNDS = ("one-tree", "edges", "none")
 ENUMERATIONS = ("worklist", "permutations")
@@ -81,7 +83,7 @@ class ExactSearch:
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
         most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else enumeration.MOST_LENGTH
         longest = n * int(self.distances.max(initial=0))
-        self.start = start_tour(self.distances)
+        self.start = greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, self.start)
         if self.start_length >= most or longest >= 2**31:
             raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")
@@ -114,7 +116,7 @@ class ExactSearch:
         """
         if self.way is None:
             return self._exhaustive()
-        start = start_tour(self.distances)
+        start = greedy_tour(self.distances)
         start_length = tour_length(self.distances, start)
         length, tour = self.way.find(start_length, report)
         nodes, root_bound = self.way.nodes, self.way.root_bound
@@ -168,18 +170,6 @@ def checked(distances: np.ndarray) -> np.ndarray:
         i, j = np.argwhere(whole < 0)[0]
         raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected at least 0")
     return whole
-
-
-def start_tour(distances: np.ndarray) -> np.ndarray:
-    """Greedy edge matching and 2-opt (`xavier2022`, section 2.3)."""
-    from core.problems.small_tours import greedy_edge_tour, improved_by_2opt
-
-    return np.asarray(improved_by_2opt(distances, greedy_edge_tour(distances)))
-
-
-def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
-    """Length of a closed tour."""
-    return int(distances[tour, np.roll(tour, -1)].sum())
 
 
 def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:

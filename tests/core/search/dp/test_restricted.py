@@ -20,7 +20,8 @@ from core.kernels.neighbourhood_tours import network
 from core.problems import tsp
 from core.problems.small_tours import greedy_edge_tour, held_karp, improved_by_2opt
 from core.search.dp import restricted
-from core.search.dp.restricted import RestrictedTour, nearest_neighbour_tour, start_tour, states_of
+from core.search.dp.restricted import RestrictedTour, start_tour, states_of
+from core.search.start_tours import nearest_neighbour_tour
 
 ROOT = Path(__file__).parents[4]
 CPU = CpuBackend(CpuBackend.devices()[0])
