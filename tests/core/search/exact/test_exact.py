@@ -1,7 +1,6 @@
 """Exact search finds and counts the shortest tours: against full search, dynamic programming and the thesis' lengths."""
 
 import itertools
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -255,19 +254,10 @@ for kind, n, options in (
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_ranks_prove_the_same(size):
+def test_ranks_prove_the_same(size, mpirun):
     alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=200)
     assert alone.returncode == 0, alone.stderr
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = str(Path(sys.executable).parent / "mpirun")
-    together = subprocess.run(
-        [mpirun, "-n", str(size), sys.executable, "-c", SCRIPT],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=environment,
-    )
+    together = mpirun(size, "-c", SCRIPT)
     assert together.returncode == 0, together.stderr
     assert together.stdout.split() == alone.stdout.split()
 
