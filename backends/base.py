@@ -31,13 +31,18 @@ class OutOfMemory(MemoryError):
 
 
 class DeviceInfo(NamedTuple):
-    """One device as `Backend.devices` lists it; ``index`` is what ``--device`` takes."""
+    """One device as `Backend.devices` lists it.
+
+    ``index`` is what ``--device`` takes. ``kind`` is what the device is, whichever backend runs it: ``core`` (one core
+    of a processor), ``cores`` (several of them) or ``gpu``; nobody has to conclude it from a backend's name.
+    """
 
     index: str  # type: ignore[assignment]
     name: str
     driver: str
     memory_bytes: int
     compute_units: int
+    kind: str = "core"
 
 
 class Capabilities(NamedTuple):
@@ -329,7 +334,7 @@ def cpu_device() -> DeviceInfo:
     except OSError:
         name = name or "unknown processor"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return DeviceInfo("0", name, platform.system() + " " + platform.release(), memory, available_cores())
+    return DeviceInfo("0", name, platform.system() + " " + platform.release(), memory, available_cores(), "cores")
 
 
 def available_cores() -> int:

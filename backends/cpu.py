@@ -25,7 +25,7 @@ class CpuBackend(Backend):
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
-        return [cpu_device()._replace(compute_units=1)]
+        return [cpu_device()._replace(compute_units=1, kind="core")]
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         return host_buffer(shape, dtype)

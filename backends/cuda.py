@@ -71,7 +71,7 @@ class CudaBackend(Backend):
     def devices(cls) -> list[DeviceInfo]:
         cuda = numba_cuda()
         if SIMULATED:
-            return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1)]
+            return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1, "gpu")]
         if not cuda.is_available():
             reason = " ".join(str(cuda.cuda_error() or "no device found").split())
             raise Unavailable(f"no CUDA driver or device here ({reason})")
@@ -81,7 +81,7 @@ class CudaBackend(Backend):
                 memory = cuda.current_context().get_memory_info().total
                 version = ".".join(map(str, cuda.runtime.get_version()))
                 name = chip.name.decode() if isinstance(chip.name, bytes) else chip.name
-                found.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT))
+                found.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT, "gpu"))
         return found
 
     def mark(self, stream: Any = None) -> Any:

@@ -77,6 +77,7 @@ class OpenClBackend(Backend):
                 f"{d.platform.name} {d.driver_version}",
                 d.global_mem_size,
                 d.max_compute_units,
+                "cores" if d.type & cl.device_type.CPU else "gpu",
             )
             for k, d in enumerate(every_device(cl))
         ]

@@ -31,7 +31,7 @@ class PythonBackend(Backend):
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
-        return [cpu_device()._replace(name="plain Python on " + cpu_device().name, compute_units=1)]
+        return [cpu_device()._replace(name="plain Python on " + cpu_device().name, compute_units=1, kind="core")]
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         return host_buffer(shape, dtype)
