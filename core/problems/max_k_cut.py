@@ -12,7 +12,8 @@ import numpy as np
 from core.kernels.moves import ASSIGN, change
 from core.lang import Array, barrier, function, i32, lane, team_size
 from core.problems import graphs
-from core.search.local_search import Evaluation, Kept, Problem, Values
+from core.problems.encodings import Values
+from core.problems.problem import Evaluation, Kept, Problem
 
 
 @function

@@ -30,7 +30,8 @@ from core.lang import (
     u32,
 )
 from core.problems import perceptron
-from core.search.local_search import Bits, Evaluation, Kept, Problem
+from core.problems.encodings import Bits
+from core.problems.problem import Evaluation, Kept, Problem
 
 # The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
 # flips of 1, 2 or 3 columns can reach.

@@ -14,7 +14,8 @@ from core.kernels.local_search import EVERYTHING
 from core.kernels.moves import EXCHANGE, change
 from core.lang import Array, atomic_add, barrier, function, i32, lane, max, min, team_size, u32
 from core.problems import qaplib
-from core.search.local_search import Evaluation, Kept, Permutation, Problem
+from core.problems.encodings import Permutation
+from core.problems.problem import Evaluation, Kept, Problem
 
 
 @function

@@ -25,7 +25,8 @@ from core.lang import (
     team_size,
 )
 from core.problems import tsp
-from core.search.local_search import Evaluation, Kept, Permutation, Problem
+from core.problems.encodings import Permutation
+from core.problems.problem import Evaluation, Kept, Problem
 
 D = Generic("D")
 

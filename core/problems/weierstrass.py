@@ -35,7 +35,8 @@ from core.lang import (
 )
 from core.lang.library import philox
 from core.problems import weierstrass_function
-from core.search.local_search import Evaluation, Kept, Problem, Reals
+from core.problems.encodings import Reals
+from core.problems.problem import Evaluation, Kept, Problem
 
 R = Generic("R")
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from core.errors import UserError
 from core.kernels import local_search as template
 from core.kernels import moves
+from core.problems.encodings import neighbourhood
+from core.problems.problem import Evaluation, Problem, checked_place
 from core.search.local_search.algorithms import Algorithm
-from core.search.local_search.neighbourhoods import neighbourhood
-from core.search.local_search.problem import Evaluation, Problem, checked_place
 
 MOST_NEIGHBOURS = 2**32 - 1
 MOST_LEVELS = 3

@@ -12,10 +12,10 @@ from core.errors import LaunchRefused, UserError
 from core.kernels import local_search as template
 from core.kernels import moves
 from core.kernels.moves import start_solutions
+from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.plan import MOST_LEVELS, Plan
-from core.search.local_search.problem import Problem
 from core.search.local_search.stops import Stop
 
 NO_KEY = np.uint64(template.NO_KEY)

@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.kernels.local_search import Hooks
 from core.lang import Array, Function, Pack, Parts, Table, f32, i32
 from core.lang.types import BY_DTYPE, PLACES
-from core.search.local_search.neighbourhoods import Encoding
+from core.problems.encodings import Encoding
 
 
 class Kept(NamedTuple):
