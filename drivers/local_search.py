@@ -18,8 +18,8 @@ from drivers.search_options import (
     chosen_algorithm,
     chosen_stop,
     chosen_tuner,
+    keep_shape,
     settle,
-    tuning_key,
 )
 
 
@@ -197,12 +197,7 @@ class Searches(Repetitions):
         outcome = self.search.run(self.stop, advance=advance)
         share = communicator.seconds / (time.perf_counter() - began) if self.ranks.size > 1 else 0.0
         self.talking = self.ranks.gather(share) or []
-        tuner = self.search.tuner
-        if tuner is not None and tuner.done:
-            from backends.tuning import remember
-
-            size = max(self.search.sizes)
-            remember(tuning_key(self.search.backend, self.instance.encoding.n, size), tuner.best)
+        keep_shape(self.search)
         return outcome
 
     def check(self, outcome: Any) -> tuple[Any, bool]:

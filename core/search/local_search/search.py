@@ -73,8 +73,8 @@ class LocalSearch(Plan):
     neighbourhoods, **options
         See `core.search.local_search.plan.Plan`.
     tune
-        From the sizes of solution and neighbourhood to something with the methods of `backends.tuning.Tuner`, which
-        tries shapes of the scan during the first iterations.
+        From the kernel of the scan and the sizes of solution and neighbourhood to something with the methods of
+        `backends.tuning.Tuner`, which tries shapes of the scan during the first iterations, or knows the best one.
 
     Raises
     ------
@@ -91,13 +91,12 @@ class LocalSearch(Plan):
         algorithm: Algorithm,
         neighbourhoods: str | Sequence[str],
         *,
-        tune: Callable[[int, int], Any] | None = None,
+        tune: Callable[[Any, int, int], Any] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(problem, algorithm, neighbourhoods, communicator.size, tuned=tune is not None, **options)
         self.backend = backend
         self.communicator = communicator
-        self.tuner: Any = tune(problem.encoding.n, max(self.sizes)) if tune else None
         self.kernels = template.search_kernels(
             problem.hooks(self.evaluation, self.given, self.neighbourhoods[0].name, self.tables),
             tuple(one.shape for one in self.neighbourhoods),
@@ -107,6 +106,7 @@ class LocalSearch(Plan):
             algorithm.at_optimum,
             self.level == "solution",
         )
+        self.tuner: Any = tune(self.kernels.scan, problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_launch()
         self.allocate()
         self.settle_launch()
@@ -139,6 +139,8 @@ class LocalSearch(Plan):
         self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
         if self.level == "solution" and wide:
             self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
+        if self.tuner is not None and self.tuner.done:
+            self.teams, self.team_size = self.tuner.next()
 
     def settle_launch(self) -> None:
         """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
@@ -323,8 +325,6 @@ class LocalSearch(Plan):
                 self.iterate_tuned()
         elif self.communicator.size == 1:
             if self.sequence is None:
-                if self.tuner is not None:
-                    self.teams, self.team_size = self.tuner.next()
                 with self.backend.record() as self.sequence:
                     self.launch_scan()
                     self.launch_step()
