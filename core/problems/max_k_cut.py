@@ -72,6 +72,7 @@ class MaxKCut(Problem):
     """
 
     neighbourhoods = ("assign",)
+    tested = True
 
     def __init__(self, instance: graphs.GraphInstance) -> None:
         n, k = instance.n, instance.k
@@ -89,6 +90,10 @@ class MaxKCut(Problem):
     def cost(self, solution: np.ndarray) -> int:
         """The weight of the edges inside parts."""
         return graphs.cost(self.instance, solution)
+
+    def cost_range(self) -> tuple[int, int]:
+        """At best all edges of negative weight lie inside parts, at worst all others."""
+        return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``ties`` (O(1) from kept sums) or ``linear``."""

@@ -386,6 +386,8 @@ class Ppp(Problem):
 
     """
 
+    tested = True
+
     def __init__(self, instance: perceptron.PerceptronInstance) -> None:
         m, n = instance.m, instance.n
         targets = np.zeros(n + 1 + 2 * MARGIN, np.int32)
@@ -416,6 +418,12 @@ class Ppp(Problem):
     def cost(self, solution: np.ndarray) -> int:
         """The weighted sum of negative products and of differences of histograms."""
         return perceptron.cost(self.instance, solution)
+
+    def cost_range(self) -> tuple[int, int]:
+        """All products -n, and no product among the targets, would cost most."""
+        return 0, perceptron.largest_cost(
+            self.instance.m, self.instance.n, self.instance.negative_weight, self.instance.histogram_weight
+        )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``words`` (32 rows at a time) or ``linear`` (row by row, as in the paper)."""

@@ -80,7 +80,7 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
         "algorithm": "tabu",
         "tenure": 5,
         "tenure_span": 2,
-        "remember": "auto",
+        "remember": "attributes",
         "neighbourhood": "exchange2",
         "walks": 1,
         "exchange": 0,

@@ -10,7 +10,7 @@ import pytest
 from core.lang import KernelError, function
 from core.lang.digest import source_digest
 
-TEXT = '''
+TEXT = """
 from core.lang import Array, function, i32, kernel
 
 FACTOR = 3
@@ -33,7 +33,7 @@ def made(strict):
 
 
 scale = made(True)
-'''
+"""
 
 
 @pytest.fixture
@@ -81,7 +81,9 @@ def test_comments_and_the_place_in_a_file_do_not(digest_of, before, after):
 def test_another_process_finds_the_same_digest():
     from core.problems.qap import added
 
-    said = "from core.lang.digest import source_digest; from core.problems.qap import added; print(source_digest([added]))"
+    said = (
+        "from core.lang.digest import source_digest; from core.problems.qap import added; print(source_digest([added]))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", said],
         env=os.environ | {"PYTHONHASHSEED": "1"},

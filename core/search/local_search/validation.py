@@ -1,0 +1,309 @@
+"""Whether a problem's kernel functions say what its `cost` says: some moves, tried on the plain-Python run.
+
+That run checks every subscript, every overflow and every barrier, which devices do not. `check` is for a test of your
+own problem; a search calls `first_moves` once for a problem that is new to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import traceback
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import moves as kinds
+from core.kernels.local_search import EVERYTHING, ONE_MOVE
+from core.kernels.move_trials import trial_kernels
+from core.lang.types import BY_DTYPE
+from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
+from core.problems.problem import Problem
+
+LANES = 3
+FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
+"""What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
+(though two moves at least), and so many elements read."""
+REALS_GRID = 2**24
+seen: set[tuple[str, str, str]] = set()
+"""Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves."""
+
+
+class ProblemError(UserError):
+    """A problem's kernel functions leave their arrays or 32 bits, or do not say what its `cost` says."""
+
+
+def check(
+    problem: Problem, neighbourhood: str | None = None, evaluation: str | None = None, *, moves: int = 16, seed: int = 0
+) -> None:
+    """Try moves of a problem on the plain-Python run and rescore each neighbour by `Problem.cost`.
+
+    Tried are `delta`, and what else the evaluation has: `begin`, `update`, `move`, `refresh`, `quick` and `partial`,
+    with one lane and with several, which run in either order, from a random solution and again after a move. Use small
+    instances: plain Python takes some microseconds for each operation.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    neighbourhood, evaluation
+        Names; by default all that the problem knows.
+    moves
+        Moves to try of each.
+    seed
+        Of the solution and of the moves.
+
+    Raises
+    ------
+    ProblemError
+        A difference that is not that of rescoring, an index outside of an array, an overflow, or lanes that depend on
+        their order. One line says which function, which move, what was found and what was expected.
+
+    """
+    for name in [neighbourhood] if neighbourhood else problem.known_neighbourhoods():
+        for way in [evaluation] if evaluation else problem.evaluations(name):
+            for lanes, reverse in ((1, False), (LANES, False), (LANES, True)):
+                Trial(problem, name, way, seed, lanes, reverse).run(moves)
+
+
+def first_moves(problem: Problem, name: str, way: str) -> None:
+    """Try a few moves, once in a process for problems of equal content, and end quietly where that would take long."""
+    key = (problem.sha256, name, way)
+    if key in seen:
+        return
+    moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[way].work))
+    with contextlib.suppress(EnoughReads):
+        Trial(problem, name, way, 0, LANES, most_reads=FIRST_READS).run(moves)
+    seen.add(key)
+
+
+def first_moves_together(communicator: Any, problem: Problem, names: list[str], way: str) -> None:
+    """Let the first rank try the first moves, and raise what it finds on every rank; all ranks call this."""
+    wrong = ""
+    if communicator.rank == 0:
+        try:
+            for name in names:
+                first_moves(problem, name, way)
+        except UserError as error:
+            wrong = str(error)
+    wrong = communicator.bcast(wrong)
+    if wrong:
+        raise ProblemError(wrong)
+
+
+class EnoughReads(Exception):  # noqa: N818
+    """As many elements were read as a `Trial` may read."""
+
+
+class Metered(np.ndarray):
+    """An array that counts down how often it, or a view of it, is read."""
+
+    left: list[int]
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.left = getattr(source, "left", [0])
+
+    def __getitem__(self, key: Any) -> Any:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise EnoughReads
+        return super().__getitem__(key)
+
+
+class Trial:
+    """One evaluation of a neighbourhood on the plain-Python run, from one random solution.
+
+    Parameters
+    ----------
+    problem, name, way
+        The problem, a neighbourhood's name and an evaluation's.
+    seed
+        Of the solution and the moves.
+    lanes, reverse
+        Of the team, and whether they run from last to first.
+    most_reads
+        Elements that kernels may read before `EnoughReads` ends the trial.
+
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        name: str,
+        way: str,
+        seed: int,
+        lanes: int = 1,
+        reverse: bool = False,
+        most_reads: int | None = None,
+    ) -> None:
+        self.problem = problem
+        self.one: Neighbourhood = neighbourhood(name, problem.encoding)
+        self.way = way
+        self.lanes, self.reverse = lanes, reverse
+        self.random = np.random.default_rng(seed)
+        self.evaluation = problem.evaluations(name)[way]
+        data = problem.data_for(way)
+        self.hooks = problem.hooks(self.evaluation, data, name)
+        self.kernels = trial_kernels(self.hooks, self.one.change)
+        self.left = [most_reads] if most_reads is not None else None
+        self.arrays = {key: value.reshape(-1).copy() for key, value in data.items() if isinstance(value, np.ndarray)}
+        for key, (count, dtype) in problem.kept_sizes(self.evaluation, data).items():
+            # A pattern that shows when a walk's state is read before it was written.
+            self.arrays[key] = np.full(max(1, count) * np.dtype(dtype).itemsize, 0xA5, np.uint8).view(dtype)
+        self.numbers = {key: value for key, value in data.items() if not isinstance(value, np.ndarray)}
+        self.solution = random_solution(problem.encoding, self.random)
+        self.made = 0
+
+    def run(self, moves: int) -> None:
+        """Try half of the moves at the start, make one, and try the others."""
+        self.launch(self.kernels.build)
+        changed = (EVERYTHING, 0, 0, -1)
+        size = self.one.size(self.problem.encoding, self.problem.points)
+        count = max(1, moves // 2)
+        first = int(self.random.integers(max(1, size - count + 1)))
+        window = np.arange(first, min(first + count, size))
+        for _ in range(2):
+            others = self.random.integers(size, size=count // 2)
+            self.compare(window, others, changed)
+            allowed = self.listed(np.concatenate([window, others]))
+            allowed = allowed[self.ask(allowed) != kinds.NEVER]
+            if not len(allowed):
+                return
+            i, j, k = (int(x) for x in self.random.choice(allowed))
+            expected = neighbour(self.one.change, self.solution, i, j, k)
+            self.launch(self.kernels.make, i, j, k)
+            self.made += 1
+            if expected is not None and not np.array_equal(expected, self.solution):
+                self.refuse("move", (i, j, k), f"leads to {self.solution.tolist()}", f"{expected.tolist()}")
+            changed = (ONE_MOVE, i, j, k)
+
+    def listed(self, indices: np.ndarray) -> np.ndarray:
+        """The moves (i, j, k) of neighbours at the present solution: (count, 3) int32."""
+        encoding = self.problem.encoding
+        rows = [
+            listed_moves(self.one.shape, int(index), int(index) + 1, encoding.n, encoding.choices, self.solution)
+            for index in indices
+        ]
+        return np.concatenate(rows)
+
+    def compare(self, window: np.ndarray, others: np.ndarray, changed: tuple[int, int, int, int]) -> None:
+        """Hold all ways to evaluate neighbours to the scorer; `quick` knows those of ``window``, which are in a row."""
+        asked = self.listed(np.concatenate([window, others]))
+        differences = self.ask(asked)
+        for move, found in zip(asked.tolist(), differences.tolist(), strict=True):
+            self.confirm("delta", move, found)
+        if self.hooks.quick is not None:
+            first, end = int(window[0]), int(window[-1]) + 1
+            self.launch(self.kernels.refresh, first, end, *changed)
+            quick = np.empty(len(window), np.int32)
+            self.launch(self.kernels.ask_quick, first, len(window), asked[: len(window)].reshape(-1), quick)
+            self.agree("quick", asked, quick, differences[: len(window)])
+        if self.hooks.partial is not None:
+            parts = np.empty(len(asked) * self.lanes, np.int32)
+            self.launch(self.kernels.ask_parts, len(asked), asked.reshape(-1), parts)
+            self.agree("partial", asked, parts.reshape(-1, self.lanes).sum(axis=1), differences)
+
+    def agree(self, function: str, asked: np.ndarray, found: np.ndarray, differences: np.ndarray) -> None:
+        """Hold another way to `delta`, which it equals exactly."""
+        for move, one, expected in zip(asked.tolist(), found.tolist(), differences.tolist(), strict=False):
+            if one != expected:
+                self.refuse(function, move, f"says that it adds {one}", f"{expected}, as `delta` says")
+
+    def ask(self, asked: np.ndarray) -> np.ndarray:
+        """What `delta` says of moves; it must change nothing."""
+        before = {key: array.copy() for key, array in (*self.arrays.items(), ("solution", self.solution))}
+        found = np.empty(len(asked), np.int32)
+        self.launch(self.kernels.ask, len(asked), asked.reshape(-1), found)
+        for key, array in (*self.arrays.items(), ("solution", self.solution)):
+            if not np.array_equal(array, before[key]):
+                self.refuse("delta", asked[0].tolist(), f"writes to {key}", "that it only reads")
+        return found
+
+    def confirm(self, function: str, move: list[int], found: int) -> None:
+        """Hold a difference to the scorer's."""
+        if found == kinds.NEVER:
+            return
+        other = neighbour(self.one.change, self.solution, *move)
+        if other is None:
+            kept = {key: array.copy() for key, array in self.arrays.items()}, self.solution.copy()
+            self.launch(self.kernels.make, *move)
+            other, self.solution = self.solution, kept[1]
+            self.arrays = kept[0]
+        expected = int(self.problem.cost(other)) - int(self.problem.cost(self.solution))
+        if abs(found - expected) > 2 * self.problem.tolerance():
+            self.refuse(function, move, f"says that it adds {found}", f"{expected}, as `cost` says")
+
+    def launch(self, kernel: Any, *given: Any) -> None:
+        """Run one of the kernels in one team; ``given`` stands before the solution."""
+        from core.lang import oracle
+
+        arrays = {"solution": self.solution, **self.arrays}
+        if self.left is not None:
+            arrays = {key: array.view(Metered) for key, array in arrays.items()}
+            for array in arrays.values():
+                array.left = self.left
+        data = [arrays[key] if key in arrays else self.numbers[key] for key in self.hooks.data.kinds]
+        try:
+            program = kernel.specialise({}, self.lanes, {"S": BY_DTYPE[self.solution.dtype]})
+            oracle.run(program, 1, [*given, arrays["solution"], *data], self.reverse)
+        except EnoughReads:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
+            self.refuse_error(error)
+
+    # --- refusals ---
+
+    @property
+    def where(self) -> str:
+        """Neighbourhood, evaluation and moves made, in words."""
+        after = f", after {self.made} move{'s' * (self.made > 1)}" if self.made else ""
+        return f"{self.one.name}, evaluation {self.way}{after}"
+
+    def refuse(self, function: str, move: Any, found: str, expected: str) -> NoReturn:
+        """Say what a function does and what it should."""
+        source = getattr(self.evaluation, function) or self.evaluation.delta
+        named = ", ".join(str(x) for x in move if x >= 0)
+        raise ProblemError(
+            f"{source.path}:{source.first_line}: {source.name}: `{function}` of {self.problem.name} for move ({named}) "
+            f"of {self.where} {found}: expected {expected}"
+        )
+
+    def refuse_error(self, error: Exception) -> NoReturn:
+        """Say where in the problem's functions the plain-Python run met an error."""
+        language = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        frames = traceback.extract_tb(error.__traceback__)
+        own = {one.path for one in self.evaluation.functions}
+        ours = [frame for frame in frames if frame.filename in own] or [
+            frame for frame in frames if not frame.filename.startswith(language)
+        ]
+        place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.delta.name
+        raise ProblemError(f"{place}: {error} ({self.problem.name}, {self.where})") from error
+
+
+def random_solution(encoding: Encoding, random: np.random.Generator) -> np.ndarray:
+    """A solution of an encoding: (n,), of its dtype; real numbers are multiples of 2^-24."""
+    if encoding.code == kinds.PERMUTATION:
+        return random.permutation(encoding.n).astype(encoding.dtype)
+    if encoding.code == kinds.REALS:
+        return (random.integers(-REALS_GRID, REALS_GRID + 1, encoding.n) / REALS_GRID).astype(encoding.dtype)
+    return random.integers(0, encoding.choices, encoding.n).astype(encoding.dtype)
+
+
+def neighbour(change: int, solution: np.ndarray, i: int, j: int, k: int) -> np.ndarray | None:
+    """The neighbour to which a move leads, by NumPy; None where only the problem's own `move` knows."""
+    if change == kinds.OWN:
+        return None
+    other = solution.copy()
+    if change == kinds.FLIP:
+        flips = [p for p in (i, j, k) if p >= 0]
+        other[flips] = 1 - other[flips]
+    elif change == kinds.ASSIGN:
+        other[i] = j
+    elif change == kinds.REVERSE:
+        other[i + 1 : j + 1] = solution[i + 1 : j + 1][::-1]
+    elif k < 0:
+        other[[i, j]] = solution[[j, i]]
+    else:
+        other[[i, j, k]] = solution[[j, k, i]]
+    return other
