@@ -161,7 +161,7 @@ def content_digest(problem: Problem) -> str:
     `core.lang.digest.source_digest`).
     """
     functions: list[Function] = []
-    given = {"": problem.data}
+    given: dict[str, Mapping[str, Any]] = {"": problem.data}
     for name in problem.known_neighbourhoods():
         for way, evaluation in problem.evaluations(name).items():
             functions += evaluation.functions

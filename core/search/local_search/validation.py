@@ -16,7 +16,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels import moves as kinds
 from core.kernels.local_search import EVERYTHING, ONE_MOVE
-from core.kernels.move_trials import trial_kernels
+from core.kernels.move_trials import Trials, trial_kernels
 from core.lang.types import BY_DTYPE
 from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
 from core.problems.problem import Problem
@@ -63,8 +63,9 @@ def check(
     """
     for name in [neighbourhood] if neighbourhood else problem.known_neighbourhoods():
         for way in [evaluation] if evaluation else problem.evaluations(name):
+            kernels = kernels_of(problem, name, way)
             for lanes, reverse in ((1, False), (LANES, False), (LANES, True)):
-                Trial(problem, name, way, seed, lanes, reverse).run(moves)
+                Trial(problem, name, way, kernels, seed, lanes, reverse).run(moves)
 
 
 def first_moves(problem: Problem, name: str, way: str) -> None:
@@ -74,7 +75,7 @@ def first_moves(problem: Problem, name: str, way: str) -> None:
         return
     moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[way].work))
     with contextlib.suppress(EnoughReads):
-        Trial(problem, name, way, 0, LANES, most_reads=FIRST_READS).run(moves)
+        Trial(problem, name, way, kernels_of(problem, name, way), most_reads=FIRST_READS).run(moves)
     seen.add(key)
 
 
@@ -111,6 +112,19 @@ class Metered(np.ndarray):
         return super().__getitem__(key)
 
 
+def kernels_of(problem: Problem, name: str, way: str) -> Trials:
+    """The kernels that try an evaluation of a neighbourhood."""
+    hooks = problem.hooks(problem.evaluations(name)[way], problem.data_for(way), name)
+    return trial_kernels(hooks, neighbourhood(name, problem.encoding).change)
+
+
+def metered(array: np.ndarray, left: list[int]) -> Metered:
+    """The same memory, whose reads count down ``left[0]`` to the `EnoughReads` that ends them."""
+    found: Metered = array.view(Metered)
+    found.left = left
+    return found
+
+
 class Trial:
     """One evaluation of a neighbourhood on the plain-Python run, from one random solution.
 
@@ -118,6 +132,8 @@ class Trial:
     ----------
     problem, name, way
         The problem, a neighbourhood's name and an evaluation's.
+    kernels
+        See `kernels_of`.
     seed
         Of the solution and the moves.
     lanes, reverse
@@ -132,8 +148,9 @@ class Trial:
         problem: Problem,
         name: str,
         way: str,
-        seed: int,
-        lanes: int = 1,
+        kernels: Trials,
+        seed: int = 0,
+        lanes: int = LANES,
         reverse: bool = False,
         most_reads: int | None = None,
     ) -> None:
@@ -145,7 +162,7 @@ class Trial:
         self.evaluation = problem.evaluations(name)[way]
         data = problem.data_for(way)
         self.hooks = problem.hooks(self.evaluation, data, name)
-        self.kernels = trial_kernels(self.hooks, self.one.change)
+        self.kernels = kernels
         self.left = [most_reads] if most_reads is not None else None
         self.arrays = {key: value.reshape(-1).copy() for key, value in data.items() if isinstance(value, np.ndarray)}
         for key, (count, dtype) in problem.kept_sizes(self.evaluation, data).items():
@@ -240,9 +257,7 @@ class Trial:
 
         arrays = {"solution": self.solution, **self.arrays}
         if self.left is not None:
-            arrays = {key: array.view(Metered) for key, array in arrays.items()}
-            for array in arrays.values():
-                array.left = self.left
+            arrays = {key: metered(array, self.left) for key, array in arrays.items()}
         data = [arrays[key] if key in arrays else self.numbers[key] for key in self.hooks.data.kinds]
         try:
             program = kernel.specialise({}, self.lanes, {"S": BY_DTYPE[self.solution.dtype]})

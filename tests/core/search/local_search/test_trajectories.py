@@ -127,7 +127,10 @@ def test_a_neighbourhood_is_evaluated_in_slices_on_the_host(cpu, monkeypatch):
 def test_tuned_launches_are_the_same_search(python, row, cpu):
     expected = found(search(cpu, Solo(), row))
     tuned = search(
-        python, Solo(), row, tune=lambda kernel, n, size: Tuner(python.capabilities._replace(max_team_size=8), n, size, 2)
+        python,
+        Solo(),
+        row,
+        tune=lambda kernel, n, size: Tuner(python.capabilities._replace(max_team_size=8), n, size, 2),
     )
     assert found(tuned) == expected
     assert tuned.tuner.done
