@@ -7,7 +7,6 @@ own problem; a search calls `first_moves` once for a problem that is new to it.
 from __future__ import annotations
 
 import contextlib
-import os
 import traceback
 from typing import Any, NoReturn
 
@@ -26,6 +25,9 @@ FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
 """What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
 (though two moves at least), and so many elements read."""
 REALS_GRID = 2**24
+WRITTEN = (
+    "it writes where it should only read: data are for reading, a walk's state is `Kept`, evaluating changes nothing"
+)
 seen: set[tuple[str, str, str]] = set()
 """Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves."""
 
@@ -118,6 +120,13 @@ def kernels_of(problem: Problem, name: str, way: str) -> Trials:
     return trial_kernels(hooks, neighbourhood(name, problem.encoding).change)
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same memory, to which nobody writes."""
+    found = array.view()
+    found.flags.writeable = False
+    return found
+
+
 def metered(array: np.ndarray, left: list[int]) -> Metered:
     """The same memory, whose reads count down ``left[0]`` to the `EnoughReads` that ends them."""
     found: Metered = array.view(Metered)
@@ -164,27 +173,29 @@ class Trial:
         self.hooks = problem.hooks(self.evaluation, data, name)
         self.kernels = kernels
         self.left = [most_reads] if most_reads is not None else None
-        self.arrays = {key: value.reshape(-1).copy() for key, value in data.items() if isinstance(value, np.ndarray)}
-        for key, (count, dtype) in problem.kept_sizes(self.evaluation, data).items():
-            # A pattern that shows when a walk's state is read before it was written.
-            self.arrays[key] = np.full(max(1, count) * np.dtype(dtype).itemsize, 0xA5, np.uint8).view(dtype)
-        self.numbers = {key: value for key, value in data.items() if not isinstance(value, np.ndarray)}
+        self.data = {key: read_only(v.reshape(-1)) if isinstance(v, np.ndarray) else v for key, v in data.items()}
+        # A pattern that shows when a walk's state is read before it was written.
+        self.kept = {
+            key: np.full(max(1, count) * np.dtype(dtype).itemsize, 0xA5, np.uint8).view(dtype)
+            for key, (count, dtype) in problem.kept_sizes(self.evaluation, data).items()
+        }
         self.solution = random_solution(problem.encoding, self.random)
         self.made = 0
 
     def run(self, moves: int) -> None:
-        """Try half of the moves at the start, make one, and try the others."""
+        """Try half of the moves at the start, make one, and try the others; a solution without neighbours has none."""
+        size = self.one.size(self.problem.encoding, self.problem.points)
+        if size < 1:
+            return
         self.launch(self.kernels.build)
         changed = (EVERYTHING, 0, 0, -1)
-        size = self.one.size(self.problem.encoding, self.problem.points)
         count = max(1, moves // 2)
         first = int(self.random.integers(max(1, size - count + 1)))
         window = np.arange(first, min(first + count, size))
         for _ in range(2):
             others = self.random.integers(size, size=count // 2)
-            self.compare(window, others, changed)
-            allowed = self.listed(np.concatenate([window, others]))
-            allowed = allowed[self.ask(allowed) != kinds.NEVER]
+            asked = self.listed(np.concatenate([window, others]))
+            allowed = asked[self.compare(asked, window, changed) != kinds.NEVER]
             if not len(allowed):
                 return
             i, j, k = (int(x) for x in self.random.choice(allowed))
@@ -204,22 +215,25 @@ class Trial:
         ]
         return np.concatenate(rows)
 
-    def compare(self, window: np.ndarray, others: np.ndarray, changed: tuple[int, int, int, int]) -> None:
-        """Hold all ways to evaluate neighbours to the scorer; `quick` knows those of ``window``, which are in a row."""
-        asked = self.listed(np.concatenate([window, others]))
-        differences = self.ask(asked)
-        for move, found in zip(asked.tolist(), differences.tolist(), strict=True):
-            self.confirm("delta", move, found)
+    def compare(self, asked: np.ndarray, window: np.ndarray, changed: tuple[int, int, int, int]) -> np.ndarray:
+        """Return what moves add, after holding all ways to evaluate them to the scorer; `quick` knows ``window``."""
+        differences = np.empty(len(asked), np.int32)
+        for place, move in enumerate(asked.tolist()):  # one by one, so that some are rescored before reads run out
+            self.launch(self.kernels.ask, 1, asked[place], differences[place : place + 1], writes=False)
+            self.confirm(move, int(differences[place]))
         if self.hooks.quick is not None:
             first, end = int(window[0]), int(window[-1]) + 1
             self.launch(self.kernels.refresh, first, end, *changed)
             quick = np.empty(len(window), np.int32)
-            self.launch(self.kernels.ask_quick, first, len(window), asked[: len(window)].reshape(-1), quick)
+            self.launch(
+                self.kernels.ask_quick, first, len(window), asked[: len(window)].reshape(-1), quick, writes=False
+            )
             self.agree("quick", asked, quick, differences[: len(window)])
         if self.hooks.partial is not None:
             parts = np.empty(len(asked) * self.lanes, np.int32)
-            self.launch(self.kernels.ask_parts, len(asked), asked.reshape(-1), parts)
+            self.launch(self.kernels.ask_parts, len(asked), asked.reshape(-1), parts, writes=False)
             self.agree("partial", asked, parts.reshape(-1, self.lanes).sum(axis=1), differences)
+        return differences
 
     def agree(self, function: str, asked: np.ndarray, found: np.ndarray, differences: np.ndarray) -> None:
         """Hold another way to `delta`, which it equals exactly."""
@@ -227,41 +241,40 @@ class Trial:
             if one != expected:
                 self.refuse(function, move, f"says that it adds {one}", f"{expected}, as `delta` says")
 
-    def ask(self, asked: np.ndarray) -> np.ndarray:
-        """What `delta` says of moves; it must change nothing."""
-        before = {key: array.copy() for key, array in (*self.arrays.items(), ("solution", self.solution))}
-        found = np.empty(len(asked), np.int32)
-        self.launch(self.kernels.ask, len(asked), asked.reshape(-1), found)
-        for key, array in (*self.arrays.items(), ("solution", self.solution)):
-            if not np.array_equal(array, before[key]):
-                self.refuse("delta", asked[0].tolist(), f"writes to {key}", "that it only reads")
-        return found
-
-    def confirm(self, function: str, move: list[int], found: int) -> None:
-        """Hold a difference to the scorer's."""
+    def confirm(self, move: list[int], found: int) -> None:
+        """Hold a difference to the scorer's; a move that is none leads nowhere."""
         if found == kinds.NEVER:
             return
         other = neighbour(self.one.change, self.solution, *move)
         if other is None:
-            kept = {key: array.copy() for key, array in self.arrays.items()}, self.solution.copy()
-            self.launch(self.kernels.make, *move)
-            other, self.solution = self.solution, kept[1]
-            self.arrays = kept[0]
+            other = self.moved(move)
         expected = int(self.problem.cost(other)) - int(self.problem.cost(self.solution))
         if abs(found - expected) > 2 * self.problem.tolerance():
-            self.refuse(function, move, f"says that it adds {found}", f"{expected}, as `cost` says")
+            self.refuse("delta", move, f"says that it adds {found}", f"{expected}, as `cost` says")
 
-    def launch(self, kernel: Any, *given: Any) -> None:
-        """Run one of the kernels in one team; ``given`` stands before the solution."""
+    def moved(self, move: list[int]) -> np.ndarray:
+        """The solution to which the problem's own `move` leads; all stays as it was."""
+        kept, solution = {key: array.copy() for key, array in self.kept.items()}, self.solution.copy()
+        self.launch(self.kernels.make, *move)
+        found, self.solution, self.kept = self.solution, solution, kept
+        return found
+
+    def launch(self, kernel: Any, *given: Any, writes: bool = True) -> None:
+        """Run one of the kernels in one team; ``given`` stands before the solution.
+
+        ``writes`` says whether it may write to the solution and a walk's state; nothing may write to the data.
+        """
         from core.lang import oracle
 
-        arrays = {"solution": self.solution, **self.arrays}
+        own = [self.solution, *self.kept.values()]
+        arguments = [*(own[:1]), *self.data.values(), *own[1:]]
+        if not writes:
+            arguments = [read_only(one) if isinstance(one, np.ndarray) else one for one in arguments]
         if self.left is not None:
-            arrays = {key: metered(array, self.left) for key, array in arrays.items()}
-        data = [arrays[key] if key in arrays else self.numbers[key] for key in self.hooks.data.kinds]
+            arguments = [metered(one, self.left) if isinstance(one, np.ndarray) else one for one in arguments]
         try:
             program = kernel.specialise({}, self.lanes, {"S": BY_DTYPE[self.solution.dtype]})
-            oracle.run(program, 1, [*given, arrays["solution"], *data], self.reverse)
+            oracle.run(program, 1, [*given, *arguments], self.reverse)
         except EnoughReads:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
@@ -286,14 +299,12 @@ class Trial:
 
     def refuse_error(self, error: Exception) -> NoReturn:
         """Say where in the problem's functions the plain-Python run met an error."""
-        language = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         frames = traceback.extract_tb(error.__traceback__)
         own = {one.path for one in self.evaluation.functions}
-        ours = [frame for frame in frames if frame.filename in own] or [
-            frame for frame in frames if not frame.filename.startswith(language)
-        ]
+        ours = [frame for frame in frames if frame.filename in own]
         place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.delta.name
-        raise ProblemError(f"{place}: {error} ({self.problem.name}, {self.where})") from error
+        what = WRITTEN if "read-only" in str(error) else str(error)
+        raise ProblemError(f"{place}: {what} ({self.problem.name}, {self.where})") from error
 
 
 def random_solution(encoding: Encoding, random: np.random.Generator) -> np.ndarray:
