@@ -19,7 +19,9 @@ from cluster import abort
 
 START_S = 120.0
 """How long a rank waits for the slowest to start: 64 on two busy cores need half a minute."""
-SHORTEST_LOOK_S, LONGEST_LOOK_S = 0.001, 0.1
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.2
+PAUSE_PER_RANK_S = 0.005
+"""A rank that has ended looks at the others so seldom that those who share its core hardly notice."""
 EXCHANGE_S = 2.0
 """After this time, what a rank that has ended had sent has arrived."""
 
@@ -114,7 +116,7 @@ class Presence:
         self._words[CALLS] = ENDED
         me, size = self._world.Get_rank(), self._world.Get_size()
         others = {rank: (0.0, -1) for rank in range(size) if rank != me}
-        pause = SHORTEST_LOOK_S
+        pause = FIRST_PAUSE_S
         while others:
             for rank, (since, exchanges) in list(others.items()):
                 seen = self._look(rank)
@@ -127,7 +129,7 @@ class Presence:
                 if seen[CALLS] > calls:
                     self._end_job(me, rank)
             time.sleep(pause)
-            pause = min(2 * pause, LONGEST_LOOK_S)
+            pause = min(2 * pause, PAUSE_PER_RANK_S * size, LAST_PAUSE_S)
         self._window.Unlock_all()
         self._window.Free()
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from drivers.options import AT_HAND, add_common_options
+from drivers.options import AT_HAND, add_common_options, agreed_ranks
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.search_options import (
     add_algorithm_options,
@@ -70,10 +70,9 @@ class Workload(NamedTuple):
 def run(workload: Workload, description: str | None, argv: Sequence[str] | None) -> int:
     """Run a driver; returns the exit code."""
     options = parse(workload, description, argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks(f"python -m drivers.{workload.name}", options)
     settle(options, workload.instance, ranks.size)
     problem, source = ranks.bcast(load(workload, options) if ranks.rank == 0 else None)
     gpus = gpus_here() if options.backend == "auto" else 0
