@@ -87,7 +87,8 @@ class JoblibBackend(CpuBackend):
         meeting, launches = prepared
         meeting.handle[:] = 0
         self.work_in_parallel(
-            work_recorded, [(launches, describe(meeting), times, k, self.workers) for k in range(self.workers)]
+            work_recorded,
+            [(native.replay_code(), launches, describe(meeting), times, k, self.workers) for k in range(self.workers)],
         )
         self.timings.kernel_s += time.perf_counter() - began
 
@@ -175,9 +176,9 @@ def work(path: str, begin: int, end: int, total: int, described: list[Any]) -> N
     native.load(path)(begin, end, total, packed.ctypes.data)
 
 
-def work_recorded(launches: list[Any], meeting: Any, times: int, worker: int, workers: int) -> None:
+def work_recorded(code: str, launches: list[Any], meeting: Any, times: int, worker: int, workers: int) -> None:
     """One process's part of a replay."""
     packed = [slots(tuple(attached(d) for d in described)) for _, _, described in launches]
     counter = attached(meeting).handle
-    recorded = native.Recorded([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter)
+    recorded = native.Recorded([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)
     recorded.run(times, worker, workers)
