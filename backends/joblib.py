@@ -2,9 +2,9 @@
 
 The machine code is that of `backends.cpu`, loaded by each process from its object file; atomics work across processes.
 
-A backend has a pool of processes of its own, from its first launch to `JoblibBackend.close`. ``joblib.Parallel`` has one
-for the whole program, which another part of it may resize while workers of a replay wait for each other; it stops
-workers that are idle, or that map more than 300 MB, and makes a folder in ``/dev/shm`` for every call.
+A backend has one pool of processes, from its first launch to `JoblibBackend.close`. That of ``joblib.Parallel`` belongs
+to the whole program: another part may resize it, so that workers of a replay wait for one that is not there. It stops
+workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`` for every call.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, c
 
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
+# Object files that this process compiled: not where they belong if the cache did not take them.
+_elsewhere: dict[str, str] = {}
 
 
 def object_path(source: str, stem: str) -> str:
@@ -124,12 +126,13 @@ def load(path: str) -> Any:
 
 def load_or_compile(source: str, path: str) -> str:
     """Load an object file; compile it first if no run before has left it whole. Returns where it is."""
+    place = _elsewhere.get(path, path)
     try:
-        load(path)
+        load(place)
     except FileNotFoundError:
-        path = compile_object(source, path)
-        load(path)
-    return path
+        place = _elsewhere[path] = compile_object(source, path)
+        load(place)
+    return place
 
 
 def address(path: str) -> int:
@@ -194,7 +197,6 @@ def entry(worker, workers, times, slots):
 """
 
 
-@functools.cache
 def replay_code() -> str:
     """Where the machine code is that runs a recording; it is compiled if no run before has left it."""
     return load_or_compile(REPLAY, object_path(REPLAY, "replay"))

@@ -94,9 +94,9 @@ def free_bytes() -> int | None:
     free = []
     with contextlib.suppress(OSError), open("/proc/meminfo") as file:
         free += [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")]
-    with contextlib.suppress(OSError, ValueError):
-        with open(f"{CGROUP}/memory.max") as most, open(f"{CGROUP}/memory.current") as now:
-            free.append(int(most.read()) - int(now.read()))
+    limits = (f"{CGROUP}/memory.max", f"{CGROUP}/memory.current")
+    with contextlib.suppress(OSError, ValueError), open(limits[0]) as most, open(limits[1]) as used:
+        free.append(int(most.read()) - int(used.read()))
     return min(free, default=None)
 
 
