@@ -20,6 +20,7 @@ class JoblibBackend(CpuBackend):
     """Runs each launch on as many processes as there are cores."""
 
     name = "joblib"
+    automatic_for = ""  # threads do the same at less expense
 
     def __init__(self, device: DeviceInfo) -> None:
         import joblib

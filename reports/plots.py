@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.comparison import Comparison, Row, is_baseline
+from reports.schema import HASH_COVERS
 from reports.statistics import Estimate
 
 FORMATS = ("svg", "png")
@@ -38,7 +39,8 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.45 * len(rows)), layout="constrained")
     _draw(axes, rows)
     work = comparison.work
-    axes.set_title(f"{work.workload} on {work.instance}, equal work {work.trajectory_hash[:12]}", fontsize=10)
+    work_done = f"equal work: hash {work.trajectory_hash[:12]} of {HASH_COVERS[work.hash_covers]}"
+    axes.set_title(f"{work.workload} on {work.instance}, {work_done}", fontsize=10)
     written = []
     for form in FORMATS:
         path = folder / f"speedup.{form}"
@@ -72,4 +74,4 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
         axes.annotate(text, (high, position), va="center", fontsize=8)
     axes.margins(x=0.25)
     note = ";  * see the notes in the table" if any(row.labels for row, _ in rows) else ""
-    axes.set_xlabel(f"speed-up over cpu on one core, ratio of medians, 95 % CI{note}", fontsize=8)
+    axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{note}", fontsize=8)
