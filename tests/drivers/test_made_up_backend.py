@@ -18,7 +18,7 @@ from reports.literature import publication, timing_rows
 from reports.records import load
 
 DRIVER = ihc
-SMALL = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--no-progress", "--repeats", "3"]
+SMALL = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--no-progress"]
 
 
 class AbacusBackend(CpuBackend):
