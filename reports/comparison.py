@@ -226,7 +226,7 @@ def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> Row:
 
 
 def _labels(record: Record) -> tuple[str, ...]:
-    cores = record.environment.get("cores", 0) * record.environment.get("hosts", 1)
+    cores = (record.environment.get("cores") or 0) * (record.environment.get("hosts") or 1)
     labels = []
     if cores and record.ranks > cores:
         labels.append(f"oversubscribed: {record.ranks} ranks on {cores} cores")

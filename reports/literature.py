@@ -112,5 +112,5 @@ def _kind(row: Row) -> tuple[str, int]:
     if record.device_kind == "core":
         return ("sequential", 1) if record.ranks == 1 else ("cores", record.ranks)
     # Every rank has all cores of its host, however many ranks share them.
-    hosts = min(record.ranks, int(record.environment.get("hosts", 1)))
-    return "cores", int(record.environment.get("cores", 1)) * hosts
+    hosts = min(record.ranks, record.environment.get("hosts") or 1)
+    return "cores", (record.environment.get("cores") or 1) * hosts

@@ -337,12 +337,37 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "details": ("an object of plain JSON values", _is_plain_object),
 }
 
+_COUNT = ("an integer of at least 0", lambda value: _is_integer(value) and value >= 0)
+_AT_LEAST_1 = ("an integer of at least 1", lambda value: _is_integer(value) and value >= 1)
+_NUMBER = ("a number", _is_number)
+_INNER_RULES: dict[str, dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    "environment": {
+        "cores": _AT_LEAST_1,
+        "hosts": _AT_LEAST_1,
+        "packages": ("an object", lambda value: isinstance(value, dict)),
+    },
+    "details": {
+        **dict.fromkeys(("cities", "cells", "nodes", "optimal_tours", "streamed_bytes", "iterations"), _COUNT),
+        **dict.fromkeys(("optimum", "nodes_per_second", "root_bound"), _NUMBER),
+        "phase_seconds": (
+            "an object of numbers",
+            lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
+        ),
+    },
+}
+"""Of what reports compute with, where it is there and not null."""
+
 
 def _check(record: Record) -> None:
     for name, (expected, holds) in _RULES.items():
         value = getattr(record, name)
         if not holds(value):
             raise RecordError(f"{name}: expected {expected}, found {_short(value)}")
+    for name, rules in _INNER_RULES.items():
+        for key, (expected, holds) in rules.items():
+            value = getattr(record, name).get(key)
+            if value is not None and not holds(value):
+                raise RecordError(f"{name}.{key}: expected {expected}, found {_short(value)}")
     for position, sample in enumerate(record.samples):
         for name in Sample.__dataclass_fields__:
             value = getattr(sample, name)
