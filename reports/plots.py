@@ -39,7 +39,7 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.45 * len(rows)), layout="constrained")
     _draw(axes, rows)
     work = comparison.work
-    work_done = f"equal work: hash {work.trajectory_hash[:12]} of {HASH_COVERS[work.hash_covers]}"
+    work_done = f"{work.proven}: hash {work.trajectory_hash[:12]} of {HASH_COVERS[work.hash_covers]}"
     axes.set_title(f"{work.workload} on {work.instance}, {work_done}", fontsize=10)
     written = []
     for form in FORMATS:

@@ -153,6 +153,11 @@ class Record:
         return f"{self.trajectory_hash} of {HASH_COVERS[self.hash_covers]}"
 
     @property
+    def proven(self) -> str:
+        """What equal hashes prove, in words: equal answers may have been found in unequal work."""
+        return "equal answers" if self.hash_covers == "answer" else "equal work"
+
+    @property
     def identity(self) -> str:
         """What makes two lines repetitions of one run (see `identity`)."""
         return identity(

@@ -36,7 +36,7 @@ def print_table(comparison: Comparison) -> None:
     if not rich_printed:
         print(plain_text(cells))
     work = comparison.work
-    print(f"equal work: hash {work.hashed}, best {work.best_cost} by index {work.best_index}")
+    print(f"{work.proven}: hash {work.hashed}, best {work.best_cost} by index {work.best_index}")
     if comparison.baseline is None:
         print("no run on one core, hence no speed-ups")
     for missing in comparison.not_run:

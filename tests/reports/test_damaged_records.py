@@ -1,6 +1,7 @@
 """Damaged files of records: each gives records or one clear line, never a traceback, and nothing is lost by reading."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -143,8 +144,6 @@ def test_a_byte_that_is_no_text_is_not_replaced_by_another_name(tmp_path, make_r
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, make_record):
-    import os
-
     os.mkfifo(tmp_path / "pipe")
     for use in (load, lambda path: append(path, make_record()), lambda path: completed(path, "run")):
         with pytest.raises(RecordError, match="expected a regular file"):
@@ -179,3 +178,18 @@ def test_a_place_that_can_hold_no_report_ends_with_one_line_and_exit_code_2(tmp_
         assert done.returncode == 2, done.stderr
         assert done.stderr.startswith(f"error: {place}: cannot write the report: ") and done.stderr.count("\n") == 1
     assert out.read_text() == "mine"
+
+
+def test_a_full_standard_output_ends_with_one_line_and_one_that_is_closed_without(tmp_path, make_record):
+    path, out = tmp_path / "runs.jsonl", tmp_path / "out"
+    append(path, make_record())
+    command = [sys.executable, "-m", "reports", "compare", str(path), "--out", str(out)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    told = f"error: standard output: No space left on device; the report is in {out / 'compare.md'}\n"
+    assert (done.returncode, done.stderr) == (2, told)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        done = subprocess.run(command, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

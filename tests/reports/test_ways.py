@@ -80,4 +80,6 @@ def test_reports_show_the_ways_and_what_each_evaluated(make_record, capsys):
 )
 def test_a_report_says_what_equal_hashes_prove(make_record, covers, said):
     text = markdown.render(compare([make_record(hash_covers=covers)]))
-    assert f"the hash `0123456789abcdef` of {said}; best cost" in text
+    proven = "Equal answers" if covers == "answer" else "Equal work"
+    assert f"- **{proven}**: all 1 rows have the hash `0123456789abcdef` of {said}; best cost" in text
+    assert text.startswith(f"# ihc on kroA100: the same {'answer' if covers == 'answer' else 'work'} on every device\n")
