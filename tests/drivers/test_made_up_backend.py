@@ -42,7 +42,7 @@ def abacus(monkeypatch):
     module = ModuleType("backends.abacus")
     module.AbacusBackend = AbacusBackend
     monkeypatch.setitem(sys.modules, "backends.abacus", module)
-    monkeypatch.setitem(backends.CLASSES, "abacus", "AbacusBackend")
+    monkeypatch.setitem(backends.CLASSES, "abacus", "backends.abacus.AbacusBackend")
     monkeypatch.setattr(backends, "NAMES", tuple(backends.CLASSES))
     monkeypatch.setattr(CudaBackend, "present", lambda: 0)
 
