@@ -121,6 +121,7 @@ class Repetitions:
         self.instance = instance
         self.search = search
         self.saved = False
+        self.hosts = 1
 
     # --- what a workload says ---
 
@@ -171,6 +172,8 @@ class Repetitions:
     def repeat(self) -> None:
         """Make the repetitions that the record does not hold yet."""
         first = self.ranks.rank == 0
+        # Each host has one rank that is its first.
+        self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, done = self.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(done)
         if first and done:
@@ -225,7 +228,7 @@ class Repetitions:
             "backend": self.search.backend.name,
             "device": self.options.device,
             "ranks": self.ranks.size,
-            "environment": environment(),
+            "environment": environment(self.hosts),
         }
 
     def recorded(self) -> tuple[str, int]:

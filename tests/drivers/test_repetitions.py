@@ -58,6 +58,20 @@ def test_a_rank_that_is_not_the_first_keeps_its_own_times():
     assert times.compile_s == 0.0 and times.total_s == times.running_s > 0.0
 
 
+@pytest.mark.parametrize(("local_ranks", "hosts"), [([0], 1), ([0, 1, 2], 1), ([0, 1, 0, 1, 0], 3), (None, 1)])
+def test_a_run_over_several_hosts_says_so(monkeypatch, local_ranks, hosts):
+    """Their cores together decide what is oversubscribed, and beside which published number of cores a run stands."""
+    several = repetitions(lambda own: local_ranks)
+    several.ranks.local_rank, several.ranks.bcast = 0, lambda done: done
+    several.options.repeats, several.options.record = 0, None
+    several.repeat()
+    several.search.backend.name, several.options.seed, several.options.device = "cpu", 0, "0"
+    several.instance.sha256 = "ab" * 32
+    monkeypatch.setattr(Nothing, "parameters", {})
+    monkeypatch.setattr(Nothing, "ways", {})
+    assert several.identified()["environment"]["hosts"] == hosts
+
+
 def test_ranks_of_a_host_take_turns_over_the_devices_of_the_chosen_ones_kind():
     devices = [device("0"), device("1", "cores"), device("2"), device("3")]
     assert [turn(devices, "0", rank) for rank in range(5)] == ["0", "2", "3", "0", "2"]
