@@ -159,6 +159,7 @@ def build(options: argparse.Namespace, ranks: Any, problem: Any, gpus: int, know
 class Searches(Repetitions):
     """Repetitions of one search."""
 
+    hash_covers = "moves"
     doing = "searching"
 
     def __init__(
@@ -178,7 +179,12 @@ class Searches(Repetitions):
 
         limits = {name: value for name, value in self.stop._asdict().items() if value != Stop._field_defaults[name]}
         own = {name: getattr(self.options, name) for name in self.described.parameters}
-        return {**self.search.parameters, **self.search.ways, "threads": self.options.threads, **limits, **own}
+        return {**self.search.parameters, **limits, **own}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {**self.search.ways, "threads": self.options.threads}
 
     @property
     def units(self) -> int | None:
@@ -235,7 +241,7 @@ class Searches(Repetitions):
             f"in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations, "
             f"{times.running_s:.3f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, "
             f"kernel {times.kernel_s:.3f}, host {host_s:.3f}; {100 * self.talking_share:.1f} % in communication), "
-            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, hash {outcome.digest:016x}, "
+            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, {self.hashed(outcome.digest)}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )
