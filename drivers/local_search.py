@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from drivers.options import AT_HAND, add_common_options
+from drivers.options import AT_HAND, add_common_options, agreed_ranks
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.search_options import (
     add_algorithm_options,
@@ -67,10 +67,9 @@ class Workload(NamedTuple):
 def run(workload: Workload, description: str | None, argv: Sequence[str] | None) -> int:
     """Run a driver; returns the exit code."""
     options = parse(workload, description, argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks(f"python -m drivers.{workload.name}", options)
     settle(options, workload.instance, ranks.size)
     problem, source = ranks.bcast(load(workload, options) if ranks.rank == 0 else None)
     gpus = gpus_here() if options.backend == "auto" else 0
@@ -160,6 +159,7 @@ def build(options: argparse.Namespace, ranks: Any, problem: Any, gpus: int, know
 class Searches(Repetitions):
     """Repetitions of one search."""
 
+    hash_covers = "moves"
     doing = "searching"
 
     def __init__(
@@ -179,7 +179,12 @@ class Searches(Repetitions):
 
         limits = {name: value for name, value in self.stop._asdict().items() if value != Stop._field_defaults[name]}
         own = {name: getattr(self.options, name) for name in self.described.parameters}
-        return {**self.search.parameters, **self.search.ways, "threads": self.options.threads, **limits, **own}
+        return {**self.search.parameters, **limits, **own}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {**self.search.ways, "threads": self.options.threads}
 
     @property
     def units(self) -> int | None:
@@ -236,7 +241,7 @@ class Searches(Repetitions):
             f"in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations, "
             f"{times.running_s:.3f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, "
             f"kernel {times.kernel_s:.3f}, host {host_s:.3f}; {100 * self.talking_share:.1f} % in communication), "
-            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, hash {outcome.digest:016x}, "
+            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, {self.hashed(outcome.digest)}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )
