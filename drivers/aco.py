@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.ihc import find_instance
-from drivers.options import add_common_options, natural, number, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
 
@@ -50,10 +50,9 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.aco", options)
     work: Any = settled(options) if ranks.rank == 0 else None
     settings, instance, source = ranks.bcast(work)
     gpus = gpus_here() if options.backend == "auto" else 0

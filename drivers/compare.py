@@ -10,7 +10,6 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
+from drivers import guardian
 from drivers.options import DONE, FAILED, add_work_options, natural, positive, run_driver
 from reports import markdown, plots
 from reports.comparison import Comparison, NotRun, compare
@@ -286,7 +286,7 @@ def _run(configuration: Configuration, command: list[str], work: Work) -> NotRun
     if configuration.ranks > 1 and os.geteuid() == 0:
         # Containers are often root-only; without these two Open MPI refuses to start there.
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+    result = guardian.run(command, environment)
     record = _record_of(configuration, work)
     if result.returncode == 0 and record is not None:
         print(f"best {record.best_cost}, hash {record.hashed}")

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivers.options import add_common_options, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, positive, run_driver
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
 
@@ -35,10 +35,9 @@ MOST_ENUMERATED = 10
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.exact", options)
     work: Any = settled(options, ranks.size) if ranks.rank == 0 else None
     instance, source = ranks.bcast(work)
     gpus = gpus_here() if options.backend == "auto" else 0

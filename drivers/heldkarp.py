@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from drivers.dp_options import add_dp_options
 from drivers.heldkarp_others import MOST_PEER, Peer, check_others, held_karp, second_opinion
 from drivers.matrix_files import load_matrix
-from drivers.options import add_common_options, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, positive, run_driver
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
@@ -38,10 +38,9 @@ DEFAULT_K = 8
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.heldkarp", options)
     instance, options.k = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else (None, None))
     profile = detail(options, ranks, "heldkarp", argv, sized=bool(options.instance or options.matrix))
     gpus = gpus_here() if options.backend == "auto" else 0

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
-from drivers.options import add_common_options, natural, number, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
@@ -36,10 +36,9 @@ COUNTED_AGAIN = 200_000_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.knapsack", options)
     instance = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
     sized = bool(options.items or options.capacity or options.kind or options.instance)
     profile = detail(options, ranks, "knapsack", argv, sized)

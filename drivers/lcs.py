@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
-from drivers.options import add_common_options, run_driver
+from drivers.options import add_common_options, agreed_ranks, run_driver
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
@@ -43,10 +43,9 @@ LINE = 70
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.lcs", options)
     pair = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
     profile = detail(options, ranks, "lcs", argv, sized=bool(options.strings or options.instance or options.text))
     gpus = gpus_here() if options.backend == "auto" else 0

@@ -83,7 +83,7 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
         "algorithm": "tabu",
         "tenure": 5,
         "tenure_span": 2,
-        "remember": "auto",
+        "remember": "attributes",
         "neighbourhood": "exchange2",
         "walks": 1,
         "exchange": 0,
@@ -177,6 +177,26 @@ def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
 
 
 # --- what is refused ---
+
+
+def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path):
+    """Here the start is short enough, and a shaken tour passes 2^31."""
+    distances = np.triu(np.where(np.random.default_rng(7).random((14, 14)) < 0.3, 357_000_000, 1), 1)
+    rows = "\n".join(" ".join(map(str, row)) for row in distances + distances.T)
+    (tmp_path / "far.tsp").write_text(
+        "NAME: far\nTYPE: TSP\nDIMENSION: 14\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"
+        f"EDGE_WEIGHT_SECTION\n{rows}\nEOF\n"
+    )
+    files = [tmp_path / name for name in ("r.jsonl", "best.txt", "best.tour")]
+    wanted = ("--record", files[0], "--solution", files[1], "--tour", files[2])
+    asked = ("--algorithm", "ils", "--strength", "250", "--neighbourhood", "exchange2", "--iterations", "500")
+    code, _, error = drive(
+        "--instance", tmp_path / "far.tsp", "--backend", "cpu", "--seed", "2", *asked, *wanted, driver=tsp
+    )
+    assert code == 2
+    assert "far: costs from 0 to " in error and "below 2147483647, since they have 32 bits" in error
+    assert len(error.splitlines()) == 1
+    assert not any(file.exists() and file.stat().st_size for file in files)
 
 
 @pytest.mark.parametrize(
