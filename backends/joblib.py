@@ -44,6 +44,7 @@ class JoblibBackend(CpuBackend):
     """Runs each launch on as many processes as there are cores."""
 
     name = "joblib"
+    automatic_for = ""  # threads do the same at less expense
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)

@@ -211,6 +211,7 @@ class Colonies(Repetitions):
     """Repetitions of all iterations of all colonies."""
 
     workload = "aco"
+    hash_covers = "tours"
     doing = "touring"
 
     def __init__(
@@ -226,11 +227,12 @@ class Colonies(Repetitions):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Repetitions`."""
-        return {
-            **self.settings._asdict(),
-            "iterations": self.options.iterations,
-            "strategy": self.options.strategy,
-        }
+        return {**self.settings._asdict(), "iterations": self.options.iterations}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {"strategy": self.options.strategy}
 
     @property
     def units(self) -> int:
@@ -291,7 +293,8 @@ class Colonies(Repetitions):
             f"iteration {outcome.iteration}, {times.running_s:.3f} s (compile {times.compile_s:.3f}, "
             f"transfer {times.transfer_s:.3f}, kernel {times.kernel_s:.3f}{talking}), "
             f"{outcome.evaluations / times.running_s / 1e9:.3f} G selection evaluations/s, "
-            f"hash {outcome.digest:016x}, " + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
+            f"{self.hashed(outcome.digest)}, "
+            + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )
         for note in self.search.notes:

@@ -205,6 +205,7 @@ class Tours(Repetitions):
     """Repetitions of the whole search for a proved shortest tour."""
 
     workload = "heldkarp"
+    hash_covers = "answer"
     doing = "layers"
 
     def __init__(
@@ -221,9 +222,12 @@ class Tours(Repetitions):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Repetitions`."""
-        options = self.options
-        given = {name: getattr(options, name) for name in ("trace", "tiling", "device_memory")}
-        return given | {"k": options.k, "rotations": options.rotations, "improve": options.improve}
+        return {name: getattr(self.options, name) for name in ("trace", "k", "rotations", "improve")}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {name: getattr(self.options, name) for name in ("tiling", "device_memory")}
 
     @property
     def units(self) -> int | None:
@@ -297,7 +301,7 @@ class Tours(Repetitions):
         return (
             f"{cells:,} transitions, {rate(cells, times.running_s):,.0f} transitions/s, {times.running_s:.6f} s "
             f"(compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, kernel {times.kernel_s:.6f}), "
-            f"hash {self.digest(outcome)}, {self.verdict}"
+            f"{self.hashed(self.digest(outcome))}, {self.verdict}"
         )
 
     def cells(self, outcome: Any) -> int:

@@ -88,6 +88,7 @@ class Climbs(Repetitions):
     """Repetitions of all climbs."""
 
     workload = "ihc"
+    hash_covers = "climbs"
     doing = "climbing"
 
     def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, reason: str, climbing: Any) -> None:
@@ -98,7 +99,12 @@ class Climbs(Repetitions):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Repetitions`."""
-        return {"climbers": self.options.climbers, "start": self.options.start, "scan": self.options.scan}
+        return {"climbers": self.options.climbers, "start": self.options.start}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`; a scan is the one that runs, since ``auto`` is another on another device."""
+        return {"scan": self.search.scan.name}
 
     @property
     def units(self) -> int:
@@ -126,7 +132,7 @@ class Climbs(Repetitions):
             f"{self.instance.name}: length {outcome.length}{gap} by climber {outcome.climber}, "
             f"{outcome.steps / self.options.climbers:.2f} steps a climb, {times.running_s:.3f} s "
             f"(compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, kernel {times.kernel_s:.3f}), "
-            f"{rate:.3f} G evaluations/s, hash {outcome.digest:016x}, "
+            f"{rate:.3f} G evaluations/s, {self.hashed(outcome.digest)}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )

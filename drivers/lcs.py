@@ -168,6 +168,7 @@ class Subsequences(Repetitions):
     """Repetitions of the whole table, with its tracing."""
 
     workload = "lcs"
+    hash_covers = "answer"
     doing = "waves"
     units = PARTS
 
@@ -184,10 +185,14 @@ class Subsequences(Repetitions):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`; those that decide what is kept and where are told apart, since reports compare them."""
+        """See `Repetitions`."""
+        return {"trace": self.options.trace}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
         options = self.options
         return {
-            "trace": options.trace,
             "tiling": options.tiling,
             "device_memory": options.device_memory,
             "spill": options.spill is not None,
@@ -261,7 +266,7 @@ class Subsequences(Repetitions):
             f"{pair.name}: length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}, "
             f"{outcome.cells:,} cells, {rate(outcome.cells, times.running_s):,.0f} cells/s, {streamed}"
             f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}), hash {digest(outcome)}, {self.verdict}",
+            f"kernel {times.kernel_s:.6f}), {self.hashed(digest(outcome))}, {self.verdict}",
             flush=True,
         )
 
