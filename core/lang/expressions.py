@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from core.lang import intrinsics, tree
-from core.lang.intrinsics import ATOMICS, PURE
-from core.lang.source import Function, Source
+from core.lang import tree
+from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, VIEW_OF_PART, WORDS
+from core.lang.source import MOST_LEVELS, Function, Source, too_deep
 from core.lang.types import (
     BY_NAME,
     Array,
@@ -77,15 +77,24 @@ class Untyped(NamedTuple):
     node: Any
 
 
-# Words that Python has too: they need no import.
-PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
-OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "view", "range")
-WORDS = {**BY_NAME, **{name: getattr(intrinsics, name, None) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
+MOST_BITS = 128
+"""Of an integer constant without a type: a value has at most 64, what leads to it, as ``(1 << 64) - 1``, a few more."""
 
 
 def position(node: Any) -> tuple[int, ...]:
     """A key that names one expression of a file."""
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def levels_of(node: Any) -> int:
+    """How many levels an expression nests: at least as many parentheses as its text has on any device."""
+    if isinstance(node, ast.BoolOp):
+        return len(node.values)
+    if isinstance(node, ast.Compare):
+        return len(node.ops)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.LShift, ast.RShift)):
+        return 3
+    return 2 if isinstance(node, (ast.Call, ast.Subscript)) else 1
 
 
 class Expressions:
@@ -103,6 +112,12 @@ class Expressions:
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a located `KernelError`."""
         self.source.refuse(node, what)
+
+    def descend(self, node: Any, levels: int) -> None:
+        """Count levels of nesting, which the caller takes back when he has left ``node``."""
+        self.translator.levels += levels
+        if self.translator.levels > MOST_LEVELS:
+            too_deep(self.source, node)
 
     def key(self, node: Any) -> tuple[int, ...]:
         """What names an expression in one step of every `unroll` around it."""
@@ -124,6 +139,12 @@ class Expressions:
         if type(known) is not type(typed):
             self.refuse(node, f"the number {number} stands beside two types; cast one of them")
         return tree.Literal(scalar, typed)
+
+    def untyped(self, number: Any, node: Any) -> Untyped:
+        """A number that takes its type from where it stands."""
+        if isinstance(number, int) and number.bit_length() > MOST_BITS:
+            self.refuse(node, f"a constant of {number.bit_length()} bits; at most {MOST_BITS}, and 64 where it is used")
+        return Untyped(None, number, node)
 
     def settled(self, value: Any, node: Any) -> Any:
         """A typed expression: an untyped number alone is i32, or f32."""
@@ -192,7 +213,11 @@ class Expressions:
         method = getattr(self, "expr_" + type(node).__name__, None)
         if method is None:
             self.refuse(node, ADVICE.get(type(node), f"{type(node).__name__} is not part of the kernel language"))
-        return method(node)
+        levels = levels_of(node)
+        self.descend(node, levels)
+        found = method(node)
+        self.translator.levels -= levels
+        return found
 
     def typed(self, node: Any) -> Any:
         """An expression whose numbers all have a type."""
@@ -209,7 +234,7 @@ class Expressions:
         if isinstance(node.value, bool):
             return tree.Literal(boolean, node.value)
         if isinstance(node.value, (int, float)):
-            return Untyped(None, node.value, node)
+            return self.untyped(node.value, node)
         return self.refuse(node, f"the constant {node.value!r}; kernels have integers, floats and truth values")
 
     def expr_Name(self, node: ast.Name) -> Any:  # noqa: N802
@@ -232,8 +257,15 @@ class Expressions:
         if isinstance(value, bool):
             return tree.Literal(boolean, value)
         if type(value) in (int, float):
-            return Untyped(None, value, node)
+            return self.untyped(value, node)
+        self.check_carried(node)
         return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
+
+    def check_carried(self, node: ast.Name) -> None:
+        """Refuse a name of the pack where its value is only handed on."""
+        name = node.id
+        if name in self.source.carried.values():
+            self.refuse(node, f"{name} is only carried here; read it in a @function that has a parameter {name}")
 
     assigned: set[str]
 
@@ -246,7 +278,9 @@ class Expressions:
         if isinstance(left, Untyped) and isinstance(right, Untyped):
             if isinstance(node.op, ast.Div) and not isinstance(left.value + right.value, float):
                 self.refuse(node, "/ divides floats; write // for integers")
-            return Untyped(None, self.folded(node, python, left.value, right.value), node)
+            if name == "shl" and not isinstance(right.value, float) and right.value > MOST_BITS:
+                self.refuse(node, f"a constant shifted by {right.value}; at most {MOST_BITS}")
+            return self.untyped(self.folded(node, python, left.value, right.value), node)
         if name in ("shl", "shr"):
             left, right = self.settled(left, node.left), self.settled(right, node.right)
             scalar = promoted(left.type)
@@ -295,7 +329,7 @@ class Expressions:
         value = self.expression(node.operand)
         name, python = UNARY[type(node.op)]
         if isinstance(value, Untyped):
-            return Untyped(None, self.folded(node, python, value.value), node)
+            return self.untyped(self.folded(node, python, value.value), node)
         scalar = promoted(value.type)
         if scalar.kind == "b" or (scalar.kind == "f" and name == "invert"):
             self.refuse(
@@ -360,6 +394,8 @@ class Expressions:
         found = self.out.parameters.get(name)
         if name in self.out.arrays:
             found = self.out.arrays[name].array
+        if found is None:
+            self.check_carried(node)
         if not isinstance(found, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
         return name, found
@@ -529,11 +565,12 @@ class Expressions:
 
     def passed_array(self, given: Any) -> tuple[Any, str, tree.ArrayType]:
         """An array argument, whole or as a view: what is passed, the array's name and its type."""
-        is_view = isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "view"
-        if not is_view:
+        word = given.func.id if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else ""
+        if word not in ("view", VIEW_OF_PART):
             name, array = self.array(given)
             return name, name, array
-        self.check_word(given.func, self.source.lookup("view"))
+        if word == "view":
+            self.check_word(given.func, self.source.lookup("view"))
         self.count(given, 2)
         name, array = self.array(given.args[0])
         if array.space == "local":

@@ -7,8 +7,9 @@ import copy
 from typing import Any
 
 from core.lang import tree
-from core.lang.expressions import WORDS, Expressions, Untyped
-from core.lang.source import Function, Kernel, Source
+from core.lang.expressions import Expressions, Untyped
+from core.lang.intrinsics import WORDS
+from core.lang.source import Function, Source
 from core.lang.tables import array_type, staged
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
@@ -48,6 +49,7 @@ class Body(Expressions):
         self.loops: list[list[set[str] | None] | None] = []
         self.temporaries = 0
         self.depth = 0
+        self.copies = 1
 
     def translate(self) -> None:
         """Fill ``out.body``."""
@@ -61,6 +63,7 @@ class Body(Expressions):
         found: list[Any] = []
         self.depth += 1
         for statement in statements:
+            self.descend(statement, 1)
             method = getattr(self, "stmt_" + type(statement).__name__, None)
             if method is None:
                 kind = type(statement)
@@ -68,6 +71,7 @@ class Body(Expressions):
                     statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language")
                 )
             found.extend(method(statement))
+            self.translator.levels -= 1
         self.depth -= 1
         return found
 
@@ -283,9 +287,13 @@ class Body(Expressions):
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
+        for bound in bounds:
+            self.folded(node, i32.exact, bound)
         steps = self.out.unrolled[self.key(node)] = range(*bounds)
-        if len(steps) > MOST_UNROLLED:
-            self.refuse(node, f"unroll of {len(steps)} steps; at most {MOST_UNROLLED}, use range")
+        outer_copies, self.copies = self.copies, self.copies * max(1, len(steps))
+        if self.copies > MOST_UNROLLED:
+            inside = f", {self.copies} with those around it" if outer_copies > 1 else ""
+            self.refuse(node, f"unroll of {len(steps)} steps{inside}; at most {MOST_UNROLLED}, use range")
         found: list[Any] = []
         self.loops.append(None)
         self.depth -= 1
@@ -294,7 +302,7 @@ class Body(Expressions):
             self.steps = (*outer, value)
             self.constants[name] = self.folded(node, i32.exact, value)
             found.extend(self.block(node.body))
-        self.steps = outer
+        self.steps, self.copies = outer, outer_copies
         self.depth += 1
         self.loops.pop()
         self.constants.pop(name, None)
@@ -367,6 +375,7 @@ class Translator:
 
     def __init__(self, team_size: int) -> None:
         self.team_size = team_size
+        self.levels = 0
         self.done: dict[Any, tree.Function] = {}
         self.order: list[tree.Function] = []
         self.named = 0
@@ -397,13 +406,15 @@ class Translator:
         self.open.append(source)
         out.types = bound
         body = Body(self, source, out, self.team_size)
+        body.descend(source.node, 2)
         body.translate()
+        self.levels -= 2
         self.open.pop()
         self.order.append(out)
         return out
 
 
-def translate(kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
+def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
     """Translate a kernel into a typed program.
 
     Parameters
