@@ -77,6 +77,8 @@ class Untyped(NamedTuple):
     node: Any
 
 
+MOST_LOCAL_BYTES = 1 << 18
+"""Of a lane's local arrays: they lie on the stack of a thread, which may be as small as 512 KiB."""
 MOST_BITS = 128
 """Of an integer constant without a type: a value has at most 64, what leads to it, as ``(1 << 64) - 1``, a few more."""
 
@@ -139,6 +141,16 @@ class Expressions:
         if type(known) is not type(typed):
             self.refuse(node, f"the number {number} stands beside two types; cast one of them")
         return tree.Literal(scalar, typed)
+
+    def occupy(self, node: Any, count: int) -> None:
+        """Count bytes of local arrays."""
+        self.out.local_bytes += count
+        if self.out.local_bytes > MOST_LOCAL_BYTES:
+            self.refuse(
+                node,
+                f"local arrays of {self.out.local_bytes} bytes, with those of every call; a lane has "
+                f"{MOST_LOCAL_BYTES}, pass a part of an argument instead",
+            )
 
     def untyped(self, number: Any, node: Any) -> Untyped:
         """A number that takes its type from where it stands."""
@@ -558,6 +570,7 @@ class Expressions:
                 arguments.append(self.stored(value, wanted, given, what, given))
         found = self.translator.function(callee, tuple(types), bound, node, self)
         self.out.calls[self.key(node)] = found
+        self.occupy(node, found.local_bytes)
         own = all(name in self.out.arrays and array.space == "local" for name, array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier

@@ -182,6 +182,8 @@ class Body(Expressions):
         if count < 1:
             self.refuse(call, f"an array of {count} elements; it needs at least one")
         array = tree.NewArray(target.id, tree.ArrayType(element, space), count)
+        if space == "local":
+            self.occupy(call, tree.padded(array))
         self.out.arrays[target.id] = array
         return [array]
 
@@ -282,13 +284,12 @@ class Body(Expressions):
     def unrolled(self, node: ast.For) -> list[Any]:
         """``for k in unroll(...)``: the body once for each value of the constant ``k``."""
         name = node.target.id  # type: ignore[attr-defined]
-        bounds = [self.constant(n, "a bound of unroll") for n in self.bounds(node)]
+        nodes = self.bounds(node)
+        bounds = [int(self.folded(n, i32.exact, self.constant(n, "a bound of unroll"))) for n in nodes]
         if name in self.out.locals or name in self.out.parameters or name in self.constants:
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
-        for bound in bounds:
-            self.folded(node, i32.exact, bound)
         steps = self.out.unrolled[self.key(node)] = range(*bounds)
         outer_copies, self.copies = self.copies, self.copies * max(1, len(steps))
         if self.copies > MOST_UNROLLED:

@@ -17,6 +17,7 @@ import numpy as np
 from core.lang import intrinsics, tree
 from core.lang.expressions import position
 from core.lang.intrinsics import Memory, place, poisoned
+from core.lang.source import KernelError
 from core.lang.types import Generic, i32, promoted, type_of
 
 
@@ -115,6 +116,7 @@ def python(function: tree.Function) -> Any:
         types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
         scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names}
+        scope[SOURCE] = function.source
         exec(compile(module, function.source.path, "exec"), scope)
         function.python = scope[definition.name]  # type: ignore[attr-defined]
     return function.python  # type: ignore[attr-defined]
@@ -136,8 +138,29 @@ def rising_range(start: Any, stop: Any, step: Any) -> Any:
     return typed_range(start, stop, step)
 
 
-class BarrierError(RuntimeError):
+class BarrierError(KernelError):
     """Some lanes of a team wait at a barrier that others never reach."""
+
+
+SOURCE = "source of this function"
+"""A global of every function that `python` makes; no identifier has spaces."""
+
+LOCATED: dict[type, Any] = {
+    kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
+    for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError)
+}
+"""What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
+
+
+def located(error: Exception) -> Exception:
+    """The error with file, line and function of the innermost kernel code that it passed through."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        source = trace.tb_frame.f_globals.get(SOURCE)
+        found = found if source is None else f"{source.path}:{trace.tb_lineno}: {source.name}: "
+        trace = trace.tb_next
+    kind = next(kind for kind in LOCATED if isinstance(error, kind))
+    return LOCATED[kind](f"{found}{error}")  # type: ignore[no-any-return]
 
 
 class _Team:
@@ -174,10 +197,12 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     BarrierError
         A barrier was not reached by every lane of a team.
     OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError
-        The kernel did what the language calls an error.
+        The kernel did what the language calls an error; each is a `KernelError` too, with file, line and function.
 
     """
     kernel = program.kernel
+    for function in program.functions:  # callees come first, so that a long chain of calls is no deep recursion
+        python(function)
     given = iter(arguments)
     bound: list[Any] = []
     for name, kind in kernel.source.signature.items():
@@ -194,6 +219,8 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
                 place.team_rank = team
                 place.shared = _Team(program.team_size).take
                 _run_team(kernel, bound, lanes)
+    except tuple(LOCATED) as error:
+        raise located(error) from error
     finally:
         vars(place).clear()  # outside a launch, one lane stands alone
 
@@ -220,5 +247,6 @@ def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None
                 waiting[place.lane] = steps
         if waiting and len(waiting) < len(alive):
             missing = sorted(set(alive) - set(waiting))
-            raise BarrierError(f"{kernel.name}: lanes {missing[:4]} ended while others wait at a barrier")
+            where = f"{kernel.source.path}:{kernel.source.first_line}: {kernel.name}"
+            raise BarrierError(f"{where}: lanes {missing[:4]} ended while others wait at a barrier")
         alive = waiting

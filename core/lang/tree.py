@@ -206,7 +206,8 @@ class Function:
     their types. The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give
     every value its type, ``calls`` for the functions called, ``unrolled`` for the constants of ``unroll``, and
     ``rising``, the ranges whose step must turn out positive. ``copies`` names the team's copy of each shared table; the
-    plain-Python run does without.
+    plain-Python run does without. ``local_bytes`` are those of its local arrays and of the functions that it calls,
+    once for each call in its text, because devices write functions out where they are called.
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -228,6 +229,7 @@ class Function:
         self.calls: dict[tuple[int, ...], Function] = {}
         self.unrolled: dict[tuple[int, ...], range] = {}
         self.rising: set[tuple[int, ...]] = set()
+        self.local_bytes = 0
 
 
 def written(function: Function) -> set[str]:

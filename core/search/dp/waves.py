@@ -148,8 +148,8 @@ class WaveEngine:
             work = self.words(cells) if bits else cells
             teams = max(1, min(most, -(-work // self.team_size())))
             backend.launch(
-                self.kernel, teams, self.team_size(), self.window, kept, wave, cells, first, here, one, two, kept_here, bits,
-                *self.data,
+                self.kernel, teams, self.team_size(), self.window, kept, wave, cells, first, here, one, two,
+                kept_here, bits, *self.data,
             )  # fmt: skip
             if self.rows is not None and bits:
                 self.rows.close_row(wave)
