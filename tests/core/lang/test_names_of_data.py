@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import keyword
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ N = 5
 
 def names_in(*templates):
     """Every identifier that a template's source text has: parameters, locals, functions, constants and words."""
-    nodes = [node for one in templates for node in ast.walk(ast.parse(open(one.__file__).read()))]
+    nodes = [node for one in templates for node in ast.walk(ast.parse(Path(one.__file__).read_text()))]
     found = {node.id for node in nodes if isinstance(node, ast.Name)}
     found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
