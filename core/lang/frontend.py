@@ -1,4 +1,4 @@
-"""Front end, second half: statements, functions and whole programs; what is not in the language is refused."""
+"""Front end, third part: statements, functions and whole programs; what is not in the language is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import copy
 from typing import Any
 
 from core.lang import tree
-from core.lang.expressions import Expressions, Untyped
+from core.lang.calls import Calls
+from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
 from core.lang.source import Function, Source
 from core.lang.tables import array_type, staged
@@ -36,7 +37,7 @@ STATEMENT_ADVICE = {
 MOST_UNROLLED = 4096
 
 
-class Body(Expressions):
+class Body(Calls):
     """Translates the body of one function.
 
     ``defined`` is the set of locals that certainly have a value here; None where no path leads.

@@ -145,7 +145,7 @@ class BarrierError(KernelError):
 SOURCE = "source of this function"
 """A global of every function that `python` makes; no identifier has spaces."""
 
-LOCATED: dict[type, Any] = {
+LOCATED: dict[type[Exception], type[Exception]] = {
     kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
     for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError)
 }
@@ -160,7 +160,7 @@ def located(error: Exception) -> Exception:
         found = found if source is None else f"{source.path}:{trace.tb_lineno}: {source.name}: "
         trace = trace.tb_next
     kind = next(kind for kind in LOCATED if isinstance(error, kind))
-    return LOCATED[kind](f"{found}{error}")  # type: ignore[no-any-return]
+    return LOCATED[kind](f"{found}{error}")
 
 
 class _Team:

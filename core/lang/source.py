@@ -64,12 +64,11 @@ class Source:
     def node(self) -> ast.FunctionDef:
         """The function's syntax tree, with the line numbers of its file."""
         if self._node is None:
-            self._node = _functions(self.path).get((self.first_line, self.name))
-            if self._node is None:
+            found = _functions(self.path).get((self.first_line, self.name))
+            if found is None:
                 self.refuse(None, "its source text cannot be found; define it in a file")
-            _check_depth(self, self._node)
-            if self.pack is not None:
-                self._node = _unpacked(self, self._node)
+            _check_depth(self, found)
+            self._node = found if self.pack is None else _unpacked(self, found)
         return self._node
 
     @property
@@ -170,24 +169,24 @@ def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
     star = node.args.vararg
     if star is None or source.pack is None:
         source.refuse(node, "has a pack but no starred parameter; write *data as the last one")
-    kinds = source.pack.kinds
-    inside = {name: f"{star.arg}.{name}" for name in kinds}
+    kinds, carrier = source.pack.kinds, star.arg
+    inside = {name: f"{carrier}.{name}" for name in kinds}
 
     class WriteOut(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.Call:  # noqa: N802
             self.generic_visit(call)
             given = call.args[-1] if call.args else None
-            which = _which_part(given, star.arg)
+            which = _which_part(given, carrier)
             if which is None:
                 return call
             callee = source.lookup(call.func.id) if isinstance(call.func, ast.Name) else None
             if not isinstance(callee, Function):
-                source.refuse(call, f"*{star.arg} given to what is no @function")
+                source.refuse(call, f"*{carrier} given to what is no @function")
             wanted = [callee.carried.get(n, n) for n in callee.signature if n != "return"][len(call.args) - 1 :]
             for name in wanted:
                 if name not in kinds:
                     has = ", ".join(kinds) or "nothing"
-                    source.refuse(call, f"{callee.name} wants {name}; *{star.arg} has {has}")
+                    source.refuse(call, f"{callee.name} wants {name}; *{carrier} has {has}")
             call.args[-1:] = [handed(name, which, given, place) for place, name in enumerate(wanted)]
             return call
 

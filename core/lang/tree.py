@@ -232,15 +232,18 @@ class Function:
         self.local_bytes = 0
 
 
-def written(function: Function) -> set[str]:
-    """The function's arrays to which it, or a function that it calls, stores."""
-    found: set[str] = set()
+def written(function: Function, known: dict[Function, set[str]] | None = None) -> set[str]:
+    """The function's arrays to which it, or a function that it calls, stores; ``known`` holds what is found."""
+    known = {} if known is None else known
+    if function in known:
+        return known[function]
+    found = known[function] = set()
 
     def visit(node: Any) -> None:
         if isinstance(node, (Store, Atomic)):
             found.add(node.array)
         if isinstance(node, Call):
-            inside = written(node.function)
+            inside = written(node.function, known)
             for name, given in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside:
                     found.add(given.array if isinstance(given, View) else given)
