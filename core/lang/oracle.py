@@ -138,7 +138,7 @@ def rising_range(start: Any, stop: Any, step: Any) -> Any:
     return typed_range(start, stop, step)
 
 
-class BarrierError(KernelError):
+class BarrierError(KernelError, RuntimeError):
     """Some lanes of a team wait at a barrier that others never reach."""
 
 
@@ -220,7 +220,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
                 place.shared = _Team(program.team_size).take
                 _run_team(kernel, bound, lanes)
     except tuple(LOCATED) as error:
-        raise located(error) from error
+        raise located(error).with_traceback(error.__traceback__) from error
     finally:
         vars(place).clear()  # outside a launch, one lane stands alone
 
