@@ -196,6 +196,8 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     ------
     BarrierError
         A barrier was not reached by every lane of a team.
+    KernelError
+        A number does not fit its parameter.
     OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError
         The kernel did what the language calls an error; each is a `KernelError` too, with file, line and function.
 
@@ -209,8 +211,9 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         if name in kernel.constants:
             bound.append(kernel.constants[name])
         elif name != "return":
-            value, scalar = next(given), kernel.parameters[name]
-            bound.append(memory(value, scalar, kind) if isinstance(scalar, tree.ArrayType) else scalar(value))
+            value, typed = next(given), kernel.parameters[name]
+            is_array = isinstance(typed, tree.ArrayType)
+            bound.append(memory(value, typed, kind) if is_array else number(value, typed, kernel, name))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     place.team_count, place.team_size = teams, program.team_size
     try:
@@ -223,6 +226,13 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         raise located(error).with_traceback(error.__traceback__) from error
     finally:
         vars(place).clear()  # outside a launch, one lane stands alone
+
+
+def number(value: Any, scalar: Any, kernel: tree.Function, name: str) -> Any:
+    """A scalar argument, which must fit: a cast would cut it."""
+    if scalar.kind in "iu" and not scalar.low <= int(value) <= scalar.high:
+        kernel.source.refuse(None, f"argument {name} is {scalar.__name__}; {value} does not fit")
+    return scalar(value)
 
 
 def memory(array: np.ndarray, typed: tree.ArrayType, kind: Any) -> Memory:

@@ -13,6 +13,7 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.kernels import grid, local_search, waves
+from core.problems.problem import Evaluation, Kept
 from core.search.dp import Grid, GridEngine
 from core.search.local_search import (
     Bits,
@@ -24,7 +25,6 @@ from core.search.local_search import (
     TabuSearch,
     VariableNeighbourhoodSearch,
 )
-from core.search.local_search.problem import Evaluation, Kept
 
 N = 5
 
