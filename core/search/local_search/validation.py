@@ -303,7 +303,7 @@ class Trial:
         own = {one.path for one in self.evaluation.functions}
         ours = [frame for frame in frames if frame.filename in own]
         place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.delta.name
-        what = WRITTEN if "read-only" in str(error) else str(error)
+        what = WRITTEN if "read-only" in str(error) else str(error.__cause__ or error)  # the cause names no place again
         raise ProblemError(f"{place}: {what} ({self.problem.name}, {self.where})") from error
 
 
