@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.problems import fetch, generators, known, tsplib
 from core.problems.errors import FetchError, InstanceError
-from core.problems.tsp import Instance
+from core.problems.tsp_instance import Instance
 
 SUFFIXES = (".tsp", ".vrp", ".tsp.gz", ".vrp.gz")
 SUBFOLDERS = ("", "tsplib", "national", "vrp")

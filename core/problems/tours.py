@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from core.problems.layout import Layout, Section, quoted, read_text, scan
-from core.problems.tsp import FEWEST_CITIES, MOST_CITIES, checked_tour
+from core.problems.tsp_instance import FEWEST_CITIES, MOST_CITIES, checked_tour
 
 
 def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str = "") -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from core.problems import distances as metric
 from core.problems import known
 from core.problems.layout import Layout, Section, quoted, read_text, scan
-from core.problems.tsp import FEWEST_CITIES, MOST_CITIES, Instance
+from core.problems.tsp_instance import FEWEST_CITIES, MOST_CITIES, Instance
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
