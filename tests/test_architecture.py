@@ -135,7 +135,7 @@ def test_circles_are_seen_wherever_an_import_stands(tmp_path, monkeypatch):
         "core/__init__.py": "",
         "core/a.py": "from core import b\nfrom core.c import name",
         "core/b.py": "def late():\n    if True:\n        import core.a",
-        "core/c.py": "import typing\nif typing.TYPE_CHECKING:\n    from core import a",
+        "core/c.py": "import typing\nif typing.TYPE_CHECKING:\n    from core import a\nelse:\n    from core import g",
         "core/d.py": "from . import e",
         "core/f.py": "import core.g",
         "core/g.py": "from core.c import name",
