@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from numbers import Integral
 
 import numpy as np
 
 from core.problems.errors import InstanceError
-from core.problems.layout import LONGEST_NUMBER, quoted, read_text
+from core.problems.files import first_file, instead_of_file, read_text
+from core.problems.layout import LONGEST_NUMBER, quoted
 
 MOST_CAPACITY = 2**30 - 1
 """The sum of two weights and a capacity stays within 32 bits."""
@@ -85,7 +87,7 @@ class Knapsack:
         self.n = len(self.weights)
         if len(self.values) != self.n:
             raise InstanceError(name, None, f"{self.n} weights, {len(self.values)} values", "as many of both")
-        if not 0 <= capacity <= MOST_CAPACITY:
+        if not isinstance(capacity, Integral) or not 0 <= capacity <= MOST_CAPACITY:
             raise InstanceError(name, None, f"capacity {capacity}", f"an integer from 0 to {MOST_CAPACITY}")
         self.capacity = int(capacity)
         content = hashlib.sha256(f"knapsack {self.n} {self.capacity}\n".encode())
@@ -179,13 +181,13 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
         ("seed", seed, 0, LARGEST_SEED),
         ("range", largest, 1000, MOST_RANGE),
     ):
-        if not low <= number <= high:
+        if not isinstance(number, Integral) or not low <= number <= high:
             raise InstanceError(name, None, f"{what} {number}", f"an integer from {low} to {high}")
     if kind not in CLASSES:
         raise InstanceError(name, None, f"class {quoted(kind)}", f"one of {', '.join(CLASSES)}")
     words = np.random.Philox(key=seed).random_raw(2 * items)
     if kind == PAPER:
-        if capacity is None or not 4 <= capacity <= MOST_CAPACITY:
+        if not isinstance(capacity, Integral) or not 4 <= capacity <= MOST_CAPACITY:
             found = "no capacity" if capacity is None else f"capacity {capacity}"
             raise InstanceError(name, None, found, f"an integer from 4 to {MOST_CAPACITY}")
         weights, values = _drawn(words, 1, (3 * capacity - 1) // 10).reshape(2, items)
@@ -234,10 +236,11 @@ def load(path: str, data: str | os.PathLike | None = None) -> Knapsack:
     """
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of instances")
-    for place in (path, os.path.join(data or "", path)):
-        if os.path.isfile(place):
-            return read(place)
-    raise InstanceError(path, None, "no such file", "a file of a knapsack instance")
+    places = [path, os.path.join(data or "", path)]
+    place = first_file(places)
+    if place is not None:
+        return read(place)
+    raise InstanceError(path, None, instead_of_file(places), "a file of a knapsack instance")
 
 
 def read(path: str | os.PathLike) -> Knapsack:
@@ -262,7 +265,7 @@ class _Lines:
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = path
-        text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+        text = read_text(path, "a file of a knapsack instance").replace("\r\n", "\n").replace("\r", "\n")
         self.rows = [(number, row.strip()) for number, row in enumerate(text.split("\n"), 1) if row.strip()]
         self.at = 0
 

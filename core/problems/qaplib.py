@@ -10,7 +10,8 @@ import numpy as np
 
 from core.problems import taillard
 from core.problems.errors import InstanceError
-from core.problems.layout import LONGEST_NUMBER, quoted, read_text
+from core.problems.files import first_file, read_text
+from core.problems.layout import LONGEST_NUMBER, quoted
 from core.problems.qap_instance import (
     LARGEST_COST,
     MOST_FACILITIES,
@@ -54,6 +55,8 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
         return read(path)
     if spec in taillard.SEEDS:
         return taillard.generate(spec)
+    if os.path.exists(spec):
+        return read(spec)
     raise _nowhere(spec, data)
 
 
@@ -78,7 +81,7 @@ def _find(name: str, data: str | os.PathLike | None) -> str | None:
     if not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of instances")
     places = (os.path.join(data, folder, name + suffix) for folder in SUBFOLDERS for suffix in SUFFIXES)
-    return next(filter(os.path.isfile, places), None)
+    return first_file(places)
 
 
 def read(path: str | os.PathLike) -> QapInstance:
@@ -89,11 +92,7 @@ def read(path: str | os.PathLike) -> QapInstance:
     InstanceError
         Names file, line, what was found and what was expected.
     """
-    try:
-        text = read_text(path)
-    except InstanceError as error:
-        # it speaks of TSPLIB, whose files it was written for
-        raise InstanceError(path, None, error.found, error.expected.replace("TSPLIB", "QAPLIB")) from None
+    text = read_text(path, "a QAPLIB file")
     name = re.sub(r"(\.dat)?(\.gz)?$", "", os.path.basename(path))
     return parse(text, path=path, name=name, source=f"file {os.fspath(path)}")
 

@@ -212,14 +212,9 @@ def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) ->
     _checked_size(name, len(coordinates))
     if not np.isfinite(coordinates).all():
         raise InstanceError(name, None, "NaN or infinite coordinates", "finite ones")
-    largest = metric.largest_possible(coordinates, edge_weight_type)
-    if largest > metric.LARGEST_DISTANCE:
-        raise InstanceError(
-            name,
-            None,
-            f"cities up to {largest:.4g} apart",
-            f"distances of at most {metric.LARGEST_DISTANCE}",
-        )
+    objection = metric.objection(coordinates, edge_weight_type)
+    if objection:
+        raise InstanceError(name, None, *objection)
     return coordinates
 
 

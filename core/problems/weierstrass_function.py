@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class WeierstrassInstance:
 
 
 def _check_size(name: str, n: int) -> None:
-    if not 1 <= n <= MOST_COORDINATES:
+    if not isinstance(n, Integral) or not 1 <= n <= MOST_COORDINATES:
         reason = f", so that costs in units of 2^-20 fit in 31 bits (at most {LARGEST_TERM} a coordinate)"
         expected = f"1 to {MOST_COORDINATES}{reason if n > 0 else ''}"
         raise InstanceError(name, None, f"{n} coordinates", expected)
