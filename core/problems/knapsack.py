@@ -284,6 +284,12 @@ class _Lines:
         self.at += 1
         return self.rows[self.at - 1][1]
 
+    def items(self, number: int) -> int:
+        """Return a number of items that the line taken last has, after making sure that there are some."""
+        if number < 1:
+            raise self.error(f"{number} items", f"1 to {MOST_ITEMS}")
+        return number
+
     def integers(self, expected: str, names: tuple[str, ...], limits: tuple[int, ...], comma: bool) -> list[int]:
         """Return the numbers of the next line, each from 0 to its limit."""
         row = self.next(expected)
@@ -305,9 +311,10 @@ class _Lines:
 
 
 def _read_plain(lines: _Lines, name: str) -> Knapsack:
-    n, capacity = lines.integers(
+    size, capacity = lines.integers(
         "the number of items and the capacity", ("number of items", "capacity"), (MOST_ITEMS, MOST_CAPACITY), False
     )
+    n = lines.items(size)
     rows = [
         lines.integers(f"value and weight of item {k} of {n}", ("value", "weight"), (LARGEST, LARGEST), False)
         for k in range(1, n + 1)
@@ -320,7 +327,8 @@ def _read_plain(lines: _Lines, name: str) -> Knapsack:
 
 def _read_pisinger(lines: _Lines) -> Knapsack:
     name = lines.next("a name")
-    n, capacity, optimum = lines.key("n", MOST_ITEMS), lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
+    n = lines.items(lines.key("n", MOST_ITEMS))
+    capacity, optimum = lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
     took = lines.next("time and seconds")
     if took.split()[0] != "time":
         raise lines.error(quoted(took), "time and seconds")

@@ -194,7 +194,9 @@ def test_damaged_or_incomplete_archive_is_refused(tmp_path):
 def test_an_archive_with_other_bytes_than_the_pinned_ones_is_not_opened(tmp_path, monkeypatch):
     packed = archive_of(tmp_path / "a.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
     monkeypatch.setattr(tarfile, "open", None)
-    with pytest.raises(FetchError, match=f"a.tar.gz has the SHA-256 {digest_of(packed)}, expected {fetch.ARCHIVE_SHA256}"):
+    with pytest.raises(
+        FetchError, match=f"a.tar.gz has the SHA-256 {digest_of(packed)}, expected {fetch.ARCHIVE_SHA256}"
+    ):
         fetch.extract(packed, tmp_path / "out")
 
 

@@ -66,7 +66,9 @@ def test_unknown_name_is_refused_with_advice(places, monkeypatch):
     monkeypatch.setenv("TSPLIB_DIR", "elsewhere")
     with pytest.raises(InstanceError, match=r"TSPLIB_DIR \(elsewhere\).*fetch tsplib kroA100. gets it"):
         tsp.load("kroA100")
-    with pytest.raises(InstanceError, match="gr17: found no such instance.*fetch tsplib gr17`, or `fetch archive`, gets"):
+    with pytest.raises(
+        InstanceError, match="gr17: found no such instance.*fetch tsplib gr17`, or `fetch archive`, gets"
+    ):
         tsp.load("gr17")
 
 

@@ -187,7 +187,7 @@ def test_file_cut_anywhere_is_refused_or_the_same_instance(text):
 def test_missing_damaged_and_oversized_files_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InstanceError, match="found no such file"):
         tsplib.load(tmp_path / "absent.tsp")
-    with pytest.raises(InstanceError, match="unreadable content"):
+    with pytest.raises(InstanceError, match="found a folder, expected a TSPLIB file"):
         tsplib.load(tmp_path)
     (tmp_path / "cut.tsp.gz").write_bytes(gzip.compress(samples.EUCLIDEAN.encode())[:-20])
     (tmp_path / "plain.tsp.gz").write_text(samples.EUCLIDEAN)
