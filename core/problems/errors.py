@@ -1,5 +1,7 @@
 """The errors that loading or fetching an instance can end with, each worded as one line for the user."""
 
+from numbers import Integral
+
 from core.errors import UserError
 
 
@@ -27,6 +29,18 @@ class InstanceError(UserError, ValueError):
     def __reduce__(self) -> tuple:
         """Pickle by the four parts, so that the error crosses process borders."""
         return InstanceError, (self.path, self.line, self.found, self.expected)
+
+
+def require_integer(place: object, found: str, value: object, smallest: int, largest: int) -> None:
+    """Make sure that a number is an integer of a range; those of NumPy count.
+
+    Raises
+    ------
+    InstanceError
+        Anything else, 10.0 included; `place` and `found` say what it is.
+    """
+    if not isinstance(value, Integral) or not smallest <= int(value) <= largest:
+        raise InstanceError(place, None, found, f"an integer from {smallest} to {largest}")
 
 
 class FetchError(RuntimeError):

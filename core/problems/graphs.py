@@ -8,12 +8,11 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
 from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.generators import LARGEST_SEED, random_words
 from core.problems.layout import quoted
@@ -285,8 +284,7 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
 
 
 def _check_parts(name: str, k: int) -> None:
-    if not isinstance(k, Integral) or not 2 <= k <= MOST_PARTS:
-        raise InstanceError(name, None, f"{k} parts", f"an integer from 2 to {MOST_PARTS}")
+    require_integer(name, f"{k} parts", k, 2, MOST_PARTS)
 
 
 def _parse_size(path: str | os.PathLike, line: int, tokens: list[str]) -> tuple[int, int]:

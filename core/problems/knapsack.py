@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from numbers import Integral
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
 from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.layout import LONGEST_NUMBER, quoted
 
@@ -87,8 +86,7 @@ class Knapsack:
         self.n = len(self.weights)
         if len(self.values) != self.n:
             raise InstanceError(name, None, f"{self.n} weights, {len(self.values)} values", "as many of both")
-        if not isinstance(capacity, Integral) or not 0 <= capacity <= MOST_CAPACITY:
-            raise InstanceError(name, None, f"capacity {capacity}", f"an integer from 0 to {MOST_CAPACITY}")
+        require_integer(name, f"capacity {capacity}", capacity, 0, MOST_CAPACITY)
         self.capacity = int(capacity)
         content = hashlib.sha256(f"knapsack {self.n} {self.capacity}\n".encode())
         content.update(self.weights.astype("<u4").tobytes())
@@ -181,15 +179,14 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
         ("seed", seed, 0, LARGEST_SEED),
         ("range", largest, 1000, MOST_RANGE),
     ):
-        if not isinstance(number, Integral) or not low <= number <= high:
-            raise InstanceError(name, None, f"{what} {number}", f"an integer from {low} to {high}")
+        require_integer(name, f"{what} {number}", number, low, high)
     if kind not in CLASSES:
         raise InstanceError(name, None, f"class {quoted(kind)}", f"one of {', '.join(CLASSES)}")
     words = np.random.Philox(key=seed).random_raw(2 * items)
     if kind == PAPER:
-        if not isinstance(capacity, Integral) or not 4 <= capacity <= MOST_CAPACITY:
-            found = "no capacity" if capacity is None else f"capacity {capacity}"
-            raise InstanceError(name, None, found, f"an integer from 4 to {MOST_CAPACITY}")
+        found = "no capacity" if capacity is None else f"capacity {capacity}"
+        require_integer(name, found, capacity, 4, MOST_CAPACITY)
+        assert capacity is not None
         weights, values = _drawn(words, 1, (3 * capacity - 1) // 10).reshape(2, items)
     else:
         if largest != RANGE:

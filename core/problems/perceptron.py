@@ -9,12 +9,11 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import NoReturn
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
 from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.generators import LARGEST_SEED
 from core.problems.layout import quoted
@@ -156,8 +155,7 @@ def check_size(
     if m < 1 or n < 1:
         raise InstanceError(name, line, f"{m} rows and {n} columns", "at least one of each")
     for what, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
-        if not isinstance(weight, Integral) or not 0 <= weight <= LARGEST_WEIGHT:
-            raise InstanceError(name, None, f"{what} {weight}", f"an integer from 0 to {LARGEST_WEIGHT}")
+        require_integer(name, f"{what} {weight}", weight, 0, LARGEST_WEIGHT)
     # as Python's integers, since NumPy's of 32 bits would wrap around
     largest = 2 * m * (int(negative_weight) * n + int(histogram_weight))
     if largest > LARGEST_COST:

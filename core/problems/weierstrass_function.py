@@ -7,11 +7,10 @@ import hashlib
 import math
 import re
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
 
 BASE = 2
 HOLDER_EXPONENT = 0.25
@@ -84,10 +83,11 @@ class WeierstrassInstance:
 
 
 def _check_size(name: str, n: int) -> None:
-    if not isinstance(n, Integral) or not 1 <= n <= MOST_COORDINATES:
+    if not 1 <= n <= MOST_COORDINATES:
         reason = f", so that costs in units of 2^-20 fit in 31 bits (at most {LARGEST_TERM} a coordinate)"
         expected = f"1 to {MOST_COORDINATES}{reason if n > 0 else ''}"
         raise InstanceError(name, None, f"{n} coordinates", expected)
+    require_integer(name, f"{n} coordinates", n, 1, MOST_COORDINATES)
 
 
 def load(spec: str) -> WeierstrassInstance:
