@@ -24,6 +24,7 @@ class PythonBackend(Backend):
     """
 
     name = "python"
+    oracle = True
 
     def __init__(self, device: DeviceInfo, reverse: bool = False) -> None:
         super().__init__(device, Capabilities(1024, 1 << 30, 1, 1024))
@@ -36,8 +37,8 @@ class PythonBackend(Backend):
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         return host_buffer(shape, dtype)
 
-    def write(self, buffer: Buffer, host: np.ndarray) -> None:
-        buffer.handle[...] = host.reshape(-1)
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
+        buffer.handle[...] = host
 
     def download(self, buffer: Buffer) -> np.ndarray:
         return np.array(buffer.handle).reshape(buffer.shape)
