@@ -180,8 +180,8 @@ class KnapsackSearch:
         if self.by_waves is not None:
             return
         with self.backend.warming_up():
-            self._begin()
             for tracing in (False, True):
+                self._begin()  # a pass goes on where the one before it ended, and there may be only one
                 self.backend.launch(*self._pass(self.nothing, 1, 0, tracing, empty=True))
             self._follow(self.nothing, self.passes, 0)
 
