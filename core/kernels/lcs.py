@@ -118,7 +118,7 @@ def advance(
     passing[lane()] = parked[me]
     barrier()
     start = (now - strip * delay) * steps
-    kept_strip = i64((now + offset) % launches * team_count() + strip) * steps
+    kept_strip = (i64((now + offset) % launches) * team_count() + strip) * steps
     for step in range(steps):
         at = start + step - lane()
         if at >= 0 and at < batches:
