@@ -21,7 +21,13 @@ def test_the_selection_is_one_of_many_in_any_memory_and_shape(seed, tmp_path):
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 4, 20)
     instance = Knapsack("ties", weights, weights * 3, int(weights.sum()) // 2)
-    ways = [{}, {"room": 600}, {"room": 600, "folder": str(tmp_path)}, {"tiling": "none"}, {"tiling": "none", "room": 600}]
+    ways = [
+        {},
+        {"room": 600},
+        {"room": 600, "folder": str(tmp_path)},
+        {"tiling": "none"},
+        {"tiling": "none", "room": 600},
+    ]
     cpu, _, python = BACKENDS
     runs = [KnapsackSearch(backend, Solo(), instance, **way).run() for backend in BACKENDS[:2] for way in ways]
     runs += [KnapsackSearch(python, Solo(), instance, team_size=size, room=600).run() for size in (1, 2)]
@@ -61,7 +67,12 @@ def test_the_shortest_tour_is_one_of_many_on_every_backend():
 
 def test_a_proof_is_the_same_whichever_of_many_tours_is_found():
     distances = equal_distances(8, 3)
-    ways = ({"bound": "one-tree"}, {"bound": "edges"}, {"bound": "none"}, {"bound": "none", "enumerate": "permutations"})
+    ways = (
+        {"bound": "one-tree"},
+        {"bound": "edges"},
+        {"bound": "none"},
+        {"bound": "none", "enumerate": "permutations"},
+    )
     proofs = {
         ExactSearch(backend, Solo(), distances, count=True, **way).run().digest
         for backend in BACKENDS[:2]

@@ -29,7 +29,7 @@ ORACLE = PythonBackend(PythonBackend.devices()[0])
 LARGEST = 2**31 - 1
 
 
-class Asked(Exception):
+class MemoryAskedError(Exception):
     """The device was asked for memory: all checks are passed."""
 
 
@@ -40,7 +40,7 @@ class Full(PythonBackend):
         super().__init__(PythonBackend.devices()[0])
 
     def allocate(self, shape, dtype):
-        raise Asked
+        raise MemoryAskedError
 
 
 def square(n):
@@ -56,7 +56,7 @@ def tsp_table(n):
 def ordered_copies(teams):
     scan = ColumnsScan(ORACLE, np.ones((5, 5), np.uint16))
     scan.backend = Full()
-    with pytest.raises(Asked):
+    with pytest.raises(MemoryAskedError):
         scan.arguments(teams, None)
 
 
@@ -67,7 +67,7 @@ def walks_in(walks):
         communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, given={}, evaluation=None,
         memory_words=1,
     )  # fmt: skip
-    with pytest.raises(Asked):
+    with pytest.raises(MemoryAskedError):
         LocalSearch.allocate(alone)
 
 
@@ -92,7 +92,7 @@ def engine(waves, cells):
 
     problem = Long(waves, cells)
     problem.cell, problem.data = best_value, {"weights": np.zeros(1, np.int32), "values": np.zeros(1, np.int32)}
-    with pytest.raises(Asked):
+    with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem)
 
 
