@@ -161,22 +161,22 @@ class LongestCommonSubsequence:
             )  # fmt: skip
         return self.whole[keep]
 
-    def compute(self, table: Table, progress: Progress | None, receive: Any = None, after_round: Any = None) -> None:
-        """Compute this rank's columns, in rounds that go from rank to rank."""
+    def compute(self, table: Table, progress: Progress | None, entered: Any = None, after_round: Any = None) -> None:
+        """Compute this rank's columns, in rounds that go from rank to rank; ``entered`` is given each one's carries."""
         ranks = self.ranks
-        receive = receive or self.receive
-        send = (lambda _, carries: ranks.send(carries, ranks.rank + 1)) if ranks.rank < ranks.size - 1 else None
-        table.compute(progress, receive(table) if ranks.rank > 0 else None, send, after_round)
 
-    def receive(self, table: Table) -> Any:
-        """What gives the carries of a round that the rank to the left sends."""
-
-        def received(number: int) -> np.ndarray:
+        def receive(number: int) -> np.ndarray:
             carries = np.empty(table.layout.batches, np.uint32)
-            self.ranks.receive(carries, self.ranks.rank - 1)
+            ranks.receive(carries, ranks.rank - 1)
+            if entered is not None:
+                entered(carries)
             return carries
 
-        return received
+        def send(number: int, carries: np.ndarray) -> None:
+            ranks.send(carries, ranks.rank + 1)
+
+        first, last = ranks.rank == 0, ranks.rank == ranks.size - 1
+        table.compute(progress, None if first else receive, None if last else send, after_round)
 
     # --- traces, from rank to rank ---
 
@@ -195,21 +195,10 @@ class LongestCommonSubsequence:
         blocks = Blocks(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
         self.whole.clear()
         block = Block(self.a, self.own())
-        marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips), ranks.size)
-        if ranks.rank > 0:
-            block.entering = np.empty(0, np.uint32)
-
-        def receive(table: Table) -> Any:
-            received = self.receive(table)
-
-            def kept(number: int) -> np.ndarray:
-                carries = received(number)
-                block.entering = np.concatenate([block.entering, carries])
-                return carries
-
-            return kept
-
-        self.compute(marked.table, progress, receive, marked.keep)
+        marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
+        entered: list[np.ndarray] = []
+        self.compute(marked.table, progress, entered.append, marked.keep)
+        block.entering = np.concatenate(entered) if entered else None
         state = self.begin_trace(int(ranks.sum(marked.table.zeros())))
         pairs, state = blocks.follow(block, marked, state)
         self.streamed_bytes += blocks.streamed_bytes

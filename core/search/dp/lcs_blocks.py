@@ -134,7 +134,7 @@ class Blocks:
         layout = self.layout(rows, columns)
         return layout.fits_launches(self.room) and layout.kept_bytes <= self.most_bytes
 
-    def marked(self, block: Block, layout: Layout, ranks: int = 1) -> Marked:
+    def marked(self, block: Block, layout: Layout) -> Marked:
         """The block's table, cut into parts that fit as far as there is memory for the marks."""
         strip = layout.shape.strip_columns
         stretch, group = self.halved(layout.batches, layout.shape.strips, strip)  # at least once: it must get smaller
