@@ -107,6 +107,8 @@ class Backend:
     """A device that runs kernels. Subclasses implement the methods of the second half."""
 
     name = ""
+    oracle = False
+    """Whether it is the meaning that the others are tested against, and too slow to race with them."""
 
     def __init__(self, device: DeviceInfo, capabilities: Capabilities) -> None:
         self.device = device

@@ -24,6 +24,7 @@ class PythonBackend(Backend):
     """
 
     name = "python"
+    oracle = True
 
     def __init__(self, device: DeviceInfo, reverse: bool = False) -> None:
         super().__init__(device, Capabilities(1024, 1 << 30, 1, 1024))
@@ -55,7 +56,9 @@ class PythonBackend(Backend):
 def host_buffer(shape: Any, dtype: Any) -> Buffer:
     """A buffer in host memory, flat."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = int(np.prod(shape))
     try:
-        return Buffer(np.empty(int(np.prod(shape)), dtype), shape, dtype)
+        return Buffer(np.empty(count, dtype), shape, dtype)
     except MemoryError as error:
-        raise OutOfMemory(f"{np.prod(shape)} elements of {np.dtype(dtype)} do not fit the host's memory") from error
+        size = count * np.dtype(dtype).itemsize
+        raise OutOfMemory(f"{size:,} bytes do not fit the host's memory") from error

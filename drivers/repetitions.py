@@ -6,7 +6,11 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from drivers.forecast import Work, announce
+from drivers.options import DONE, FAILED
 
 if TYPE_CHECKING:
     from drivers.progress import Advance
@@ -92,6 +96,7 @@ class Repetitions:
         self.instance = instance
         self.search = search
         self.saved = False
+        self.contradicted = False
 
     # --- what a workload says ---
 
@@ -109,8 +114,17 @@ class Repetitions:
         """Run once, on all ranks; ``advance`` counts finished units, and may be told the best result so far."""
         raise NotImplementedError
 
-    def check(self, outcome: Any) -> tuple[Any, bool]:
-        """The best solution, and whether the plain NumPy scorer confirms its cost; on rank 0."""
+    @property
+    def work(self) -> Work | None:
+        """What one repetition computes on all ranks; None where nobody can tell before."""
+        return None
+
+    def check(self, outcome: Any) -> tuple[Any, bool | None]:
+        """The best solution, and whether its cost is right; on rank 0.
+
+        True: the plain NumPy scorer, or another who knows it, confirms it. False: somebody contradicts. None: nobody
+        could be asked, or the search was told to give up.
+        """
         raise NotImplementedError
 
     def show(self, outcome: Any, times: Times, scored: bool) -> None:
@@ -127,28 +141,52 @@ class Repetitions:
 
     # --- what is the same for all ---
 
-    def repeat(self) -> None:
-        """Make the repetitions that the record does not hold yet."""
+    def repeat(self) -> int:
+        """Make the repetitions that the record does not hold yet.
+
+        Returns
+        -------
+        int
+            The exit code, on all ranks the same: 1 if a result was contradicted, else 0.
+
+        """
         first = self.ranks.rank == 0
         identity, done = self.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(done)
         if first and done:
             print(f"{done} of {self.options.repeats} repetitions are in {self.options.record} already")
+        if first and self.work is not None:
+            announce(self.work, self.search.backend, self.ranks.size, self.options.repeats - done)
         for _ in range(done, self.options.repeats):
             outcome, times = self.measure()
-            if not first:
-                continue
-            solution, scored = self.check(outcome)
-            self.show(outcome, times, scored)
-            if self.options.record:
-                self.append(outcome, times, scored)
-            if not self.saved:
-                self.save(solution)
-                self.saved = True
+            if first:
+                self.finish(outcome, times)
         if first and identity:
             from reports.records import fold
 
             fold(self.options.record, identity)
+        return self.ranks.bcast(FAILED if self.contradicted else DONE)
+
+    def finish(self, outcome: Any, times: Times) -> None:
+        """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
+
+        Each is done even if another fails: what hours have found is in the record when the terminal is gone, and on
+        the terminal when the disk is full.
+        """
+        solution, confirmed = self.check(outcome)
+        with ExitStack() as last:
+            last.callback(self.show, outcome, times, confirmed is True)
+            if not self.saved:
+                self.saved = True
+                last.callback(self.save, solution)
+            if self.options.record:
+                self.append(outcome, times, confirmed is True)
+        if confirmed is False:
+            self.contradicted = True
+            print(
+                f"error: {self.instance.name}: NOT CONFIRMED, see the result; it is recorded and saved all the same",
+                file=sys.stderr,
+            )
 
     def measure(self) -> tuple[Any, Times]:
         """One repetition: its outcome, and on rank 0 the slowest rank's times."""

@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parameters=("points", "dtype"),
         shown=shown,
         tolerance=lambda problem: problem.tolerance(),
+        speed=lambda problem: 2e6 / problem.encoding.n,
     )
     return run(workload, __doc__, argv)
 
