@@ -44,15 +44,13 @@ def obstacle(path: str) -> str | None:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         return f"there is no folder {folder}"
-    if os.path.isdir(path):
-        return "it is a folder"
-    new = not os.path.exists(path)
-    if not new and not stat.S_ISREG(os.stat(path).st_mode):
-        return "it is no regular file"
     # The end of a link that leads nowhere is made when it is written.
-    target = os.path.realpath(path) if new and os.path.islink(path) else path
+    target = os.path.realpath(path) if os.path.islink(path) else path
     try:
-        descriptor = os.open(target, os.O_WRONLY | (os.O_CREAT | os.O_EXCL if new else 0), 0o644)
+        found = os.stat(target).st_mode if os.path.lexists(target) else None
+        if found is not None and not stat.S_ISREG(found):
+            return "it is a folder" if stat.S_ISDIR(found) else "it is no regular file"
+        descriptor = os.open(target, os.O_WRONLY | (os.O_CREAT | os.O_EXCL if found is None else 0), 0o644)
     except OSError as error:
         return error.strerror
     try:
@@ -61,7 +59,7 @@ def obstacle(path: str) -> str | None:
         return os.strerror(errno.ENOSPC) if room.f_blocks and not room.f_bavail else None
     finally:
         os.close(descriptor)
-        if new:
+        if found is None:
             os.unlink(target)
 
 

@@ -96,7 +96,7 @@ class Repetitions:
         self.instance = instance
         self.search = search
         self.saved = False
-        self.contradicted = False
+        self.contradicted = 0
 
     # --- what a workload says ---
 
@@ -165,6 +165,12 @@ class Repetitions:
             from reports.records import fold
 
             fold(self.options.record, identity)
+        if self.contradicted:
+            print(
+                f"error: {self.instance.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
+                "CONFIRMED; recorded and saved all the same",
+                file=sys.stderr,
+            )
         return self.ranks.bcast(FAILED if self.contradicted else DONE)
 
     def finish(self, outcome: Any, times: Times) -> None:
@@ -181,12 +187,7 @@ class Repetitions:
                 last.callback(self.save, solution)
             if self.options.record:
                 self.append(outcome, times, confirmed is True)
-        if confirmed is False:
-            self.contradicted = True
-            print(
-                f"error: {self.instance.name}: NOT CONFIRMED, see the result; it is recorded and saved all the same",
-                file=sys.stderr,
-            )
+        self.contradicted += confirmed is False
 
     def measure(self) -> tuple[Any, Times]:
         """One repetition: its outcome, and on rank 0 the slowest rank's times."""
