@@ -70,7 +70,9 @@ def bench_cpu(options: Any, names: list[str]) -> None:
     made = {name: backends.create(name) for name in names}
     narrow = {name: backend for name, backend in made.items() if backend.capabilities.lanes_resident == 1}
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
-        programs = compiled_yardsticks(folder)
+        programs = compiled_yardsticks(folder) if options.yardsticks else {}
+        if not options.yardsticks:
+            print("no C yardstick of ants: --yardsticks compiles it with gcc")
         for name, ants, iterations in ON_ONE_CORE:
             instance = loaded(name, options.data)
             if instance is not None:

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from cluster import abort
+from core.standard_output import LostOutputError, watched
 from drivers.outputs import OutputFile
-from drivers.standard_output import READER_LEFT, LostOutputError, watched
 
 DONE = 0
 FAILED = abort.FAILED
@@ -136,10 +136,7 @@ def reported(error: BaseException) -> int:
         print("interrupted", file=sys.stderr)
         return abort.INTERRUPTED
     if isinstance(error, LostOutputError):
-        if error.reader_left:
-            return READER_LEFT
-        print(f"error: {error}", file=sys.stderr)
-        return FAILED
+        return error.tell()
     code = getattr(error, "exit_code", None)
     if code in (FAILED, abort.USER_MISTAKE):
         abort.report_mistake(error)

@@ -9,8 +9,8 @@ from drivers.options import run_driver
 def drive(request, capsys):
     """Run the driver in this process; returns the exit code, standard output and standard error."""
 
-    def run(*arguments, driver=getattr(request.module, "DRIVER", None)):
-        code = run_driver(driver.main, [*map(str, arguments)])
+    def run(*arguments, driver=None):
+        code = run_driver((driver or request.module.DRIVER).main, [*map(str, arguments)])
         said = capsys.readouterr()
         return code, said.out, said.err
 

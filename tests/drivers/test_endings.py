@@ -200,6 +200,15 @@ def test_help_that_nobody_reads_ends_quietly_too(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+def test_the_list_of_instances_may_be_cut_short(environment):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "core.problems", "list"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_a_broken_pipe_of_anything_else_is_a_crash(capsys):
     assert run_driver(ending_with(BrokenPipeError(errno.EPIPE, "a worker's pipe")), []) == 1
     assert "BrokenPipeError" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -17,14 +17,20 @@ class LostOutputError(Exception):
 
     Attributes
     ----------
-    reader_left : bool
-        Nobody reads it any more, as behind `| head`: no mistake, and nothing to tell.
+    exit_code : int
+        `READER_LEFT` where nobody reads it any more, as behind `| head`, which is no mistake; 1 for a full disk.
 
     """
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output: {error.strerror}")
-        self.reader_left = isinstance(error, BrokenPipeError)
+        self.exit_code = READER_LEFT if isinstance(error, BrokenPipeError) else 1
+
+    def tell(self) -> int:
+        """Say what happened unless it is no mistake; returns the exit code."""
+        if self.exit_code != READER_LEFT:
+            print(f"error: {self}", file=sys.stderr)
+        return self.exit_code
 
 
 class Watched:
@@ -81,3 +87,12 @@ def watched() -> Iterator[None]:
             sys.stdout.flush()
     finally:
         sys.stdout = before
+
+
+def run_watched(main: Callable[[], int]) -> int:
+    """Call a program that prints, and return its exit code, or that of what became of its output."""
+    try:
+        with watched():
+            return main()
+    except LostOutputError as lost:
+        return lost.tell()
