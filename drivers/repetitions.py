@@ -231,6 +231,8 @@ class Repetitions:
 
         run = identity(**self.identified())
         done = completed(self.options.record, run)
+        if done is not None and not done.scored:
+            print(f"note: {self.options.record}: not all repetitions of this run are confirmed", file=sys.stderr)
         return run, len(done.samples) if done else 0
 
     def append(self, outcome: Any, times: Times, scored: bool) -> None:

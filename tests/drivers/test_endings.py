@@ -50,6 +50,8 @@ def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_p
     (kept,) = map(json.loads, record.read_text().splitlines())
     assert kept["scored"] is False
     assert solution.read_text()
+    again = drive(*arguments, "--record", record, option, solution, "--repeats", "2", driver=driver)[2]
+    assert f"note: {record}: not all repetitions of this run are confirmed" in again
 
 
 def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
