@@ -182,7 +182,8 @@ def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, kno
 
         rotations = options.rotations or 1
         search = RestrictedTour(
-            backend, ranks, instance.distances, options.k, improve=options.improve, rotations=rotations, **limits
+            backend, ranks, instance.distances, options.k, improve=options.improve, rotations=rotations,
+            name=instance.name, **limits,
         )
     search.warm_up()
     return search

@@ -41,6 +41,8 @@ ROWS = 32
 """Rows of a batch."""
 COLUMNS = 64
 """Columns of a word."""
+NO_ROWS, EVERY_ROW, SOME_ROWS = range(3)
+"""What a run keeps beside its last row: nothing; every row, for a trace; or the row after every few batches."""
 ROW, COLUMN, GROWS, LEFT = range(4)
 """A trace's state: prefix lengths that it has reached, whether the row is known to grow there, pairs still to find."""
 
@@ -82,9 +84,10 @@ def advance(
     words: i32,
     launches: i32,
     offset: i32,
+    stretch: i32,
     letters: Const[i32],
     staged: Const[boolean],
-    keep: Const[boolean],
+    keep: Const[i32],
 ):
     """The next ``steps`` steps of every strip.
 
@@ -95,16 +98,16 @@ def advance(
     masks : Array, words of all lanes * letters
         For every word of columns and every letter, where the letter is.
     columns : Array, words of all lanes
-        The row that each word has reached; all ones at first.
+        The row that each word has reached; at first the row above, all ones if there is none.
     edges : Array, (strips + 1) * batches
         Carries that enter each strip from the left, and those that leave the last one.
     parked : Array, lanes
         Carries that a lane hands to its right neighbour in the next launch.
     clock : Array, strips
         How many launches a strip has seen.
-    kept : Array, launches * size of a launch
-        Every word of every row, if ``keep``; the first launch's are those with number ``offset``, and after
-        ``launches`` of them come those with number 0.
+    kept : Array, launches * size of a launch, or batches // stretch * words of all lanes
+        With `EVERY_ROW` every word of every row; the first launch's are those with number ``offset``, and after
+        ``launches`` of them come those with number 0. With `SOME_ROWS` the row after every ``stretch`` batches.
 
     """
     passing = shared_array(2 * team_size(), u32)
@@ -118,7 +121,7 @@ def advance(
     passing[lane()] = parked[me]
     barrier()
     start = (now - strip * delay) * steps
-    kept_strip = i64((now + offset) % launches * team_count() + strip) * steps
+    kept_strip = (i64((now + offset) % launches) * team_count() + strip) * steps
     for step in range(steps):
         at = start + step - lane()
         if at >= 0 and at < batches:
@@ -137,9 +140,13 @@ def advance(
                         total = row + u64((carries >> (2 * q + r)) & 1) + matches  # in this order: a shorter chain
                         carried = carried | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
                         row = total | (row ^ matches)
-                        if keep:
+                        if keep == EVERY_ROW:
                             kept[place + (2 * q + r) * team_size()] = row
                 columns[word] = row
+                if keep == SOME_ROWS:
+                    if (at + 1) % stretch == 0:
+                        mark = i64((at + 1) // stretch - 1) * (team_count() * team_size() * words)
+                        kept[mark + i64(word)] = row
                 carries = carried
             passing[(step + 1 & 1) * team_size() + lane()] = carries
             if lane() == team_size() - 1:
@@ -164,6 +171,7 @@ def kept_at(
 @kernel
 def follow(
     kept: Array[u64],
+    above: Array[u64],
     state: Array[i32],
     found_rows: Array[i32],
     found_columns: Array[i32],
@@ -176,12 +184,12 @@ def follow(
     lanes: i32,
     strips: i32,
 ):
-    """Trace backwards from ``state`` as far as the launches from ``first`` on reach, or to the first column.
+    """Trace backwards from ``state`` as far as the launches from ``first`` on reach, or to the first column or row.
 
     From a cell the trace goes left while the row does not grow there, then up while the row above grows there too, and
     then the cell is a matched pair, stored at its number in ``found_rows`` and ``found_columns``. One lane goes; all
-    lanes of its team fetch, a word of as many rows at a time. ``batches`` and ``round_launches`` are those of a round
-    (see `core.search.dp.lcs`), the rest is as in `advance`.
+    lanes of its team fetch, a word of as many rows at a time. ``above`` is the row above the first one; ``batches`` and
+    ``round_launches`` are those of a round (see `core.search.dp.lcs_table`), the rest is as in `advance`.
     """
     fetched = shared_array(team_size(), u64)
     reached = shared_array(4, i32)
@@ -192,7 +200,7 @@ def follow(
             reached[k] = state[k]
     begin = i64(first) * strips * steps * words * (ROWS * lanes)
     barrier()
-    while reached[LEFT] > 0 and reached[COLUMN] > 0:
+    while reached[LEFT] > 0 and reached[COLUMN] > 0 and reached[ROW] > 0:
         i, j, grows, left = reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT]
         lowest = i - 1 - grows  # the row above, once this one is known to grow here
         word = (j - 1) // COLUMNS
@@ -211,15 +219,15 @@ def follow(
             last = kept_at(max(end + 1, 0), word, batches, round_launches, steps, delay, words, lanes, strips)
             if last < begin:
                 end = lowest - 1
-            while left > 0 and j > word * COLUMNS and i - 1 - grows > end:
+            while left > 0 and i > 0 and j > word * COLUMNS and i - 1 - grows > end:
                 if grows == 0:
-                    row = fetched[lowest - (i - 1)] if i > 0 else ~u64(0)
+                    row = fetched[lowest - (i - 1)]
                     ends = ~row & ((u64(2) << ((j - 1) % COLUMNS)) - 1)
                     j = word * COLUMNS + (COLUMNS - clz(ends))
                     grows = 1 if ends != 0 else 0
                 if grows == 1 and i - 2 > end:
-                    above = fetched[lowest - (i - 2)] if i > 1 else ~u64(0)
-                    if (above >> ((j - 1) % COLUMNS)) & 1 == 0:
+                    higher = fetched[lowest - (i - 2)] if i > 1 else above[word]
+                    if (higher >> ((j - 1) % COLUMNS)) & 1 == 0:
                         i -= 1
                     else:
                         left -= 1

@@ -61,7 +61,9 @@ def explore(
     bounded: Const[i32],
     counting: Const[i32],
     listed: Const[i32],
+    handing: Const[i32],
     patience: i32,
+    rounds_to_count: i32,
     given: Array[u8],
     handed: Array[u8],
     hands: Array[u32],
@@ -92,9 +94,12 @@ def explore(
         1: count the tours shorter than ``limit``, which stays; else every shorter tour lowers it.
     listed
         1: items are records of ``given``, else numbers.
+    handing
+        1: a lane that finds no item left after ``patience`` steps hands what is left of its own to the next launch, a
+        record for every level of its search, so that no lane works while others wait.
     patience
-        After so many steps a lane looks whether items are left. If not, it hands what is left of its own to the next
-        launch, a record for every level of its search, so that no lane works while others wait; 0: never.
+        A lane looks up after so many steps; every ``rounds_to_count`` times it adds its counts to ``nodes``, before a
+        word of 32 bits is full. Their product is at most 2^30.
     given, handed : Array, items * 32, and lanes of the launch * 32 * 32
         Records: cities, then the number of cities (byte 30) and the place in the last one's sorted row (31).
     hands : Array, 1
@@ -130,6 +135,7 @@ def explore(
     bound = 0
     base = depth
     steps = 0
+    rounds = 0
     unvisited = u32(0)
     while True:
         if level < base:
@@ -144,7 +150,8 @@ def explore(
             city = 0
             bound = shortest
             unvisited = ((u32(1) << u32(n - 1)) - 1) << 1
-            steps = 0
+            if handing != 0:
+                steps = 0
             k = 0
             rest = item
             if listed != 0:
@@ -171,24 +178,31 @@ def explore(
             elif bounded == 0 or bound < known:
                 level = base
                 explored[level] = explored[level] + 1
-        elif patience > 0 and steps >= patience:
+        elif steps >= patience:
             steps = 0
-            ahead = atomic_add(ticket, 0, u64(0))
-            if ahead >= end:
-                first = atomic_add(hands, 0, u32(level - base + 1))
-                for cities in range(base, level + 1):
-                    record = i32(first + u32(cities - base)) * ROW
-                    for p in range(cities - 1):
-                        handed[record + p] = u8(stack[p * team_size() + lane()] & 31)
-                    handed[record + 30] = u8(cities)
-                    if cities < level:
-                        above = stack[(cities - 1) * team_size() + lane()]
-                        handed[record + cities - 1] = u8(above & 31)
-                        handed[record + 31] = u8(above >> 5)
-                    else:
-                        handed[record + cities - 1] = u8(city)
-                        handed[record + 31] = u8(k)
-                level = 0
+            rounds += 1
+            if rounds >= rounds_to_count:
+                rounds = 0
+                for visited in range(depth, n):
+                    atomic_add(nodes, visited, u64(explored[visited]))
+                    explored[visited] = u32(0)
+            if handing != 0:
+                ahead = atomic_add(ticket, 0, u64(0))
+                if ahead >= end:
+                    first = atomic_add(hands, 0, u32(level - base + 1))
+                    for cities in range(base, level + 1):
+                        record = i32(first + u32(cities - base)) * ROW
+                        for p in range(cities - 1):
+                            handed[record + p] = u8(stack[p * team_size() + lane()] & 31)
+                        handed[record + 30] = u8(cities)
+                        if cities < level:
+                            above = stack[(cities - 1) * team_size() + lane()]
+                            handed[record + cities - 1] = u8(above & 31)
+                            handed[record + 31] = u8(above >> 5)
+                        else:
+                            handed[record + cities - 1] = u8(city)
+                            handed[record + 31] = u8(k)
+                    level = 0
         else:
             steps += 1
             entry = ranked[city * ROW + k]

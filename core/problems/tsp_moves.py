@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged
+from core.kernels.two_opt import MOST_CITIES
 from core.lang import (
     Array,
     Function,
@@ -264,6 +265,10 @@ class TspTour(Problem):
     def data_for(self, name: str) -> dict[str, object]:
         """The table, or the coordinates: whichever the evaluation reads."""
         if name == "table":
+            if self.instance.n > MOST_CITIES:
+                raise UserError(
+                    f"{self.name} has {self.instance.n} cities: a table of distances takes at most {MOST_CITIES}"
+                )
             longest = int(self.instance.distances.max())
             if MOST_EDGES * longest >= 2**31:
                 raise UserError(f"{self.name}: a distance of {longest}: expected less than 2^31 / {MOST_EDGES}")

@@ -13,11 +13,11 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import two_opt
+from core.kernels.two_opt import MOST_CITIES
 from core.kernels.tours import start_tours
 from core.search.two_opt_scans import Scan, scan_for
 
 NOTHING = np.iinfo(np.uint64).max
-MOST_CITIES = 65_535
 FEWEST_CITIES = 5
 STARTS = ("oneil2011", "philox")
 PERIOD = 2**31
@@ -66,6 +66,8 @@ class HillClimbing:
         Of the counter-based start; the paper's generator takes none.
     scan
         ``pruned``, ``full`` or ``auto``: see `core.search.two_opt_scans`. The trajectory is the same.
+    name
+        Of the instance, for messages.
 
     Raises
     ------
@@ -83,14 +85,13 @@ class HillClimbing:
         start: str = "oneil2011",
         seed: int = 0,
         scan: str = "auto",
+        name: str = "the instance",
     ) -> None:
         n = len(distances)
-        if not FEWEST_CITIES <= n <= MOST_CITIES:
-            raise UserError(f"hill climbing takes {FEWEST_CITIES} to {MOST_CITIES} cities, not {n}")
+        check_cities(n, name)
         if start not in STARTS:
             raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
-        if n * int(distances.max()) >= 2**31:
-            raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
+        check_lengths(n, int(distances.max()), name)
         self.backend = backend
         self.communicator = communicator
         self.n = n
@@ -185,3 +186,15 @@ class HillClimbing:
         counter_based = int(self.start == "philox")
         backend.launch(start_tours, teams, lanes, self.tours, self.n, count, first, self.seed, counter_based)
         self.scan.launch(self.tours, count, first, self.ticket, self.best, self.totals)
+
+
+def check_cities(n: int, name: str) -> None:
+    """Raise `UserError` unless hill climbing takes so many cities."""
+    if not FEWEST_CITIES <= n <= MOST_CITIES:
+        raise UserError(f"{name} has {n} cities: hill climbing takes {FEWEST_CITIES} to {MOST_CITIES} cities, not {n}")
+
+
+def check_lengths(n: int, longest: int, name: str) -> None:
+    """Raise `UserError` unless every tour of ``n`` cities at distances up to ``longest`` has a length of 31 bits."""
+    if n * longest >= 2**31:
+        raise UserError(f"{name}: tours of {n} cities at distances up to {longest} do not fit 31 bits")

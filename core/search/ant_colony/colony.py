@@ -108,7 +108,7 @@ def shape_for(
     Raises
     ------
     UserError
-        A team that cannot share out its lanes.
+        A team that cannot share out its lanes; a table of weights whose indices do not fit 31 bits.
 
     """
     wide = capabilities.lanes_resident > 1
@@ -129,7 +129,7 @@ def shape_for(
     if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
         rows = min(depth, COLUMNS)
     alone = strategy != "fine-deposit"
-    return Shape(
+    shape = Shape(
         team_size=team_size,
         ants=ants,
         near_columns=near_columns,
@@ -139,6 +139,12 @@ def shape_for(
         update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
         update_lanes=1 if alone or not wide else UPDATE_LANES,
     )
+    if n * shape.stride >= 2**31:
+        raise UserError(
+            f"ants on {n} cities: rows of {shape.stride} weights for teams of {team_size} lanes pass 2^31: expected "
+            f"at most {(2**31 - 1) // shape.stride} cities"
+        )
+    return shape
 
 
 def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) -> tuple[int, int]:

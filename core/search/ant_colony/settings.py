@@ -27,7 +27,7 @@ LOCAL_SEARCHES = ("none", "2opt", "2opt-near")
 FEWEST_CITIES = 3
 FEWEST_FOR_2OPT = 5
 MOST_CITIES = 46_000
-"""Beyond, a place in the table of weights does not fit 31 bits."""
+"""A loop over all n * n edges ends up to a stride behind the last one, and that must fit 31 bits too."""
 MOST = 2**32 - 1
 LEAST_HEURISTIC = np.float32(2.0**-64)
 LEAST_DISTANCE = 0.5

@@ -15,7 +15,7 @@ from core.kernels.grid import grid_cell, tile_kernel
 from core.lang import Pack, Table, i32
 from core.lang.types import BY_DTYPE
 from core.search.dp.rows import Rows, room_of
-from core.search.dp.waves import Decisions, WaveEngine, Waves
+from core.search.dp.waves import MOST_CELLS, Decisions, WaveEngine, Waves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,6 +84,11 @@ class GridEngine:
     shape
         Lanes of a team, bands of so many rows in a tile, and a tile's columns, in place of those chosen.
 
+    Raises
+    ------
+    UserError
+        Several ranks; a table that is too long for 32-bit indices.
+
     """
 
     def __init__(
@@ -109,6 +114,7 @@ class GridEngine:
             self.engine = WaveEngine(backend, communicator, Diagonals(grid, self.data, Pack(kinds)), room, folder)
             return
         self.tiles = Tiles(grid.rows, grid.columns, *shape) if shape else self._fitting(room_of(backend, room))
+        self.tiles.check()
         self.kernel = tile_kernel(grid.step, Pack(kinds))
         self.arguments = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in self.data.values()]
 
@@ -168,6 +174,12 @@ class Tiles:
         self.tall = lanes * bands
         self.across, self.down = -(-columns // wide), -(-rows // self.tall)
         self.waves = self.across + self.down - 1
+
+    def check(self) -> None:
+        """Raise `UserError` if a place in a tile at the table's end does not fit 31 bits."""
+        end = max(self.down * self.tall, self.across * self.wide)
+        if end >= MOST_CELLS:
+            raise UserError(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
 
     def first(self, wave: int) -> int:
         """The uppermost tile row of a diagonal of tiles."""

@@ -134,6 +134,13 @@ class HeldKarp:
                 f"there: at most {self.most_cities} cities (with --k K a tour that is optimal over a neighbourhood)"
             )
 
+    work_unit = "transitions"
+
+    @property
+    def work(self) -> int:
+        """Transitions of a run, over all ranks; those of tracing not counted."""
+        return 0 if self.way is None else int(self.way.transitions)
+
     @property
     def steps(self) -> int:
         """How many steps a run reports."""
@@ -156,8 +163,7 @@ class HeldKarp:
             raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:
             tour = from_city_0(tour)
-        transitions = 0 if self.way is None else self.way.transitions
-        return ShortestTour(length, tour if trace else None, transitions, self.start_length, digest_of(length, None))
+        return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest_of(length, None))
 
     def _tiny(self) -> tuple[int, np.ndarray]:
         """The better direction of the only cycle of up to three cities."""
@@ -173,9 +179,11 @@ def checked(distances: np.ndarray) -> np.ndarray:
         raise UserError(f"distances of shape {array.shape}: expected a square matrix")
     n = len(array)
     if n > MOST_CITIES:
+        needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
+        more = "more than " if n > 2 * MOST_CITIES else ""
         raise UserError(
             f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
-            f"need {bytes_needed(n, 2, False)} bytes (with --k K a tour that is optimal over a neighbourhood)"
+            f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
         )
     whole = array.astype(np.int64)
     if not np.array_equal(whole, array):

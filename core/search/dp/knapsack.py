@@ -100,6 +100,11 @@ class KnapsackSearch:
     team_size
         Lanes of a team; None: chosen for the device.
 
+    Attributes
+    ----------
+    work : int
+        Cells that a run computes, over all ranks: those of the table that matter.
+
     Raises
     ------
     UserError
@@ -129,6 +134,7 @@ class KnapsackSearch:
         if tiling == "none":
             problem = KnapsackWaves(instance, self.items, self.value_type)
             self.by_waves = KnapsackByWaves(backend, communicator, problem, room, folder)
+            self.work = len(self.items) * (instance.capacity + 1)
             return
         capability = backend.capabilities
         wide = capability.lanes_resident > 1
@@ -172,16 +178,19 @@ class KnapsackSearch:
         self.whole = np.zeros(padded if self.communicator.size > 1 else 0, dtype)
         self.nothing = backend.allocate(1, np.uint32)
         self.last_cell = int(high[-1])
+        self.work = 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())
         self.sequences: dict[Any, Any] = {}
         self.rows: Rows | None = None
+
+    work_unit = "cells"
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
         if self.by_waves is not None:
             return
         with self.backend.warming_up():
-            self._begin()
             for tracing in (False, True):
+                self._begin()  # a pass goes on where the one before it ended, and there may be only one
                 self.backend.launch(*self._pass(self.nothing, 1, 0, tracing, empty=True))
             self._follow(self.nothing, self.passes, 0)
 

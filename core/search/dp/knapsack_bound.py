@@ -71,6 +71,10 @@ class BoundSearch:
         self.place, self.numbers = backend.allocate(3, np.int32), backend.allocate(3, np.uint64)
         self.taken, self.best = (backend.allocate(count, np.uint8) for _ in range(2))
 
+    work = None
+    """Nodes of a run: nobody knows before."""
+    work_unit = "nodes"
+
     def warm_up(self) -> None:
         """Compile; the time counts as the backend's compilation."""
         with self.backend.warming_up():

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
+from core.kernels import two_opt
 from core.kernels.neighbourhood_tours import (
     BEGIN,
     END,
@@ -33,6 +34,8 @@ from core.search.start_tours import greedy_tour, nearest_neighbour_tour
 TILINGS = ("auto", "none")
 LEAST_K, MOST_K = 2, 14
 MOST_CITIES = 65_535
+"""Tours are kept in 16 bits."""
+LARGEST_INDEX = 2**31 - 1
 HOST_CITIES = 300
 """Cities up to which a start tour is improved by NumPy."""
 NOTHING = (1 << 64) - 1
@@ -113,7 +116,7 @@ class Sweep:
         self.team_size = min(-(-states // 32) * 32, most, limits.max_team_size)
         items = rotations if self.in_teams else -(-rotations * states // self.team_size)
         self.teams = min(items, limits.compute_units * max(1, limits.lanes_resident // self.team_size))
-        self.part = max(1, min(n - 1, min(room, 2**31 - 1) // states)) if keep else max(1, n - 1)
+        self.part = max(1, min(n - 1, (min(room, LARGEST_INDEX) if keep else LARGEST_INDEX) // states))
         self.links = backend.upload(net.links)
         self.lasts = backend.upload(net.lasts)
         self.turns = backend.allocate(rotations, np.int32)
@@ -181,7 +184,8 @@ class RestrictedTour:
     communicator
         A `cluster.Communicator`; every rank constructs and calls the same. Rotations are shared out over ranks.
     distances : ndarray, shape (n, n), integers
-        From row to column, at least 0, symmetric or not; the diagonal is not read. At most 65,535 cities.
+        From row to column, at least 0, symmetric or not; the diagonal is not read. At most 65,535 cities, or 46,340 if
+        distances are symmetric and there is no ``start``.
     k
         City i stays ahead of city j if i + k <= j in the start tour; 2 to 14. From n - 1 on that asks nothing, and the
         tour is a shortest one. Tracing keeps (n - 1) (k + 1) 2^(k - 2) bytes on the host: of 4,461 cities 2.6 MB with
@@ -197,6 +201,8 @@ class RestrictedTour:
         ``none``: a launch for every layer; ``auto``: chosen by the number of states.
     room
         Bytes of device memory for choices; None: half of the device's.
+    name
+        Of the instance, for messages.
 
     Raises
     ------
@@ -217,24 +223,18 @@ class RestrictedTour:
         rotations: int = 1,
         tiling: str = "auto",
         room: int | None = None,
+        name: str = "the instance",
     ) -> None:
         self.backend = backend
         self.communicator = communicator
         self.distances = checked(distances)
+        self.name = name
         self.n = n = len(self.distances)
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         if not 1 <= rotations <= n:
             raise UserError(f"{rotations} rotations of {n} cities: expected 1 to {n}")
-        if k < LEAST_K:
-            raise UserError(f"k = {k}: at least {LEAST_K}, since with 1 no city may move")
-        kept = (n - 1) * states_of(k)
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if k > MOST_K or kept > memory // 2:
-            raise UserError(
-                f"k = {k} with {n} cities keeps {kept:,} bytes of choices; at most k = {MOST_K}, "
-                f"and half of this machine's {memory:,} bytes"
-            )
+        check_k(k, n, name)
         self.k = max(LEAST_K, min(k, n - 1))
         self.improve = improve
         self.rotations = rotations
@@ -254,6 +254,13 @@ class RestrictedTour:
         self.measuring: Sweep | None = None
         if rotations > 1 and self.share:
             self.measuring = Sweep(backend, self.net, self.band, n, len(self.share), False, tiling, 0)
+
+    work_unit = "transitions"
+
+    @property
+    def work(self) -> int:
+        """Transitions between states in one pass, over all ranks; those of tracing a second time not counted."""
+        return self.rotations * (self.n - 1) * self.net.transitions
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
@@ -279,7 +286,7 @@ class RestrictedTour:
                 report(passes, length)
             if not self.improve or idle == 2:
                 break
-        cells = passes * self.rotations * (self.n - 1) * self.net.transitions
+        cells = passes * self.work
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
         return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes)
 
@@ -326,7 +333,7 @@ class RestrictedTour:
     def _start(self, given: np.ndarray | None) -> np.ndarray:
         """The start tour, checked, or rank 0's."""
         if given is None:
-            mine = start_tour(self.backend, self.distances) if self.communicator.rank == 0 else None
+            mine = start_tour(self.backend, self.distances, self.name) if self.communicator.rank == 0 else None
             return np.asarray(self.communicator.bcast(mine))
         from core.problems.tsp import checked_tour
 
@@ -353,12 +360,34 @@ def checked(distances: np.ndarray) -> np.ndarray:
     return array
 
 
-def start_tour(backend: Any, distances: np.ndarray) -> np.ndarray:
+def check_k(k: int, n: int, name: str) -> None:
+    """Raise `UserError` unless there is such a neighbourhood and this machine has memory for its choices."""
+    if k < LEAST_K:
+        raise UserError(f"k = {k}: at least {LEAST_K}, since with 1 no city may move")
+    if k > MOST_K:
+        raise UserError(f"k = {k}: at most {MOST_K}, whose layers have {states_of(MOST_K):,} states each")
+    kept = (n - 1) * states_of(k)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if kept > memory // 2:
+        raise UserError(
+            f"{name} has {n} cities: k = {k} keeps {kept:,} bytes of choices, and half of this machine's memory is "
+            f"{memory // 2:,} bytes: a smaller k takes less"
+        )
+
+
+def check_start(n: int, longest: int, name: str) -> None:
+    """Raise `UserError` if 2-opt finds no start tour: its indices and lengths have 31 bits."""
+    if n > two_opt.MOST_CITIES:
+        raise UserError(f"{name} has {n} cities: 2-opt improves a start tour of at most {two_opt.MOST_CITIES}")
+    if n * longest >= 2**31:
+        raise UserError(f"{name}: distances up to {longest}: tours of {n} cities do not fit 31 bits")
+
+
+def start_tour(backend: Any, distances: np.ndarray, name: str = "the instance") -> np.ndarray:
     """A tour to start from: greedy edge matching and 2-opt, or nearest neighbours if distances are asymmetric.
 
     int64, the same on every backend.
     """
-    from core.kernels.two_opt import TOTALS
     from core.problems.small_tours import greedy_edge_tour
     from core.search.two_opt_scans import scan_for
 
@@ -369,13 +398,12 @@ def start_tour(backend: Any, distances: np.ndarray) -> np.ndarray:
     np.fill_diagonal(lengths, 0)
     if not np.array_equal(lengths, lengths.T):
         return nearest_neighbour_tour(lengths)
-    if int(lengths.max()) >= 2**31 // n:
-        raise UserError(f"distances of {lengths.max()}: tours of {n} cities do not fit 31 bits")
+    check_start(n, int(lengths.max()), name)
     if n <= HOST_CITIES:
         return greedy_tour(lengths)
     greedy = greedy_edge_tour(lengths)
     scan = scan_for("pruned", backend, lengths.astype(np.uint16 if lengths.max() < 2**16 else np.uint32))
     upload, tours = backend.upload, backend.upload(greedy.astype(np.uint16))
-    ticket, best, totals = np.zeros(1, np.uint32), np.full(1, NOTHING, np.uint64), np.zeros(TOTALS, np.uint64)
+    ticket, best, totals = np.zeros(1, np.uint32), np.full(1, NOTHING, np.uint64), np.zeros(two_opt.TOTALS, np.uint64)
     scan.launch(tours, 1, 0, upload(ticket), upload(best), upload(totals))
     return np.asarray(backend.download(tours), np.int64)

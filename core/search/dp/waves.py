@@ -101,7 +101,7 @@ class WaveEngine:
     Raises
     ------
     UserError
-        More than one rank; a wave of more cells than 32-bit indices reach.
+        More than one rank; more waves, or more cells in a few of them, than 32-bit indices reach.
 
     """
 
@@ -112,6 +112,8 @@ class WaveEngine:
             raise UserError("--tiling none is one launch per wave on one device; use --tiling auto with several ranks")
         self.backend, self.problem = backend, problem
         self.room, self.folder = room, folder
+        if problem.waves() > MOST_CELLS:
+            raise UserError(f"--tiling none: {problem.waves()} waves: expected at most {MOST_CELLS}")
         self.width = problem.width()
         self.depth = problem.lookback + 1
         if self.width * self.depth > MOST_CELLS:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import UserError
 from core.kernels.tour_enumeration import END, ROW, explore, permute
 from core.search.exact.solution import Report, Way
 
@@ -22,6 +23,11 @@ CHUNK = 4
 """Items that a lane takes at a time."""
 PATIENCE = 2_000
 """Steps after which a lane of a wide device looks whether others wait for work."""
+MOST_STEPS = 1 << 30
+"""Steps after which a lane adds its counts, words of 32 bits, to those of the search."""
+MOST_ITEMS = 1 << 60
+"""The counter of all ranks has 63 bits, and each may ask it once too often, for more than before."""
+LARGEST_INDEX = 2**31 - 1
 SLICE_SECONDS = 0.5
 """About how long a launch takes, so that ranks can share and progress can show."""
 
@@ -41,6 +47,11 @@ class Enumeration(Way):
         Decode whole tours by number instead of items.
     depth
         Cities in an item, 1 to n - 4; None: as many as fill the device.
+
+    Raises
+    ------
+    UserError
+        More items than can be counted.
 
     """
 
@@ -63,10 +74,18 @@ class Enumeration(Way):
         wide = limits.lanes_resident > 1
         self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
         self.teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
+        # A lane hands on at most ROW records of ROW bytes.
+        self.teams = min(self.teams, LARGEST_INDEX // (ROW * ROW * self.team_size))
         self.lanes = self.teams * self.team_size
         each = ITEMS_PER_LANE if wide else ITEMS_PER_CORE
         self.depth = depth or fitting_depth(n, each * self.lanes * communicator.size)
         self.items = factorial(n - 1) if permutations else items_of(n, self.depth)
+        if self.items > MOST_ITEMS:
+            most = max(cities for cities in range(1, self.depth) if items_of(n, cities) <= MOST_ITEMS)
+            raise UserError(
+                f"{n} cities have {self.items} items of {self.depth} cities: expected at most {MOST_ITEMS}, "
+                f"which is a depth of {most}"
+            )
         ways, ranked, self.shortest = tables(distances)
         self.ways = backend.upload(ways.reshape(-1))
         self.ranked = backend.upload(ranked.reshape(-1))
@@ -77,7 +96,9 @@ class Enumeration(Way):
         self.found = allocate(1, np.uint64)
         self.lengths = allocate(self.lanes, np.int32)
         self.tours = allocate(self.lanes * ROW, np.uint8)
-        self.patience = PATIENCE if wide else 0
+        self.handing = int(wide)
+        self.patience = PATIENCE if wide else MOST_STEPS
+        self.rounds_to_count = MOST_STEPS // self.patience
         self.lists = [allocate(self.lanes * ROW * ROW if wide else 1, np.uint8) for _ in range(2)]
         self.hands = allocate(1, np.uint32)
         self.nodes = np.zeros(n + 1, np.int64)
@@ -89,8 +110,15 @@ class Enumeration(Way):
         self._begin(MOST_LENGTH)
         for counting in (0, 1):
             self._launch(0, 0, counting)
-            if self.patience and not self.permutations:
+            if self.handing and not self.permutations:
                 self._explore(0, 0, 1, counting, listed=1)
+
+    @property
+    def work(self) -> int | None:
+        """Nodes of a search without a bound; None with one, since nobody knows how many it leaves."""
+        if self.bounded:
+            return None
+        return self.items if self.permutations else sum(items_of(self.n, k) for k in range(self.depth, self.n - 2))
 
     def count(self, length: int, report: Report | None) -> int:
         """See `Way`; the search meets every tour in both directions."""
@@ -118,7 +146,7 @@ class Enumeration(Way):
             self._explore_handed(counting)
             known = int(self.backend.download(self.limit)[0])
             spent = time.perf_counter() - began
-            some = max(self.lanes, min(int(some * SLICE_SECONDS / max(spent, 1e-6)), 8 * some))
+            some = max(self.lanes, min(int(some * SLICE_SECONDS / max(spent, 1e-6)), 8 * some, self.items))
             if counting == 0 and ranks.size > 1:
                 known = least.lower(known)
                 self.backend.write(self.limit, np.array([known], np.int32))
@@ -157,7 +185,7 @@ class Enumeration(Way):
             max(1, min(self.teams, -(-items // (chunk * self.team_size)))),
             self.team_size,
             *(self.ways, self.ranked, self.n, self.shortest, self.depth, end, chunk, int(self.bounded), counting),
-            *(listed, self.patience, given, handed, self.hands),
+            *(listed, self.handing, self.patience, self.rounds_to_count, given, handed, self.hands),
             *(self.ticket, self.limit, self.explored, self.found, self.lengths, self.tours),
         )
 
@@ -175,7 +203,8 @@ def fitting_depth(n: int, wanted: int) -> int:
 def tables(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Ways, sorted ways, and the sum of shortest edges, as `core.kernels.tour_enumeration.explore` takes them."""
     n = len(distances)
-    lengths = distances.astype(np.int64)
+    # A longer edge is in no tour that is looked for, and 30 edges of this length still have a sum of 31 bits.
+    lengths = np.minimum(distances.astype(np.int64), MOST_LENGTH)
     others = lengths + np.diag(np.full(n, END, np.int64))
     shortest = others.min(axis=1)
     ways = np.zeros((n, ROW), np.int32)

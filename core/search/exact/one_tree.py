@@ -18,6 +18,7 @@ STEPS = 20
 TEAM_SIZE = 32
 ITEMS_PER_LANE = 4
 DEPTHS = ROW * ROW
+LARGEST_INDEX = 2**31 - 1
 SHARES = 16
 """Parts per rank into which items are cut, so that ranks that finish early take over."""
 
@@ -62,11 +63,14 @@ class OneTreeSearch(Way):
         limits = backend.capabilities
         self.wide = limits.lanes_resident > 1
         self.team_size = min(TEAM_SIZE, limits.max_team_size) if self.wide else 1
-        self.teams = limits.compute_units * (4 if self.wide else 1)
+        self.capacity = n * (n - 1) + CHILDREN
+        # The words of all lanes' stacks, and those of all items' children, have indices of 31 bits.
+        most_teams = LARGEST_INDEX // (ROW * self.capacity * self.team_size)
+        self.teams = min(limits.compute_units * (4 if self.wide else 1), most_teams)
         self.lanes = self.teams * self.team_size
         alone = self.lanes == 1 and communicator.size == 1
-        self.wanted = 1 if alone else ITEMS_PER_LANE * self.lanes * communicator.size
-        self.capacity = n * (n - 1) + CHILDREN
+        most_items = LARGEST_INDEX // (ROW * CHILDREN)
+        self.wanted = 1 if alone else min(ITEMS_PER_LANE * self.lanes * communicator.size, most_items)
         allocate = backend.allocate
         self.costs = allocate(n * ROW, np.int32)
         self.stacks = self._fields(self.lanes * self.capacity)

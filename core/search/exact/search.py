@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
+from core.problems.distances import LARGEST_DISTANCE
 from core.problems.tsp import tour_length
 from core.search.exact import enumeration, one_tree
 from core.search.exact.enumeration import Enumeration
@@ -35,7 +36,7 @@ class ExactSearch:
     communicator
         A `cluster.Communicator`; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)
-        Symmetric integers of at least 0; 1 to 30 cities. The diagonal is not read.
+        Symmetric integers from 0 to 2**31 - 1; 1 to 30 cities. The diagonal is not read.
     bound
         ``one-tree``: Held and Karp's; ``edges``: the thesis', length so far and the shortest edge of each city ahead;
         ``none``: all tours. None: exhaustive on the host up to 7 cities, then ``one-tree``.
@@ -82,10 +83,9 @@ class ExactSearch:
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
         most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else enumeration.MOST_LENGTH
-        longest = n * int(self.distances.max(initial=0))
         self.start = greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, self.start)
-        if self.start_length >= most or longest >= 2**31:
+        if self.start_length >= most:
             raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")
         self.bound = "none" if n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST) else bound or "one-tree"
         self.on_host = n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST)
@@ -97,6 +97,16 @@ class ExactSearch:
             self.way = Enumeration(
                 backend, communicator, self.distances, bounded=bounded, permutations=permutations, depth=depth
             )
+
+    work_unit = "nodes"
+
+    @property
+    def work(self) -> int | None:
+        """Nodes of a run, those of the count included, which `Solution.nodes` sums up to; None: nobody knows before."""
+        if self.way is None:
+            return 0
+        work = self.way.work
+        return work * (2 if self.count else 1) if work is not None else None
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
@@ -166,9 +176,9 @@ def checked(distances: np.ndarray) -> np.ndarray:
     if not np.array_equal(whole, whole.T):
         i, j = np.argwhere(whole != whole.T)[0]
         raise UserError(f"asymmetric distances: {whole[i, j]} from {i} to {j}, {whole[j, i]} back; expected the same")
-    if whole.min(initial=0) < 0:
-        i, j = np.argwhere(whole < 0)[0]
-        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected at least 0")
+    if whole.min(initial=0) < 0 or whole.max(initial=0) > LARGEST_DISTANCE:
+        i, j = np.argwhere((whole < 0) | (whole > LARGEST_DISTANCE))[0]
+        raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {LARGEST_DISTANCE}")
     return whole
 
 

@@ -71,6 +71,11 @@ class Way:
     nodes: np.ndarray
     root_bound: int | None = None
 
+    @property
+    def work(self) -> int | None:
+        """Nodes of a search, where they are known before it; None: they are not."""
+        return None
+
     def warm_up(self) -> None:
         """Compile all that a search launches."""
         raise NotImplementedError

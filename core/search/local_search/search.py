@@ -146,7 +146,7 @@ class LocalSearch(Plan):
                 raise UserError(f"{self.here} walks that keep {count} numbers each: expected less than 2^31 in all")
             self.data.append(backend.allocate(max(1, self.here * count), np.dtype(dtype)))
         words = self.here * encoding.n
-        if words >= 2**31 or self.here * self.memory_words >= 2**31:
+        if self.here * max(encoding.n, self.memory_words, template.CONTROL) >= 2**31:
             raise UserError(f"{self.here} walks of {encoding.n} elements and {self.memory_words} words of memory each: "
                             "expected less than 2^31 in all")  # fmt: skip
         self.solutions, self.bests, self.homes = (backend.allocate(words, encoding.dtype) for _ in range(3))
