@@ -40,6 +40,11 @@ class Work(NamedTuple):
     speed: float
     at_most: bool = False
 
+    @classmethod
+    def of(cls, search: Any, speed: float) -> Work | None:
+        """What a search says itself: ``work``, None where nobody can tell, of its ``work_unit``."""
+        return cls(search.work, search.work_unit, speed) if search.work else None
+
 
 def announce(work: Work, backend: Any, ranks: int, repetitions: int) -> None:
     """Say on standard error about how long so many repetitions take, if it is long."""
@@ -74,12 +79,12 @@ def in_words(seconds: float) -> str:
 def rounded(number: float) -> str:
     """A number that is only roughly known: 2.5, 36, 4,100 or 3.1e15."""
     if number < 1e6:
-        return f"{number:.2g}" if number < 100 else f"{number:,.0f}"
+        return f"{number:.2g}" if number < 9.95 else f"{number:,.0f}"
     digits, exponent = f"{number:.1e}".split("e")
     return f"{digits}e{int(exponent)}"
 
 
 def prefixed(number: float) -> str:
-    """Two digits of a number, ready for a unit: 1.5 G, with a space behind it."""
+    """A number that is only roughly known, ready for a unit: 1.5 G, with a space behind it."""
     factor, prefix = next(one for one in PREFIXES if number >= one[0])
-    return f"{number / (factor or 1):.2g}{prefix}"
+    return f"{rounded(number / (factor or 1))}{prefix}"

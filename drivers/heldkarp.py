@@ -182,8 +182,14 @@ def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, kno
 
         rotations = options.rotations or 1
         search = RestrictedTour(
-            backend, ranks, instance.distances, options.k, improve=options.improve, rotations=rotations,
-            name=instance.name, **limits,
+            backend,
+            ranks,
+            instance.distances,
+            options.k,
+            improve=options.improve,
+            rotations=rotations,
+            name=instance.name,
+            **limits,
         )
     search.warm_up()
     return search
@@ -235,10 +241,7 @@ class Tours(Repetitions):
     @property
     def work(self) -> Work | None:
         """All transitions; waves are many launches for few cells."""
-        way = self.search.way
-        return (
-            None if way is None else Work(way.transitions, "transitions", 2e7 if self.options.tiling == "none" else 8e8)
-        )
+        return Work.of(self.search, 2e7 if self.options.tiling == "none" else 8e8)
 
     def repeat(self) -> int:
         """Make the repetitions, and show held-karp beside them."""
@@ -370,10 +373,9 @@ class RestrictedTours(Tours):
         return None if self.options.improve else 1
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Work | None:
         """One pass; nobody knows how many there are with `--improve`."""
-        search = self.search
-        return Work(search.rotations * (search.n - 1) * search.net.transitions, "transitions a pass", 2e8)
+        return Work.of(self.search, 2e8)
 
     def run(self, advance: Advance | None) -> Any:
         """Search once."""

@@ -95,9 +95,7 @@ def build(options: argparse.Namespace, ranks: Any, instance: Any, known: dict[st
     backend = chosen_device(options, ranks)
     backend.known = dict(known)
     scan, start, seed = options.scan, options.start, options.seed
-    climbing = HillClimbing(
-        backend, ranks, instance.distances, start=start, seed=seed, scan=scan, name=instance.name
-    )
+    climbing = HillClimbing(backend, ranks, instance.distances, start=start, seed=seed, scan=scan, name=instance.name)
     climbing.warm_up()
     return climbing
 

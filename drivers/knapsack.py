@@ -217,10 +217,8 @@ class Packings(Repetitions):
 
     @property
     def work(self) -> Work | None:
-        """The cells of the table, of which those that no solution can need are left out; nobody knows the nodes."""
-        if self.bounded:
-            return None
-        return Work(self.search.cells, "cells", SPEEDS[self.options.tiling], at_most=True)
+        """The cells of the table that matter; nobody knows the nodes of a branch and bound."""
+        return Work.of(self.search, SPEEDS[self.options.tiling])
 
     def repeat(self) -> int:
         """Make the repetitions, and show OR-tools beside them."""

@@ -201,9 +201,9 @@ class Subsequences(Repetitions):
         }
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Work | None:
         """The cells of the table."""
-        return Work(len(self.instance.a) * len(self.instance.b), "cells", SPEEDS[self.options.tiling])
+        return Work.of(self.search, SPEEDS[self.options.tiling])
 
     def repeat(self) -> int:
         """Make the repetitions, and show rapidfuzz beside them."""

@@ -144,7 +144,7 @@ WRONG = {
     ],
     "weierstrass": [
         ("--instance 0", "weierstrass:0"),
-        ("--instance nan", "N from 1 to 400"),
+        ("--instance nan", "N from 1 to 341"),
         ("--points 0", "at least 1"),
         ("--points 99999999999", "random points"),
         ("--dtype float16", "invalid choice"),

@@ -117,13 +117,23 @@ def test_start_tours_of_a_whole_batch(team, counter_based):
 def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
     n = 5
     teams = WORDS // (n * (n + 1))
-    rest = virtual(n * n, NARROW), n, 1, 0, words(0, dtype=WIDE), words(9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
+    rest = (
+        virtual(n * n, NARROW),
+        n,
+        1,
+        0,
+        words(0, dtype=WIDE),
+        words(9, dtype=np.uint64),
+        words(0, 0, 0, dtype=np.uint64),
+    )
 
     def run(teams):
         distances, n, *counters = rest
         counters[2] = words(0, dtype=WIDE)
         ordered = virtual(teams * n * (n + 1), NARROW)
-        team(climb_columns, teams, 1, distances, ordered, virtual(n, NARROW, held={k: k for k in range(n)}), n, *counters)
+        team(
+            climb_columns, teams, 1, distances, ordered, virtual(n, NARROW, held={k: k for k in range(n)}), n, *counters
+        )
         assert max(ordered.handle.held) == teams * n * (n + 1) - 1
 
     run(teams)
