@@ -24,18 +24,18 @@ class Work(NamedTuple):
 
     Attributes
     ----------
-    count : int
+    amount : int
         How many units, over all ranks.
     unit : str
         In words, plural.
     speed : float
         Units per second that one core usually reaches; slower cores take longer.
     at_most : bool
-        Whether the count is an upper bound: what a stop criterion or an empty part leaves out, nobody can foretell.
+        Whether the amount is an upper bound: what a stop criterion or an empty part leaves out, nobody can foretell.
 
     """
 
-    count: int
+    amount: int
     unit: str
     speed: float
     at_most: bool = False
@@ -58,7 +58,7 @@ def forecast(work: Work, backend: Any, ranks: int, repetitions: int) -> str | No
     device = backend.device
     cores = max(1, device.compute_units) * (MULTIPROCESSOR if device.kind == "gpu" else 1) * ranks
     speed = work.speed * cores * (ORACLE if backend.oracle else 1)
-    count = min(work.count * repetitions, 10**300)
+    count = min(work.amount * repetitions, 10**300)
     seconds = count / speed
     if seconds < LONG_S:
         return None

@@ -52,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
 
     ranks = agreed_ranks("python -m drivers.ihc", options)
-    instance, reason = ranks.bcast(settled(options) if ranks.rank == 0 else None)
+    work: Any = settled(options) if ranks.rank == 0 else None
+    instance, reason = ranks.bcast(work)
     climbing = prepared(ranks, lambda known: build(options, ranks, instance, known), leads=ranks.local_rank == 0)
     try:
         return Climbs(options, ranks, instance, reason, climbing).repeat()

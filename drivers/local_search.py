@@ -76,7 +76,8 @@ def run(workload: Workload, description: str | None, argv: Sequence[str] | None)
 
     ranks = agreed_ranks(f"python -m drivers.{workload.name}", options)
     settle(options, workload.instance, ranks.size)
-    problem, source = ranks.bcast(load(workload, options) if ranks.rank == 0 else None)
+    work: Any = load(workload, options) if ranks.rank == 0 else None
+    problem, source = ranks.bcast(work)
     gpus = gpus_here() if options.backend == "auto" else 0
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, problem, gpus, known), leads)
