@@ -26,7 +26,7 @@ endif
 
 help:
 	@echo "make compare   run iterative hill climbing on every device here and write reports/out/compare.md"
-	@echo "make test      run the tests (make test-all: the slow ones too)"
+	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make venv      only set up .venv; make clean removes it, all caches and reports/out"
@@ -52,7 +52,7 @@ test: venv
 	$(PYTEST) -m "not slow"
 
 test-all: venv
-	$(PYTEST)
+	ONEKERNEL_EXAMPLES=new $(PYTEST)
 
 lint: venv
 	$(RUN) -m ruff check $(CHECKED)

@@ -17,8 +17,8 @@ from typing import Any
 
 from cluster import abort
 
-START_S = 120.0
-"""How long a rank waits for the slowest to start: 64 on two busy cores need half a minute."""
+START_S = 300.0
+"""How long a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.2
 PAUSE_PER_RANK_S = 0.005
 """A rank that has ended looks at the others so seldom that those who share its core hardly notice."""

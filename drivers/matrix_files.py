@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import warnings
 from typing import NoReturn
 
 import numpy as np
@@ -10,7 +12,13 @@ import numpy as np
 from core.problems import distances as metric
 from core.problems import known
 from core.problems.errors import InstanceError
+from core.problems.files import read_bytes, read_text
+from core.problems.layout import quoted
 from core.problems.tsp import Instance
+
+LARGEST_ARRAY = 2**30
+"""Bytes of a .npy file."""
+SAVED = "an array saved by numpy.save"
 
 
 class MatrixInstance(Instance):
@@ -85,30 +93,48 @@ def _first(wrong: np.ndarray) -> tuple[int, int]:
 
 def _array(path: str) -> tuple[np.ndarray, list[int]]:
     """The float64 matrix of a .npy file, where no element has a line; exact, since distances have 31 bits."""
+    content = read_bytes(path, SAVED, LARGEST_ARRAY)
+    if content.startswith(b"PK"):
+        raise InstanceError(path, None, "an archive of arrays (.npz)", SAVED)
+    shape, by_columns, dtype, start = _header(path, content)
+    if dtype.kind not in "iuf":
+        raise InstanceError(path, None, f"elements of {dtype}", "integers")
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
+        raise InstanceError(path, None, f"an array of shape {shape}", "a square matrix")
+    n, size = int(shape[0]), len(content) - start
+    if size != n * n * dtype.itemsize:
+        raise InstanceError(path, None, f"{size} bytes of elements", f"{n} by {n} elements of {dtype.itemsize} bytes")
+    values = np.frombuffer(content, dtype, offset=start).reshape(n, n, order="F" if by_columns else "C")
+    # the widest floats may be beyond 64 bits: infinite then, and refused as such
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values.astype(np.float64, order="C"), []
+
+
+def _header(path: str, content: bytes) -> tuple[tuple[int, ...], bool, np.dtype, int]:
+    """Shape, whether columns come first, dtype, and where the elements begin, of an array saved by `numpy.save`."""
+    file = io.BytesIO(content)
     try:
-        values = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise InstanceError(path, None, error.strerror or str(error), "an array saved by numpy.save") from None
-    except (ValueError, EOFError) as error:
-        raise InstanceError(path, None, f"no array of numbers ({error})", "an array saved by numpy.save") from None
-    if not np.issubdtype(values.dtype, np.integer) and not np.issubdtype(values.dtype, np.floating):
-        raise InstanceError(path, None, f"elements of {values.dtype}", "integers")
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or not values.size:
-        raise InstanceError(path, None, f"an array of shape {values.shape}", "a square matrix")
-    return values.astype(np.float64), []
+        version = np.lib.format.read_magic(file)
+        if version == (3, 0):
+            # only for names of fields, which a matrix of numbers does not have
+            raise ValueError("elements with named fields")
+        with warnings.catch_warnings():
+            # of a file that Python 2 wrote, which is read all the same
+            warnings.simplefilter("ignore", UserWarning)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            return *read(file), file.tell()
+    except Exception as error:
+        # the header is a Python literal, and what NumPy raises for a damaged one is as varied
+        reason = str(error).partition("\n")[0]
+        raise InstanceError(path, None, f"no array of numbers ({reason})", SAVED) from None
 
 
 def _text(path: str) -> tuple[np.ndarray, list[int]]:
     """The float64 matrix of a text, and the line of each of its rows."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = file.read().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "bytes that are no UTF-8"
-        raise InstanceError(path, None, found or str(error), "a text file with a matrix") from None
+    content = read_text(path, "a text file with a matrix").replace("\r\n", "\n").replace("\r", "\n")
     rows: list[list[float]] = []
     lines: list[int] = []
-    for number, line in enumerate(content, 1):
+    for number, line in enumerate(content.split("\n"), 1):
         words = line.partition("#")[0].replace(",", " ").split()
         if words:
             rows.append([_number(word, path, number) for word in words])
@@ -126,6 +152,7 @@ def _text(path: str) -> tuple[np.ndarray, list[int]]:
 
 def _number(word: str, path: str, line: int) -> float:
     try:
-        return float(word)
+        # not all that Python takes for a number: no 1_000, no digits of other scripts
+        return float(word if word.isascii() and "_" not in word else "")
     except ValueError:
-        raise InstanceError(path, line, repr(word), "an integer") from None
+        raise InstanceError(path, line, quoted(word), "an integer") from None

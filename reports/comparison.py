@@ -124,6 +124,18 @@ class Comparison:
         return self.rows[0].record
 
     @property
+    def common_ways(self) -> dict[str, Any]:
+        """Ways that all rows share."""
+        ways = [row.record.ways for row in self.rows]
+        return {
+            name: value for name, value in ways[0].items() if all(name in one and one[name] == value for one in ways)
+        }
+
+    def ways_apart(self, record: Record) -> dict[str, Any]:
+        """Return the ways of a run that not all rows share."""
+        return {name: value for name, value in record.ways.items() if name not in self.common_ways}
+
+    @property
     def baseline(self) -> Row | None:
         """The first row of one core, if there is any."""
         return next((row for row in self.rows if is_baseline(row)), None)

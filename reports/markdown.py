@@ -46,6 +46,8 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
         rows=comparison.rows,
         hashed=HASH_COVERS[comparison.work.hash_covers],
         evaluations=_counted(comparison.rows),
+        common_ways=comparison.common_ways,
+        ways_apart=comparison.ways_apart,
         machines=comparison.machines,
         not_run=comparison.not_run,
         baseline=comparison.baseline,

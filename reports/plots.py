@@ -38,7 +38,7 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.45 * len(rows)), layout="constrained")
-    _draw(axes, rows)
+    _draw(axes, rows, _names(comparison, [row for row, _ in rows]))
     work = comparison.work
     work_done = f"{work.proven}: hash {work.trajectory_hash[:12]} of {HASH_COVERS[work.hash_covers]}"
     axes.set_title(f"{work.workload} on {work.instance}, {work_done}", fontsize=10)
@@ -51,7 +51,7 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     return written
 
 
-def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
+def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str]) -> None:
     values = [ratio.value for _, ratio in rows]
     ends = [(ratio.low or ratio.value, ratio.high or ratio.value) for _, ratio in rows]
     reach = [
@@ -64,7 +64,7 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
     colours = [NOTED if row.labels else BASELINE if is_baseline(row) else PLAIN for row, _ in rows]
     widths = [value - start for value in values]
     axes.barh(range(len(rows)), widths, left=start, xerr=reach, color=colours, capsize=3)
-    axes.set_yticks(range(len(rows)), _names([row for row, _ in rows]))
+    axes.set_yticks(range(len(rows)), names)
     axes.invert_yaxis()
     if logarithmic:
         axes.set_xscale("log")
@@ -78,10 +78,12 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
     axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{note}", fontsize=8)
 
 
-def _names(rows: Sequence[Row]) -> list[str]:
+def _names(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     """Names of bars: with its ways where another row has the same name, and a star where the table has notes."""
     plain = [row.name for row in rows]
     return [
-        name + (f" ({worded(row.record.ways)})" if plain.count(name) > 1 else "") + ("*" if row.labels else "")
+        name
+        + (f"\n{worded(comparison.ways_apart(row.record))}" if plain.count(name) > 1 else "")
+        + "*" * bool(row.labels)
         for name, row in zip(plain, rows, strict=True)
     ]

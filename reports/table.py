@@ -31,12 +31,14 @@ def print_table(comparison: Comparison) -> None:
 
     `total` is without compilation; speed-ups are over a run on one core.
     """
-    cells = [_cells(row) for row in comparison.rows]
+    cells = [_cells(row, worded(comparison.ways_apart(row.record))) for row in comparison.rows]
     rich_printed = sys.stdout.isatty() and _print_rich(cells)
     if not rich_printed:
         print(plain_text(cells))
     work = comparison.work
     print(f"{work.proven}: hash {work.hashed}, best {work.best_cost} by index {work.best_index}")
+    if comparison.common_ways:
+        print(f"ways of all: {worded(comparison.common_ways)}")
     if comparison.baseline is None:
         print("no run on one core, hence no speed-ups")
     for missing in comparison.not_run:
@@ -58,12 +60,12 @@ def plain_text(cells: Sequence[Sequence[str]]) -> str:
     return "\n".join([aligned(_HEADINGS), aligned(["-" * width for width in widths]), *map(aligned, cells)])
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, ways: str) -> tuple[str, ...]:
     return (
         row.record.backend,
         f"{row.record.device}: {row.device_name}",
         str(row.record.ranks),
-        worded(row.record.ways),
+        ways,
         str(row.running.repetitions),
         seconds(row.compile_s),
         seconds(row.transfer.median.value),

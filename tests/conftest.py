@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import backends
@@ -15,6 +16,18 @@ ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
+
+# Whether a test fails must not hang on luck, on what failed before, or on how busy the machine is.
+hypothesis.settings.register_profile(
+    "same",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile("new", hypothesis.settings.get_profile("same"), derandomize=False, print_blob=True)
+EXAMPLES = os.environ.get("ONEKERNEL_EXAMPLES", "same")
+hypothesis.settings.load_profile(EXAMPLES)
 
 
 @pytest.fixture(scope="session")
@@ -45,8 +58,12 @@ def backend(request):
 
 
 def pytest_report_header():
-    """Say before the run which backends it will test."""
-    lines = []
+    """Say before the run which examples it draws and which backends it will test."""
+    drawn = {
+        "same": "the same in every run; ONEKERNEL_EXAMPLES=new draws new ones",
+        "new": "new in every run; a failure prints how to draw it again",
+    }
+    lines = [f"examples of Hypothesis: {drawn[EXAMPLES]}"]
     for row in backends.survey():
         state = f"{row.name} ({row.driver})" if row.usable else f"not tested: {row.reason}"
         if row.backend == "cuda" and not row.usable:

@@ -10,7 +10,8 @@ from core.lang import tree
 class Walker:
     """Prints statements and expressions by one small method each; an unknown node raises.
 
-    A user's name gets a trailing underscore, so it never meets a word of the dialect.
+    A function's own names end in an underscore, those that it carries (``data.n``) in a word, so that neither meets
+    the other, nor a word of the dialect.
     """
 
     def __init__(self, program: tree.Program) -> None:
@@ -41,7 +42,8 @@ class Walker:
     @staticmethod
     def name(name: str) -> str:
         """A user's name in the dialect."""
-        return name + "_"
+        _, dot, own = name.rpartition(".")
+        return f"{own}_carried" if dot else f"{own}_"
 
     def array_type(self, name: str) -> tree.ArrayType:
         """The type of an array of the function that is being printed."""

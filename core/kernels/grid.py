@@ -21,7 +21,6 @@ from core.lang import (
     kernel,
     lane,
     local_array,
-    max,
     min,
     shared_array,
     team_rank,
@@ -32,33 +31,25 @@ from core.lang import (
 V = Generic("V")
 
 
-@function
-def first_row(wave: i32, table_columns: i32) -> i32:
-    """The smallest i of the cells with i + j = ``wave``, j at most ``table_columns``."""
-    return max(0, wave - table_columns)
-
-
 def grid_cell(step: Any, border: Any, data: Pack) -> Any:
-    """Make the function that `core.search.dp.waves` needs, for waves that are diagonals i + j of a table.
+    """Make the function that `core.search.dp.waves` needs, for waves that are diagonals i + j of a table, by i.
 
     Parameters
     ----------
     step, border
         See `core.search.dp.grid.Grid`.
     data
-        The names that both may ask for; ``table_columns`` among them.
+        The names that both may ask for.
 
     """
 
     @function(pack=data)
-    def cell(wave: i32, index: i32, window: Array[V], one: i32, two: i32, choice: Array[u32], *data) -> V:
-        i = index + first_row(wave, *data)
+    def cell(wave: i32, i: i32, window: Array[V], one: i32, two: i32, choice: Array[u32], *data) -> V:
         j = wave - i
         if i == 0 or j == 0:
             return border(i, j, *data)
-        before = one + i - first_row(wave - 1, *data)
-        corner = window[two + i - 1 - first_row(wave - 2, *data)]
-        return step(i, j, corner, window[before - 1], window[before], choice, *data)
+        before = one + i
+        return step(i, j, window[two + i - 1], window[before - 1], window[before], choice, *data)
 
     return cell
 

@@ -47,6 +47,7 @@ def wave_kernel(cell: Any, data: Pack) -> Any:
         kept: Array[u32],
         wave: i32,
         cells: i32,
+        first: i32,
         here: i32,
         one: i32,
         two: i32,
@@ -57,24 +58,25 @@ def wave_kernel(cell: Any, data: Pack) -> Any:
         """Cells ``window[here + k]`` of a wave, and ``bits`` bits of choice of each packed into words of ``kept``.
 
         Word ``q * SPAN + r`` holds those of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
-        ``per`` is 32 // ``bits``; ``one`` and ``two`` are where the two waves before begin.
+        ``per`` is 32 // ``bits``. Cell k of the window has the number ``first + k``, and ``one`` and ``two`` are where
+        the cells number 0 of the two waves before would be.
         """
         choice = local_array(1, u32)
         me = team_rank() * team_size() + lane()
         everyone = team_count() * team_size()
         if bits == 0:
             for k in range(me, cells, everyone):
-                window[here + k] = cell(wave, k, window, one, two, choice, *data)
+                window[here + k] = cell(wave, first + k, window, one, two, choice, *data)
         else:
             per = 32 // bits
             words = (cells + SPAN * per - 1) // (SPAN * per) * SPAN
             for w in range(me, words, everyone):
                 packed = u32(0)
-                first = w // SPAN * SPAN * per + w % SPAN
-                for s in range(min(per, (cells - first + SPAN - 1) // SPAN)):
-                    k = first + s * SPAN
+                base = w // SPAN * SPAN * per + w % SPAN
+                for s in range(min(per, (cells - base + SPAN - 1) // SPAN)):
+                    k = base + s * SPAN
                     choice[0] = u32(0)
-                    window[here + k] = cell(wave, k, window, one, two, choice, *data)
+                    window[here + k] = cell(wave, first + k, window, one, two, choice, *data)
                     packed = packed | choice[0] << (s * bits)
                 kept[kept_here + w] = packed
 

@@ -1,4 +1,4 @@
-"""Front end, first half: Python expressions become typed ones, or are refused with the line and what to write."""
+"""Front end, first part: Python expressions become typed ones, or are refused with the line and what to write."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from core.lang import intrinsics, tree
-from core.lang.intrinsics import ATOMICS, PURE
-from core.lang.source import Function, Source
+from core.lang import tree
+from core.lang.source import MOST_LEVELS, Source, too_deep
 from core.lang.types import (
-    BY_NAME,
-    Array,
-    Const,
-    Generic,
     Integer,
     boolean,
     f32,
@@ -77,15 +72,26 @@ class Untyped(NamedTuple):
     node: Any
 
 
-# Words that Python has too: they need no import.
-PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
-OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "view", "range")
-WORDS = {**BY_NAME, **{name: getattr(intrinsics, name, None) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
+MOST_LOCAL_BYTES = 1 << 18
+"""Of a lane's local arrays: they lie on the stack of a thread, which may be as small as 512 KiB."""
+MOST_BITS = 128
+"""Of an integer constant without a type: a value has at most 64, what leads to it, as ``(1 << 64) - 1``, a few more."""
 
 
 def position(node: Any) -> tuple[int, ...]:
     """A key that names one expression of a file."""
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def levels_of(node: Any) -> int:
+    """How many levels an expression nests: at least as many parentheses as its text has on any device."""
+    if isinstance(node, ast.BoolOp):
+        return len(node.values)
+    if isinstance(node, ast.Compare):
+        return len(node.ops)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.LShift, ast.RShift)):
+        return 3
+    return 2 if isinstance(node, (ast.Call, ast.Subscript)) else 1
 
 
 class Expressions:
@@ -103,6 +109,12 @@ class Expressions:
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a located `KernelError`."""
         self.source.refuse(node, what)
+
+    def descend(self, node: Any, levels: int) -> None:
+        """Count levels of nesting, which the caller takes back when he has left ``node``."""
+        self.translator.levels += levels
+        if self.translator.levels > MOST_LEVELS:
+            too_deep(self.source, node)
 
     def key(self, node: Any) -> tuple[int, ...]:
         """What names an expression in one step of every `unroll` around it."""
@@ -124,6 +136,22 @@ class Expressions:
         if type(known) is not type(typed):
             self.refuse(node, f"the number {number} stands beside two types; cast one of them")
         return tree.Literal(scalar, typed)
+
+    def occupy(self, node: Any, count: int) -> None:
+        """Count bytes of local arrays."""
+        self.out.local_bytes += count
+        if self.out.local_bytes > MOST_LOCAL_BYTES:
+            self.refuse(
+                node,
+                f"local arrays of {self.out.local_bytes} bytes, with those of every call; a lane has "
+                f"{MOST_LOCAL_BYTES}, pass a part of an argument instead",
+            )
+
+    def untyped(self, number: Any, node: Any) -> Untyped:
+        """A number that takes its type from where it stands."""
+        if isinstance(number, int) and number.bit_length() > MOST_BITS:
+            self.refuse(node, f"a constant of {number.bit_length()} bits; at most {MOST_BITS}, and 64 where it is used")
+        return Untyped(None, number, node)
 
     def settled(self, value: Any, node: Any) -> Any:
         """A typed expression: an untyped number alone is i32, or f32."""
@@ -192,7 +220,11 @@ class Expressions:
         method = getattr(self, "expr_" + type(node).__name__, None)
         if method is None:
             self.refuse(node, ADVICE.get(type(node), f"{type(node).__name__} is not part of the kernel language"))
-        return method(node)
+        levels = levels_of(node)
+        self.descend(node, levels)
+        found = method(node)
+        self.translator.levels -= levels
+        return found
 
     def typed(self, node: Any) -> Any:
         """An expression whose numbers all have a type."""
@@ -209,7 +241,7 @@ class Expressions:
         if isinstance(node.value, bool):
             return tree.Literal(boolean, node.value)
         if isinstance(node.value, (int, float)):
-            return Untyped(None, node.value, node)
+            return self.untyped(node.value, node)
         return self.refuse(node, f"the constant {node.value!r}; kernels have integers, floats and truth values")
 
     def expr_Name(self, node: ast.Name) -> Any:  # noqa: N802
@@ -232,8 +264,15 @@ class Expressions:
         if isinstance(value, bool):
             return tree.Literal(boolean, value)
         if type(value) in (int, float):
-            return Untyped(None, value, node)
+            return self.untyped(value, node)
+        self.check_carried(node)
         return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
+
+    def check_carried(self, node: ast.Name) -> None:
+        """Refuse a name of the pack where its value is only handed on."""
+        name = node.id
+        if name in self.source.carried.values():
+            self.refuse(node, f"{name} is only carried here; read it in a @function that has a parameter {name}")
 
     assigned: set[str]
 
@@ -246,7 +285,9 @@ class Expressions:
         if isinstance(left, Untyped) and isinstance(right, Untyped):
             if isinstance(node.op, ast.Div) and not isinstance(left.value + right.value, float):
                 self.refuse(node, "/ divides floats; write // for integers")
-            return Untyped(None, self.folded(node, python, left.value, right.value), node)
+            if name == "shl" and not isinstance(right.value, float) and right.value > MOST_BITS:
+                self.refuse(node, f"a constant shifted by {right.value}; at most {MOST_BITS}")
+            return self.untyped(self.folded(node, python, left.value, right.value), node)
         if name in ("shl", "shr"):
             left, right = self.settled(left, node.left), self.settled(right, node.right)
             scalar = promoted(left.type)
@@ -295,7 +336,7 @@ class Expressions:
         value = self.expression(node.operand)
         name, python = UNARY[type(node.op)]
         if isinstance(value, Untyped):
-            return Untyped(None, self.folded(node, python, value.value), node)
+            return self.untyped(self.folded(node, python, value.value), node)
         scalar = promoted(value.type)
         if scalar.kind == "b" or (scalar.kind == "f" and name == "invert"):
             self.refuse(
@@ -360,6 +401,8 @@ class Expressions:
         found = self.out.parameters.get(name)
         if name in self.out.arrays:
             found = self.out.arrays[name].array
+        if found is None:
+            self.check_carried(node)
         if not isinstance(found, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
         return name, found
@@ -387,162 +430,3 @@ class Expressions:
         name, array = self.array(node.value)
         index = self.index(node.slice)
         return tree.Load(array.element, name, index)
-
-    # --- calls ---
-
-    def expr_Call(self, node: ast.Call) -> Any:  # noqa: N802
-        value = self.call(node)
-        if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
-            name = ast.unparse(node.func)
-            self.refuse(node, f"{name} has an effect and stands inside an expression; assign it to a local first")
-        if isinstance(value, tree.Call) and value.type is None:
-            self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
-        return value
-
-    def call(self, node: ast.Call) -> Any:
-        """Type a call, which may have effects."""
-        if not isinstance(node.func, ast.Name):
-            self.refuse(node, f"a call of {ast.unparse(node.func)}; call functions by their bare name")
-        if node.keywords:
-            self.refuse(node, "keyword arguments; pass arguments by position")
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, ADVICE[ast.Starred])
-        name = node.func.id
-        meant = self.source.lookup(name)
-        if isinstance(meant, Function):
-            return self.call_function(node, meant)
-        self.check_word(node.func, meant)
-        if name in BY_NAME or self.bound_type(name):
-            return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
-        if name == "team_size":
-            self.count(node, 0)
-            return tree.Literal(i32, i32(self.team_size))
-        if name in ATOMICS:
-            return self.call_atomic(node, name)
-        if name in PURE:
-            return self.call_word(node, name)
-        if name == "view":
-            self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
-        return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
-
-    def check_word(self, node: ast.Name, meant: Any) -> None:
-        """Refuse a word of the language that means something else, or nothing, where the kernel stands."""
-        name = node.id
-        if name in self.assigned or name in self.out.parameters or name in self.out.constants:
-            self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
-        if name in WORDS and meant is not WORDS[name] and not (meant is None and name in PYTHON_NAMES):
-            self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
-
-    def bound_type(self, name: str) -> Any:
-        """The scalar type that a `Generic` stands for in this function, or None."""
-        meant = self.source.lookup(name)
-        return self.out.types.get(meant.name) if isinstance(meant, Generic) else None
-
-    def count(self, node: ast.Call, expected: int) -> None:
-        """Check the number of arguments."""
-        if len(node.args) != expected:
-            self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
-
-    def call_cast(self, node: ast.Call, scalar: Any) -> Any:
-        """``u32(x)``."""
-        self.count(node, 1)
-        value = self.expression(node.args[0])
-        if isinstance(value, Untyped):
-            return tree.Literal(scalar, self.folded(node, scalar, value.value))
-        if isinstance(value, tree.Literal):
-            return tree.Literal(scalar, self.folded(node, scalar, value.value))
-        return self.cast(value, scalar)
-
-    def call_word(self, node: ast.Call, name: str) -> Any:
-        """An intrinsic without effects."""
-        expected, rule, result, needs = PURE[name]
-        self.count(node, expected)
-        values = [self.expression(a) for a in node.args]
-        if rule is None:
-            return tree.Intrinsic(result, name, ())
-        known = [v for v in values if not isinstance(v, Untyped)]
-        if known:
-            first = promoted(known[0].type)
-            values = [
-                self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
-                for v, a in zip(values, node.args, strict=True)
-            ]
-        values = [self.settled(v, a) for v, a in zip(values, node.args, strict=True)]
-        scalar = rule(values)
-        if scalar is None:
-            found = ", ".join(v.type.__name__ for v in values)
-            self.refuse(node, f"{name} needs {needs}, not {found}; cast the arguments")
-        return tree.Intrinsic(result or scalar, name, tuple(self.cast(v, scalar) for v in values))
-
-    def call_atomic(self, node: ast.Call, name: str) -> Any:
-        """An atomic update of one element."""
-        self.count(node, 2 + ATOMICS[name])
-        array_name, array = self.array(node.args[0])
-        self.check_writable(node, node.args[0], array)
-        scalar = array.element
-        if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
-            self.refuse(
-                node,
-                f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
-                "in an argument or a shared array",
-            )
-        index = self.index(node.args[1])
-        values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
-        self.out.pure = False
-        return tree.Atomic(scalar, name, array_name, index, values)
-
-    def call_function(self, node: ast.Call, callee: Function) -> Any:
-        """A function of the user's: bind its types to the arguments and specialise it."""
-        kinds = {k: v for k, v in callee.signature.items() if k != "return"}
-        self.count(node, len(kinds))
-        bound: dict[str, Any] = {}
-        types: list[Any] = []
-        arguments: list[Any] = []
-        touched: list[tuple[str, tree.ArrayType]] = []
-        for (name, kind), given in zip(kinds.items(), node.args, strict=True):
-            what = f"argument {name} of {callee.name}"
-            if isinstance(kind, Const):
-                types.append(self.known(given, kind.scalar, what))
-            elif isinstance(kind, Array):
-                passed, array_name, array = self.passed_array(given)
-                if array_name in [one for one, _ in touched]:
-                    self.refuse(given, f"the array {array_name} is passed twice; arrays of one call must not overlap")
-                wanted = self.bind(bound, kind.element, array.element)
-                if array.element is not wanted:
-                    self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{array.element.__name__}]")
-                types.append(array)
-                arguments.append(passed)
-                touched.append((array_name, array))
-            else:
-                value = self.expression(given)
-                if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.settled(value, given)
-                wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
-                types.append(wanted)
-                arguments.append(self.stored(value, wanted, given, what, given))
-        found = self.translator.function(callee, tuple(types), bound, node, self)
-        self.out.calls[self.key(node)] = found
-        own = all(name in self.out.arrays and array.space == "local" for name, array in touched)
-        self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
-        self.out.has_barrier = self.out.has_barrier or found.has_barrier
-        return tree.Call(found.result, found, tuple(arguments))
-
-    def passed_array(self, given: Any) -> tuple[Any, str, tree.ArrayType]:
-        """An array argument, whole or as a view: what is passed, the array's name and its type."""
-        is_view = isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "view"
-        if not is_view:
-            name, array = self.array(given)
-            return name, name, array
-        self.check_word(given.func, self.source.lookup("view"))
-        self.count(given, 2)
-        name, array = self.array(given.args[0])
-        if array.space == "local":
-            self.refuse(given, f"a view of the local array {name}; pass it whole, with an index")
-        if array.space == "image":
-            self.refuse(given, f"a view of the image {name}; pass it whole, with an index, or make it readonly")
-        return tree.View(name, self.index(given.args[1])), name, array
-
-    @staticmethod
-    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
-        """The scalar type that an annotation stands for in this call."""
-        return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

@@ -1,4 +1,4 @@
-"""Front end, second half: statements, functions and whole programs; what is not in the language is refused."""
+"""Front end, third part: statements, functions and whole programs; what is not in the language is refused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import copy
 from typing import Any
 
 from core.lang import tree
-from core.lang.expressions import WORDS, Expressions, Untyped
-from core.lang.source import Function, Kernel, Source
+from core.lang.calls import Calls
+from core.lang.expressions import Untyped
+from core.lang.intrinsics import WORDS
+from core.lang.source import Function, Source
 from core.lang.tables import array_type, staged
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
@@ -35,7 +37,7 @@ STATEMENT_ADVICE = {
 MOST_UNROLLED = 4096
 
 
-class Body(Expressions):
+class Body(Calls):
     """Translates the body of one function.
 
     ``defined`` is the set of locals that certainly have a value here; None where no path leads.
@@ -48,6 +50,7 @@ class Body(Expressions):
         self.loops: list[list[set[str] | None] | None] = []
         self.temporaries = 0
         self.depth = 0
+        self.copies = 1
 
     def translate(self) -> None:
         """Fill ``out.body``."""
@@ -61,6 +64,7 @@ class Body(Expressions):
         found: list[Any] = []
         self.depth += 1
         for statement in statements:
+            self.descend(statement, 1)
             method = getattr(self, "stmt_" + type(statement).__name__, None)
             if method is None:
                 kind = type(statement)
@@ -68,6 +72,7 @@ class Body(Expressions):
                     statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language")
                 )
             found.extend(method(statement))
+            self.translator.levels -= 1
         self.depth -= 1
         return found
 
@@ -178,6 +183,8 @@ class Body(Expressions):
         if count < 1:
             self.refuse(call, f"an array of {count} elements; it needs at least one")
         array = tree.NewArray(target.id, tree.ArrayType(element, space), count)
+        if space == "local":
+            self.occupy(call, tree.padded(array))
         self.out.arrays[target.id] = array
         return [array]
 
@@ -278,14 +285,17 @@ class Body(Expressions):
     def unrolled(self, node: ast.For) -> list[Any]:
         """``for k in unroll(...)``: the body once for each value of the constant ``k``."""
         name = node.target.id  # type: ignore[attr-defined]
-        bounds = [self.constant(n, "a bound of unroll") for n in self.bounds(node)]
+        nodes = self.bounds(node)
+        bounds = [int(self.folded(n, i32.exact, self.constant(n, "a bound of unroll"))) for n in nodes]
         if name in self.out.locals or name in self.out.parameters or name in self.constants:
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
         steps = self.out.unrolled[self.key(node)] = range(*bounds)
-        if len(steps) > MOST_UNROLLED:
-            self.refuse(node, f"unroll of {len(steps)} steps; at most {MOST_UNROLLED}, use range")
+        outer_copies, self.copies = self.copies, self.copies * max(1, len(steps))
+        if self.copies > MOST_UNROLLED:
+            inside = f", {self.copies} with those around it" if outer_copies > 1 else ""
+            self.refuse(node, f"unroll of {len(steps)} steps{inside}; at most {MOST_UNROLLED}, use range")
         found: list[Any] = []
         self.loops.append(None)
         self.depth -= 1
@@ -294,7 +304,7 @@ class Body(Expressions):
             self.steps = (*outer, value)
             self.constants[name] = self.folded(node, i32.exact, value)
             found.extend(self.block(node.body))
-        self.steps = outer
+        self.steps, self.copies = outer, outer_copies
         self.depth += 1
         self.loops.pop()
         self.constants.pop(name, None)
@@ -367,6 +377,7 @@ class Translator:
 
     def __init__(self, team_size: int) -> None:
         self.team_size = team_size
+        self.levels = 0
         self.done: dict[Any, tree.Function] = {}
         self.order: list[tree.Function] = []
         self.named = 0
@@ -397,13 +408,15 @@ class Translator:
         self.open.append(source)
         out.types = bound
         body = Body(self, source, out, self.team_size)
+        body.descend(source.node, 2)
         body.translate()
+        self.levels -= 2
         self.open.pop()
         self.order.append(out)
         return out
 
 
-def translate(kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
+def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
     """Translate a kernel into a typed program.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.lang.types import BY_DTYPE, Integer, f32, f64, i32, joined, promoted, type_of, widens
+from core.lang.types import BY_DTYPE, BY_NAME, Integer, f32, f64, i32, joined, promoted, type_of, widens
 
 
 class Place:
@@ -224,5 +224,14 @@ PURE: dict[str, tuple[int, Any, Any, str]] = {
 }
 ATOMICS = {"atomic_add": 1, "atomic_min": 1, "atomic_max": 1, "atomic_cas": 2}
 
+OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "view", "range")
+
+# All words and the names of types, with what each must mean where a kernel stands; Python's own words stand as None.
+PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
+WORDS: dict[str, Any] = {**BY_NAME, **{name: globals().get(name) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
+
+# The view that `*part(data, k)` stands for: no name that a kernel can have, so that nothing there hides it.
+VIEW_OF_PART = "part.view"
+
 # What a bare name means inside a kernel that runs as plain Python, where Python's own word would lose the type.
-PYTHON_WORDS: dict[str, Any] = {"min": min, "max": max, "pow": pow}
+PYTHON_WORDS: dict[str, Any] = {"min": min, "max": max, "pow": pow, VIEW_OF_PART: view}

@@ -17,6 +17,7 @@ import numpy as np
 from core.lang import intrinsics, tree
 from core.lang.expressions import position
 from core.lang.intrinsics import Memory, place, poisoned
+from core.lang.source import KernelError
 from core.lang.types import Generic, i32, promoted, type_of
 
 
@@ -115,6 +116,7 @@ def python(function: tree.Function) -> Any:
         types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
         scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names}
+        scope[SOURCE] = function.source
         exec(compile(module, function.source.path, "exec"), scope)
         function.python = scope[definition.name]  # type: ignore[attr-defined]
     return function.python  # type: ignore[attr-defined]
@@ -136,8 +138,29 @@ def rising_range(start: Any, stop: Any, step: Any) -> Any:
     return typed_range(start, stop, step)
 
 
-class BarrierError(RuntimeError):
+class BarrierError(KernelError, RuntimeError):
     """Some lanes of a team wait at a barrier that others never reach."""
+
+
+SOURCE = "source of this function"
+"""A global of every function that `python` makes; no identifier has spaces."""
+
+LOCATED: dict[type[Exception], type[Exception]] = {
+    kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
+    for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError)
+}
+"""What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
+
+
+def located(error: Exception) -> Exception:
+    """The error with file, line and function of the innermost kernel code that it passed through."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        source = trace.tb_frame.f_globals.get(SOURCE)
+        found = found if source is None else f"{source.path}:{trace.tb_lineno}: {source.name}: "
+        trace = trace.tb_next
+    kind = next(kind for kind in LOCATED if isinstance(error, kind))
+    return LOCATED[kind](f"{found}{error}")
 
 
 class _Team:
@@ -173,19 +196,24 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
     ------
     BarrierError
         A barrier was not reached by every lane of a team.
+    KernelError
+        A number does not fit its parameter.
     OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError
-        The kernel did what the language calls an error.
+        The kernel did what the language calls an error; each is a `KernelError` too, with file, line and function.
 
     """
     kernel = program.kernel
+    for function in program.functions:  # callees come first, so that a long chain of calls is no deep recursion
+        python(function)
     given = iter(arguments)
     bound: list[Any] = []
     for name, kind in kernel.source.signature.items():
         if name in kernel.constants:
             bound.append(kernel.constants[name])
         elif name != "return":
-            value, scalar = next(given), kernel.parameters[name]
-            bound.append(memory(value, scalar, kind) if isinstance(scalar, tree.ArrayType) else scalar(value))
+            value, typed = next(given), kernel.parameters[name]
+            is_array = isinstance(typed, tree.ArrayType)
+            bound.append(memory(value, typed, kind) if is_array else number(value, typed, kernel, name))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     place.team_count, place.team_size = teams, program.team_size
     try:
@@ -194,8 +222,17 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
                 place.team_rank = team
                 place.shared = _Team(program.team_size).take
                 _run_team(kernel, bound, lanes)
+    except tuple(LOCATED) as error:
+        raise located(error).with_traceback(error.__traceback__) from error
     finally:
         vars(place).clear()  # outside a launch, one lane stands alone
+
+
+def number(value: Any, scalar: Any, kernel: tree.Function, name: str) -> Any:
+    """A scalar argument, which must fit: a cast would cut it."""
+    if scalar.kind in "iu" and not scalar.low <= int(value) <= scalar.high:
+        kernel.source.refuse(None, f"argument {name} is {scalar.__name__}; {value} does not fit")
+    return scalar(value)
 
 
 def memory(array: np.ndarray, typed: tree.ArrayType, kind: Any) -> Memory:
@@ -220,5 +257,6 @@ def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None
                 waiting[place.lane] = steps
         if waiting and len(waiting) < len(alive):
             missing = sorted(set(alive) - set(waiting))
-            raise BarrierError(f"{kernel.name}: lanes {missing[:4]} ended while others wait at a barrier")
+            where = f"{kernel.source.path}:{kernel.source.first_line}: {kernel.name}"
+            raise BarrierError(f"{where}: lanes {missing[:4]} ended while others wait at a barrier")
         alive = waiting

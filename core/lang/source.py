@@ -1,14 +1,19 @@
-"""Kernels and functions as the user wrote them: decorators, source text, signature, and errors that point at a line."""
+"""Functions as the user wrote them: source text, signature, what ``*data`` carries, and errors that point at a line."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import UserError
+from core.lang import intrinsics
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, Table, boolean
 
 if TYPE_CHECKING:
     import ast
+
+
+MOST_LEVELS = 100
+"""How deep statements, expressions and calls may nest: devices' compilers and Python's own stack end soon after."""
 
 
 class KernelError(UserError):
@@ -16,16 +21,28 @@ class KernelError(UserError):
 
 
 class Source:
-    """A Python function written in the kernel language; call it, and it runs as the plain Python that it is."""
+    """A Python function written in the kernel language; call it, and it runs as the plain Python that it is.
+
+    Attributes
+    ----------
+    carried : dict of str to str
+        The names of the pack's members inside the function, and the pack's own names for them. No identifier contains
+        a dot, so ``data.n`` is never one of the function's parameters or locals, whatever a user calls his data.
+
+    """
 
     is_kernel = False
 
     def __init__(self, python: Any, pack: Pack | None = None) -> None:
         self.python = python
         self.pack = pack
+        self.carried: dict[str, str] = {}
+        _check_decorated(python)
         self.name: str = python.__name__
         self.path: str = python.__code__.co_filename
         self.first_line: int = python.__code__.co_firstlineno
+        if self.name in intrinsics.WORDS:
+            self.refuse(None, f"{self.name} is a word of the kernel language; choose another name for the function")
         self.__doc__ = python.__doc__
         self.__module__ = python.__module__
         self._signature: dict[str, Any] | None = None
@@ -47,11 +64,11 @@ class Source:
     def node(self) -> ast.FunctionDef:
         """The function's syntax tree, with the line numbers of its file."""
         if self._node is None:
-            self._node = _functions(self.path).get((self.first_line, self.name))
-            if self._node is None:
+            found = _functions(self.path).get((self.first_line, self.name))
+            if found is None:
                 self.refuse(None, "its source text cannot be found; define it in a file")
-            if self.pack is not None:
-                self._node = _unpacked(self, self._node)
+            _check_depth(self, found)
+            self._node = found if self.pack is None else _unpacked(self, found)
         return self._node
 
     @property
@@ -111,9 +128,9 @@ class Source:
                 self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
             if arguments.defaults:
                 self.refuse(self.node, "has default values; pass every argument")
-            packed = self.pack.kinds if self.pack else {}
+            kinds = {inside: self.pack.kinds[name] for inside, name in self.carried.items()} if self.pack else {}
             found = {
-                a.arg: packed[a.arg] if a.arg in packed else self.annotation(a.annotation, a) for a in arguments.args
+                a.arg: kinds[a.arg] if a.arg in kinds else self.annotation(a.annotation, a) for a in arguments.args
             }
             returns = self.node.returns
             nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
@@ -124,41 +141,6 @@ class Source:
 
 class Function(Source):
     """A function that kernels call; it is compiled into them, once for each combination of argument types."""
-
-
-class Kernel(Source):
-    """The entry point of a launch."""
-
-    is_kernel = True
-
-    def __init__(self, python: Any, pack: Pack | None = None) -> None:
-        super().__init__(python, pack)
-        self._programs: dict[Any, Any] = {}
-
-    def specialise(self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None) -> Any:
-        """The typed `core.lang.tree.Program` for these constants, team size and types of `Generic` parameters."""
-        from core.lang.frontend import translate
-
-        types = types or {}
-        key = (tuple(sorted(constants.items())), team_size, tuple(sorted(types.items(), key=str)))
-        if key not in self._programs:
-            self._programs[key] = translate(self, constants, team_size, types)
-        return self._programs[key]
-
-    @property
-    def constants(self) -> list[str]:
-        """Names of the parameters that are known at compile time."""
-        return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
-
-
-def kernel(python: Any = None, *, pack: Pack | None = None) -> Any:
-    """Decorator: the function is a kernel; ``@kernel(pack=...)`` says what its ``*data`` stands for."""
-    return Kernel(python, pack) if python is not None else lambda given: Kernel(given, pack)
-
-
-def function(python: Any = None, *, pack: Pack | None = None) -> Any:
-    """Decorator: the function may be called by kernels; ``pack`` as for `kernel`."""
-    return Function(python, pack) if python is not None else lambda given: Function(given, pack)
 
 
 def _which_part(given: Any, star: str) -> Any:
@@ -177,41 +159,45 @@ def _which_part(given: Any, star: str) -> Any:
 
 
 def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
-    """Write out a starred parameter: the pack's names, and in calls those that the called function declares."""
+    """Write out a starred parameter: the pack's members, and in calls those that the called function declares.
+
+    Fills ``source.carried``.
+    """
     import ast
     import copy
 
     star = node.args.vararg
     if star is None or source.pack is None:
         source.refuse(node, "has a pack but no starred parameter; write *data as the last one")
-    names = list(source.pack.kinds)
-    carried = star.arg
+    kinds, carrier = source.pack.kinds, star.arg
+    inside = {name: f"{carrier}.{name}" for name in kinds}
 
     class WriteOut(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.Call:  # noqa: N802
             self.generic_visit(call)
             given = call.args[-1] if call.args else None
-            which = _which_part(given, carried)
+            which = _which_part(given, carrier)
             if which is None:
                 return call
             callee = source.lookup(call.func.id) if isinstance(call.func, ast.Name) else None
             if not isinstance(callee, Function):
-                source.refuse(call, f"*{carried} given to what is no @function")
-            wanted = [n for n in callee.signature if n != "return"][len(call.args) - 1 :]
+                source.refuse(call, f"*{carrier} given to what is no @function")
+            wanted = [callee.carried.get(n, n) for n in callee.signature if n != "return"][len(call.args) - 1 :]
             for name in wanted:
-                if name not in names:
-                    source.refuse(call, f"{callee.name} wants {name}; *{carried} has {', '.join(names) or 'nothing'}")
+                if name not in kinds:
+                    has = ", ".join(kinds) or "nothing"
+                    source.refuse(call, f"{callee.name} wants {name}; *{carrier} has {has}")
             call.args[-1:] = [handed(name, which, given, place) for place, name in enumerate(wanted)]
             return call
 
     def handed(name: str, which: Any, given: Any, place: int) -> ast.expr:
-        kind = source.pack.kinds[name]  # type: ignore[union-attr]
-        whole = ast.Name(name, ast.Load())
+        kind = kinds[name]
+        whole = ast.Name(inside[name], ast.Load())
         if which is given or not isinstance(kind, Parts):
             return ast.copy_location(whole, given)
-        count = ast.Name(kind.count, ast.Load()) if isinstance(kind.count, str) else ast.Constant(kind.count)
+        count = ast.Name(inside[kind.count], ast.Load()) if isinstance(kind.count, str) else ast.Constant(kind.count)
         first = ast.BinOp(copy.deepcopy(which), ast.Mult(), count)
-        viewed = ast.Call(ast.Name("view", ast.Load()), [whole, first], [])
+        viewed = ast.Call(ast.Name(intrinsics.VIEW_OF_PART, ast.Load()), [whole, first], [])
         for number, node in enumerate(ast.walk(viewed)):  # each its own place: the front end files them by place
             if isinstance(node, ast.expr):
                 ast.copy_location(node, given)
@@ -220,13 +206,41 @@ def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
         return viewed
 
     written: ast.FunctionDef = WriteOut().visit(copy.deepcopy(node))
-    taken = {a.arg for a in written.args.args}
-    for name in names:
-        if name in taken:
-            source.refuse(node, f"the pack's {name} is also a parameter; choose another name")
-    written.args.args += [ast.copy_location(ast.arg(name), star) for name in names]
+    written.args.args += [ast.copy_location(ast.arg(name), star) for name in inside.values()]
     written.args.vararg = None
+    source.carried = {name: own for own, name in inside.items()}
     return written
+
+
+def _check_decorated(given: Any) -> None:
+    """Refuse to decorate what is no plain Python function."""
+    if isinstance(given, Source):
+        given.refuse(None, f"is a @{type(given).__name__.lower()} already; decorate it once")
+    code, name = getattr(given, "__code__", None), getattr(given, "__name__", None)
+    if code is None or name is None:
+        raise KernelError(f"{given!r} is no Python function; decorate a def")
+
+
+def _check_depth(source: Source, node: ast.FunctionDef) -> None:
+    """Refuse a function whose syntax tree is so deep that walking it by recursion would end in Python's own limit."""
+    import ast
+
+    pending: list[tuple[Any, int]] = [(node, -1)]
+    while pending:
+        one, depth = pending.pop()
+        depth += isinstance(one, (ast.stmt, ast.expr))
+        if depth > MOST_LEVELS:
+            too_deep(source, one)
+        pending += [(child, depth) for child in ast.iter_child_nodes(one)]
+
+
+def too_deep(source: Source, node: Any) -> NoReturn:
+    """Refuse what nests deeper than `MOST_LEVELS`."""
+    source.refuse(
+        node,
+        f"statements, expressions and calls nested more than {MOST_LEVELS} levels deep; "
+        "write several statements, or fewer functions that call each other",
+    )
 
 
 _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}

@@ -206,7 +206,8 @@ class Function:
     their types. The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give
     every value its type, ``calls`` for the functions called, ``unrolled`` for the constants of ``unroll``, and
     ``rising``, the ranges whose step must turn out positive. ``copies`` names the team's copy of each shared table; the
-    plain-Python run does without.
+    plain-Python run does without. ``local_bytes`` are those of its local arrays and of the functions that it calls,
+    once for each call in its text, because devices write functions out where they are called.
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -228,17 +229,21 @@ class Function:
         self.calls: dict[tuple[int, ...], Function] = {}
         self.unrolled: dict[tuple[int, ...], range] = {}
         self.rising: set[tuple[int, ...]] = set()
+        self.local_bytes = 0
 
 
-def written(function: Function) -> set[str]:
-    """The function's arrays to which it, or a function that it calls, stores."""
-    found: set[str] = set()
+def written(function: Function, known: dict[Function, set[str]] | None = None) -> set[str]:
+    """The function's arrays to which it, or a function that it calls, stores; ``known`` holds what is found."""
+    known = {} if known is None else known
+    if function in known:
+        return known[function]
+    found = known[function] = set()
 
     def visit(node: Any) -> None:
         if isinstance(node, (Store, Atomic)):
             found.add(node.array)
         if isinstance(node, Call):
-            inside = written(node.function)
+            inside = written(node.function, known)
             for name, given in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside:
                     found.add(given.array if isinstance(given, View) else given)

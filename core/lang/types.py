@@ -7,9 +7,15 @@ device must compute: unsigned arithmetic wraps, signed overflow is an error, and
 from __future__ import annotations
 
 import operator
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
+
+from core.errors import UserError
+
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+"""What a cast takes in plain Python: no text, though Python would read numbers in it, and no None."""
 
 
 class Integer(int):
@@ -22,6 +28,8 @@ class Integer(int):
 
     def __new__(cls, value: Any = 0) -> Integer:
         """Convert as a cast does: integers wrap modulo 2**bits, floats are cut towards zero."""
+        if not isinstance(value, NUMBERS):
+            raise TypeError(f"{cls.__name__}({value!r}): expected a number")
         if isinstance(value, (float, np.floating)):
             cut = int(value)
             if not cls.low <= cut <= cls.high:
@@ -153,6 +161,8 @@ u8, u16, u32, u64 = (_integer_class("u", bits) for bits in (8, 16, 32, 64))
 
 def _float_value(value: Any, dtype: type) -> Any:
     """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"{np.dtype(dtype)} of {value!r}: expected a number")
     if isinstance(value, Integer):
         return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]  # type: ignore[attr-defined]
     return dtype(value)
@@ -329,10 +339,21 @@ class Pack:
         An annotation (``Array[i32]``, ``i32``, ``Const[i32]``, ``Parts(u32, 9)`` ...) for each name, in the order of
         the launch.
 
+    Raises
+    ------
+    UserError
+        A name that no function can declare, or parts whose size is no name of the pack.
+
     """
 
     def __init__(self, kinds: dict[str, Any]) -> None:
         self.kinds = dict(kinds)
+        for name, kind in self.kinds.items():
+            if not str(name).isidentifier() or iskeyword(name):
+                raise UserError(f"data named {name!r}: expected a name that a function's parameter can have")
+            count = getattr(kind, "count", None)
+            if isinstance(count, str) and count not in self.kinds:
+                raise UserError(f"parts of {name}, as many as {count!r} says: expected one of {', '.join(self.kinds)}")
 
     def __repr__(self) -> str:
         """All that decides the code, so that equal packs read the same."""

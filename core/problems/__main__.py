@@ -47,12 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    if options.collection == "tsplib":
-        for name, outcome in fetch.fetch_tsplib(options.names, options.data, options.url):
-            print(f"{name}: {outcome}", flush=True)
-        return
-    for name in fetch.ARCHIVED:
-        print(f"{name}: {fetch.archived(name)}")
+    from_site = options.collection == "tsplib"
+    outcomes = fetch.fetch_tsplib(options.names, options.data, options.url) if from_site else fetch.fetch_archive()
+    for name, outcome in outcomes:
+        print(f"{name}: {outcome}", flush=True)
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -11,6 +11,9 @@ import numpy as np
 LARGEST_DISTANCE = 2**31 - 1
 """A distance fits a signed 32-bit integer, so that kernels need no wider one."""
 
+LARGEST_DEGREES = 360.0
+"""A latitude or longitude beyond a turn is no place, and the radians of a huge one are no number."""
+
 _GEO_PI = 3.141592
 _GEO_RADIUS_KM = 6378.388
 
@@ -110,6 +113,32 @@ def largest_possible(coordinates: np.ndarray, edge_weight_type: str) -> float:
     with np.errstate(over="ignore"):
         corners = coordinates.min(axis=0), coordinates.max(axis=0)
         return float(formula(list(corners[0]), list(corners[1]))) + 1.0
+
+
+def objection(coordinates: np.ndarray, edge_weight_type: str) -> tuple[str, str] | None:
+    """Say what speaks against finite coordinates, as "found ..., expected ..."; None if nothing does.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (n, axes), float64
+    edge_weight_type : str
+        A key of FORMULAS.
+    """
+    if edge_weight_type == "GEO":
+        worst = float(np.abs(coordinates).max())
+        if worst > LARGEST_DEGREES:
+            return f"a latitude or longitude of {worst:.6g} degrees", f"at most {LARGEST_DEGREES:g} either way"
+    largest = largest_possible(coordinates, edge_weight_type)
+    if largest > LARGEST_DISTANCE:
+        return f"cities up to {largest:.4g} apart", f"distances of at most {LARGEST_DISTANCE}"
+    return None
+
+
+def farthest(coordinates: np.ndarray, edge_weight_type: str) -> int:
+    """Return the city that `objection` is most likely about: the one farthest from the middle of all, or from 0."""
+    with np.errstate(over="ignore"):
+        middle = 0.0 if edge_weight_type == "GEO" else np.median(coordinates, axis=0)
+        return int(np.abs(coordinates - middle).max(axis=1).argmax())
 
 
 def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:

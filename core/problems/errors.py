@@ -1,5 +1,7 @@
 """The errors that loading or fetching an instance can end with, each worded as one line for the user."""
 
+from numbers import Integral
+
 from core.errors import UserError
 
 
@@ -22,11 +24,23 @@ class InstanceError(UserError, ValueError):
         self.found = found
         self.expected = expected
         place = self.path if line is None else f"{self.path}:{line}"
-        super().__init__(f"{place}: found {found}, expected {expected}")
+        super().__init__(_on_one_line(f"{place}: found {found}, expected {expected}"))
 
     def __reduce__(self) -> tuple:
         """Pickle by the four parts, so that the error crosses process borders."""
         return InstanceError, (self.path, self.line, self.found, self.expected)
+
+
+def require_integer(place: object, found: str, value: object, smallest: int, largest: int) -> None:
+    """Make sure that a number is an integer of a range; those of NumPy count.
+
+    Raises
+    ------
+    InstanceError
+        Anything else, 10.0 included; `place` and `found` say what it is.
+    """
+    if not isinstance(value, Integral) or not smallest <= int(value) <= largest:
+        raise InstanceError(place, None, found, f"an integer from {smallest} to {largest}")
 
 
 class FetchError(RuntimeError):
@@ -35,3 +49,8 @@ class FetchError(RuntimeError):
 
 class UnreachableError(FetchError):
     """No connection to the site, so that further downloads from it are pointless."""
+
+
+def _on_one_line(text: str) -> str:
+    """Escape what would break the line or disturb a terminal: names of files may hold anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

@@ -1,25 +1,30 @@
 """Downloads: TSPLIB's site, and the source archive of tsplib95, which carries four real instances.
 
-What comes is trusted by the digest of its parsed content (tsplib.tsv), which survives differences in
-white space between mirrors.
+Nothing here runs unless the user asks for it. What comes is trusted by a digest alone: an instance by that of its
+parsed content (tsplib.tsv), which survives differences in white space between mirrors, and the archive by that of its
+bytes, before a line of it is run.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable
-from pathlib import Path
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
 
 from core.problems import known, tsplib
 from core.problems.errors import FetchError, InstanceError, UnreachableError
-from core.problems.layout import read_text
+from core.problems.files import read_text
+from core.problems.layout import quoted
 
 SITE = "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95/tsp"
 """TSPLIB's home; another one can be named by $TSPLIB_URL."""
 
 ARCHIVE = "tsplib95==0.7.1"
+ARCHIVE_SHA256 = "3da80175dfb0478b967b87c508f75def47371188b6401b719441f2cedc817e00"
 ARCHIVED = ("gr17", "pcb442", "att532", "gr666")
 
 _DOWNLOAD_SECONDS = 30
@@ -29,15 +34,10 @@ _LARGEST_MEMBER = 16 * 2**20
 
 def cache_folder() -> Path:
     """Return the user's folder for downloads: $ONEKERNEL_CACHE, or the platform's place for caches."""
-    chosen = os.environ.get("ONEKERNEL_CACHE")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "onekernel" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "onekernel"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onekernel"
+    # here, because every rank imports this module
+    import platformdirs
+
+    return Path(os.environ.get("ONEKERNEL_CACHE") or platformdirs.user_cache_dir("onekernel", appauthor=False))
 
 
 def fetch_tsplib(
@@ -106,12 +106,12 @@ def _download(url: str, name: str, path: Path) -> None:
         try:
             packed = pooch.retrieve(
                 url,
-                known_hash=None,  # checked below, on the parsed content
+                known_hash=None,  # `_install` demands that of the parsed content
                 fname=f"{name}.tsp.gz",
                 path=folder,
                 downloader=pooch.HTTPDownloader(timeout=_DOWNLOAD_SECONDS),
             )
-            text = read_text(packed)
+            text = read_text(packed, "a packed TSPLIB file")
         except requests.HTTPError as error:
             raise FetchError(str(error)) from error
         except requests.RequestException as error:
@@ -134,64 +134,97 @@ def _install(text: str, name: str, path: Path, origin: str) -> None:
     draft = path.with_name(f".{name}-{os.getpid()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
+        try:
+            draft.write_text(text, encoding="utf-8")
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
     except OSError as error:
         raise FetchError(f"{path} cannot be written ({error.strerror})") from error
 
 
-def archived(name: str) -> Path:
-    """Return the file of one of ARCHIVED in the cache, after a download by pip where it is not there.
+def fetch_archive() -> Iterable[tuple[str, str]]:
+    """Download the source archive of tsplib95 by pip, and yield (name, what happened) for each of ARCHIVED.
+
+    Instances that are in the cache and right are kept; without a missing one, nothing is downloaded.
 
     Raises
     ------
     FetchError
-        No pip, no index, or an archive without the pinned instance.
+        No pip, no index, or another archive than the pinned one.
     """
-    path = cache_folder() / "archive" / f"{name}.tsp"
-    if not path.is_file():
-        with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
-            extract(_download_archive(folder), cache_folder() / "archive")
-    return path
+    folder = cache_folder() / "archive"
+    paths = {name: folder / f"{name}.tsp" for name in ARCHIVED}
+    if all(_is_right(path, name) for name, path in paths.items()):
+        yield from ((name, f"kept {path}") for name, path in paths.items())
+        return
+    with tempfile.TemporaryDirectory(prefix="onekernel-") as place:
+        extract(_download_archive(place), folder)
+    yield from ((name, f"fetched {path}") for name, path in paths.items())
 
 
 def _download_archive(folder: str) -> Path:
+    # A file, because only there pip takes a hash. It compares before it runs the archive's own set-up.
+    wanted = Path(folder, "wanted.txt")
+    wanted.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, ARCHIVE]
+    command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(wanted)]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"pip took longer than {_ARCHIVE_SECONDS} s to download {ARCHIVE}") from error
     except subprocess.CalledProcessError as error:
-        reasons = [line for line in error.stderr.splitlines() if line.strip()] or ["no reason given"]
-        raise FetchError(f"pip cannot download {ARCHIVE} ({reasons[-1].strip()})") from error
+        lines = [line.strip() for line in error.stderr.splitlines() if line.strip()] or ["no reason given"]
+        reasons = [line for line in lines if line.startswith("ERROR")] or lines
+        raise FetchError(f"pip cannot download {ARCHIVE} ({reasons[-1]})") from error
     packed = next(Path(folder).glob("*.tar.gz"), None)
     if packed is None:
         raise FetchError(f"pip brought no source archive of {ARCHIVE}")
     return packed
 
 
-def extract(archive: str | os.PathLike, folder: Path) -> None:
+def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA256) -> None:
     """Put the instances of a source archive into a folder.
+
+    Parameters
+    ----------
+    archive : path
+    folder : Path
+    sha256 : str
+        Of the archive's bytes.
 
     Raises
     ------
     FetchError
-        Not an archive, or one of ARCHIVED is missing or not the pinned one.
+        Other bytes; not an archive; one with links or with names that lead out of it; one of ARCHIVED is missing
+        or not the pinned one.
     """
-    texts: dict[str, str] = {}
     try:
-        with tarfile.open(archive) as members:
-            for member in members:
-                name = os.path.basename(member.name).removesuffix(".tsp")
-                # read, never unpacked by its own path
-                file = members.extractfile(member) if name in ARCHIVED else None
-                if file:
-                    texts[name] = file.read(_LARGEST_MEMBER).decode("latin-1")
-    except (tarfile.TarError, OSError, EOFError) as error:
+        with open(archive, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != sha256:
+                raise FetchError(f"{archive} has the SHA-256 {digest}, expected {sha256} of {ARCHIVE}")
+            file.seek(0)
+            with tarfile.open(fileobj=file, mode="r:gz") as members:
+                texts = dict(_instances(archive, members))
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise FetchError(f"{archive} is not a source archive ({error})") from error
     missing = [name for name in ARCHIVED if name not in texts]
     if missing:
         raise FetchError(f"the archive of {ARCHIVE} lacks {', '.join(missing)}")
     for name, text in texts.items():
         _install(text, name, folder / f"{name}.tsp", f"the archive of {ARCHIVE}")
+
+
+def _instances(archive: str | os.PathLike, members: tarfile.TarFile) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each of ARCHIVED; a member is read, never unpacked by its own path."""
+    for member in members:
+        if not (member.isfile() or member.isdir()):
+            raise FetchError(f"{archive} has a link or device, {quoted(member.name)}, expected files and folders alone")
+        parts = PurePosixPath(member.name.replace("\\", "/")).parts
+        if ".." in parts or parts[:1] == ("/",):
+            raise FetchError(f"{archive} has the member {quoted(member.name)}, expected a path within the archive")
+        name = os.path.basename(member.name).removesuffix(".tsp")
+        file = members.extractfile(member) if name in ARCHIVED else None
+        if file:
+            yield name, file.read(_LARGEST_MEMBER).decode("latin-1")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from core.problems.errors import InstanceError
-from core.problems.tsp import FEWEST_CITIES, MOST_CITIES, Instance
+from core.problems.tsp_instance import FEWEST_CITIES, MOST_CITIES, Instance
 
 LARGEST_SEED = 2**63 - 1
 

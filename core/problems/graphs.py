@@ -12,9 +12,10 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
+from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.generators import LARGEST_SEED, random_words
-from core.problems.layout import quoted, read_text
+from core.problems.layout import quoted
 
 LARGEST_COST = 2**31 - 1
 MOST_VERTICES = 20_000
@@ -148,12 +149,13 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
     """
     if data_folder is not None and not os.path.isdir(data_folder):
         raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
-    for path in (spec, os.path.join(data_folder or "", spec)):
-        if os.path.isfile(path):
-            return read(path, k)
+    places = [spec, os.path.join(data_folder or "", spec)]
+    path = first_file(places)
+    if path is not None:
+        return read(path, k)
     if spec.startswith("maxcut:"):
         return generate(spec, seed)
-    raise InstanceError(spec, None, "no such file", f"a file, or {_FORM}")
+    raise InstanceError(spec, None, instead_of_file(places), f"a file, or {_FORM}")
 
 
 def generate(spec: str, seed: int = 0) -> GraphInstance:
@@ -244,11 +246,7 @@ def read(path: str | os.PathLike, k: int = 2) -> GraphInstance:
     InstanceError
         Names file, line, what was found and what was expected.
     """
-    try:
-        text = read_text(path)
-    except InstanceError as error:
-        # it speaks of TSPLIB, whose files it was written for
-        raise InstanceError(path, None, error.found, error.expected.replace("TSPLIB", "rudy")) from None
+    text = read_text(path, "a rudy file")
     return parse(text, k, path)
 
 
@@ -295,8 +293,7 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
 
 
 def _check_parts(name: str, k: int) -> None:
-    if not 2 <= k <= MOST_PARTS:
-        raise InstanceError(name, None, f"{k} parts", f"2 to {MOST_PARTS}")
+    require_integer(name, f"{k} parts", k, 2, MOST_PARTS)
 
 
 def _parse_size(path: str | os.PathLike, line: int, tokens: list[str]) -> tuple[int, int]:

@@ -13,8 +13,9 @@ import re
 
 import numpy as np
 
-from core.problems.errors import InstanceError
-from core.problems.layout import LONGEST_NUMBER, quoted, read_text
+from core.problems.errors import InstanceError, require_integer
+from core.problems.files import first_file, instead_of_file, read_text
+from core.problems.layout import LONGEST_NUMBER, quoted
 
 MOST_CAPACITY = 2**30 - 1
 """The sum of two weights and a capacity stays within 32 bits."""
@@ -85,8 +86,7 @@ class Knapsack:
         self.n = len(self.weights)
         if len(self.values) != self.n:
             raise InstanceError(name, None, f"{self.n} weights, {len(self.values)} values", "as many of both")
-        if not 0 <= capacity <= MOST_CAPACITY:
-            raise InstanceError(name, None, f"capacity {capacity}", f"an integer from 0 to {MOST_CAPACITY}")
+        require_integer(name, f"capacity {capacity}", capacity, 0, MOST_CAPACITY)
         self.capacity = int(capacity)
         content = hashlib.sha256(f"knapsack {self.n} {self.capacity}\n".encode())
         content.update(self.weights.astype("<u4").tobytes())
@@ -179,15 +179,14 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
         ("seed", seed, 0, LARGEST_SEED),
         ("range", largest, 1000, MOST_RANGE),
     ):
-        if not low <= number <= high:
-            raise InstanceError(name, None, f"{what} {number}", f"an integer from {low} to {high}")
+        require_integer(name, f"{what} {number}", number, low, high)
     if kind not in CLASSES:
         raise InstanceError(name, None, f"class {quoted(kind)}", f"one of {', '.join(CLASSES)}")
     words = np.random.Philox(key=seed).random_raw(2 * items)
     if kind == PAPER:
-        if capacity is None or not 4 <= capacity <= MOST_CAPACITY:
-            found = "no capacity" if capacity is None else f"capacity {capacity}"
-            raise InstanceError(name, None, found, f"an integer from 4 to {MOST_CAPACITY}")
+        found = "no capacity" if capacity is None else f"capacity {capacity}"
+        require_integer(name, found, capacity, 4, MOST_CAPACITY)
+        assert capacity is not None
         weights, values = _drawn(words, 1, (3 * capacity - 1) // 10).reshape(2, items)
     else:
         if largest != RANGE:
@@ -234,10 +233,11 @@ def load(path: str, data: str | os.PathLike | None = None) -> Knapsack:
     """
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of instances")
-    for place in (path, os.path.join(data or "", path)):
-        if os.path.isfile(place):
-            return read(place)
-    raise InstanceError(path, None, "no such file", "a file of a knapsack instance")
+    places = [path, os.path.join(data or "", path)]
+    place = first_file(places)
+    if place is not None:
+        return read(place)
+    raise InstanceError(path, None, instead_of_file(places), "a file of a knapsack instance")
 
 
 def read(path: str | os.PathLike) -> Knapsack:
@@ -262,7 +262,7 @@ class _Lines:
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = path
-        text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+        text = read_text(path, "a file of a knapsack instance").replace("\r\n", "\n").replace("\r", "\n")
         self.rows = [(number, row.strip()) for number, row in enumerate(text.split("\n"), 1) if row.strip()]
         self.at = 0
 
@@ -280,6 +280,12 @@ class _Lines:
             raise self.error("the end of the file", expected)
         self.at += 1
         return self.rows[self.at - 1][1]
+
+    def items(self, number: int) -> int:
+        """Return a number of items that the line taken last has, after making sure that there are some."""
+        if number < 1:
+            raise self.error(f"{number} items", f"1 to {MOST_ITEMS}")
+        return number
 
     def integers(self, expected: str, names: tuple[str, ...], limits: tuple[int, ...], comma: bool) -> list[int]:
         """Return the numbers of the next line, each from 0 to its limit."""
@@ -302,9 +308,10 @@ class _Lines:
 
 
 def _read_plain(lines: _Lines, name: str) -> Knapsack:
-    n, capacity = lines.integers(
+    size, capacity = lines.integers(
         "the number of items and the capacity", ("number of items", "capacity"), (MOST_ITEMS, MOST_CAPACITY), False
     )
+    n = lines.items(size)
     rows = [
         lines.integers(f"value and weight of item {k} of {n}", ("value", "weight"), (LARGEST, LARGEST), False)
         for k in range(1, n + 1)
@@ -317,7 +324,8 @@ def _read_plain(lines: _Lines, name: str) -> Knapsack:
 
 def _read_pisinger(lines: _Lines) -> Knapsack:
     name = lines.next("a name")
-    n, capacity, optimum = lines.key("n", MOST_ITEMS), lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
+    n = lines.items(lines.key("n", MOST_ITEMS))
+    capacity, optimum = lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
     took = lines.next("time and seconds")
     if took.split()[0] != "time":
         raise lines.error(quoted(took), "time and seconds")

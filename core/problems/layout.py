@@ -3,10 +3,8 @@
 Source: G. Reinelt, "TSPLIB 95", section 1 (the file format). Instances and tours share it.
 """
 
-import gzip
 import os
 import re
-import zlib
 
 from core.problems.errors import InstanceError
 
@@ -36,9 +34,6 @@ SECTIONS = frozenset(
         "EDGE_WEIGHT_SECTION",
     ]
 )
-LARGEST_FILE = 64 * 2**20
-"""Bytes of text; TSPLIB's largest file has 2 MiB."""
-
 LONGEST_NUMBER = 64
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
@@ -117,33 +112,6 @@ class Layout:
         if not re.fullmatch(r"[0-9]{1,18}", value) or not smallest <= int(value) <= largest:
             raise self.error(line, f"{name} {quoted(value)}", expected)
         return int(value)
-
-
-def read_text(path: str | os.PathLike) -> str:
-    """Return the text of a file, unpacked where its name ends in .gz.
-
-    Raises
-    ------
-    InstanceError
-        No such file, not readable, damaged archive, or more than 64 MiB of text.
-    """
-    opener = gzip.open if str(path).endswith(".gz") else open
-    try:
-        with opener(path, "rb") as file:
-            # one byte more than allowed, so that a gzip bomb is not unpacked whole
-            content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        raise InstanceError(path, None, "no such file", "a TSPLIB file") from None
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InstanceError(path, None, f"unreadable content ({reason})", "a TSPLIB file") from None
-    if len(content) > LARGEST_FILE:
-        raise InstanceError(path, None, f"more than {LARGEST_FILE} bytes", "a smaller file")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # comments of the 1990s carry Latin-1 umlauts
-        return content.decode("latin-1")
 
 
 def scan(text: str, path: str | os.PathLike) -> Layout:

@@ -13,9 +13,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
+from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.generators import LARGEST_SEED
-from core.problems.layout import quoted, read_text
+from core.problems.layout import quoted
 
 LARGEST_COST = 2**31 - 1
 LARGEST_WEIGHT = 10**6
@@ -143,7 +144,8 @@ def largest_cost(m: int, n: int, negative_weight: int, histogram_weight: int) ->
 
     Products lie between -n and n, so a cost is at most negative_weight * 2 n m + histogram_weight * 2 m.
     """
-    return 2 * m * (negative_weight * n + histogram_weight)
+    # as Python's integers, since NumPy's of 32 bits would wrap around
+    return 2 * m * (int(negative_weight) * n + int(histogram_weight))
 
 
 def check_size(
@@ -159,8 +161,7 @@ def check_size(
     if m < 1 or n < 1:
         raise InstanceError(name, line, f"{m} rows and {n} columns", "at least one of each")
     for what, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
-        if not 0 <= weight <= LARGEST_WEIGHT:
-            raise InstanceError(name, None, f"{what} {weight}", f"an integer from 0 to {LARGEST_WEIGHT}")
+        require_integer(name, f"{what} {weight}", weight, 0, LARGEST_WEIGHT)
     largest = largest_cost(m, n, negative_weight, histogram_weight)
     if largest > LARGEST_COST:
         raise InstanceError(
@@ -206,12 +207,14 @@ def load(
     """
     if data_folder is not None and not os.path.isdir(data_folder):
         raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
-    for path in (spec, os.path.join(data_folder or "", spec)):
-        if os.path.isfile(path):
-            return read(path, negative_weight, histogram_weight)
+    places = [spec, os.path.join(data_folder or "", spec)]
+    path = first_file(places)
+    if path is not None:
+        return read(path, negative_weight, histogram_weight)
     size = _SPEC.fullmatch(spec)
     if size is None:
-        raise InstanceError(spec, None, "no such file and no such size", "a file, or m-n or m-n:seed=INTEGER")
+        found = f"{instead_of_file(places)} and no such size"
+        raise InstanceError(spec, None, found, "a file, or m-n or m-n:seed=INTEGER")
     chosen = seed if size[3] is None else int(size[3])
     return generate(int(size[1]), int(size[2]), chosen, negative_weight, histogram_weight)
 
@@ -270,11 +273,7 @@ def read(
     InstanceError
         Names file, line, what was found and what was expected.
     """
-    try:
-        text = read_text(path)
-    except InstanceError as error:
-        # it speaks of TSPLIB, whose files it was written for
-        raise InstanceError(path, None, error.found, error.expected.replace("TSPLIB", "perceptron")) from None
+    text = read_text(path, "a perceptron file")
     return parse(text, path, negative_weight, histogram_weight)
 
 

@@ -132,6 +132,8 @@ class Problem:
         for key, value in data.items():
             kinds[key] = array_kind(value, tables) if isinstance(value, np.ndarray) else number_type(value)
         for key, kept in evaluation.kept.items():
+            if key in kinds:
+                raise UserError(f"{self.name}: {key} is the name of data and of kept state; choose another one")
             kinds[key] = Parts(BY_DTYPE[np.dtype(kept.dtype)], kept.size)
         is_quick = name in evaluation.quick_for
         return Hooks(

@@ -1,105 +1,33 @@
-"""The quadratic assignment problem: QAPLIB's files, published best values and the plain NumPy scorer.
+"""The quadratic assignment problem as the rest of the suite sees it: an instance by name, QAPLIB file or generator.
 
-Source: R. E. Burkard, S. E. Karisch, F. Rendl, "QAPLIB: a quadratic assignment problem library", 1997. The cost
-is z(p) = sum over i, j of a[i, j] * b[p[i], p[j]], with A the first matrix of a file. Some of QAPLIB's
-solution files hold the inverse of p, which is p with the matrices exchanged.
+What an instance is, and what a permutation costs, stands in `qap_instance`, below the generator that makes one.
 """
 
-import functools
-import hashlib
 import os
 import re
-from typing import NamedTuple
 
 import numpy as np
 
+from core.problems import taillard
 from core.problems.errors import InstanceError
-from core.problems.layout import LONGEST_NUMBER, quoted, read_text
+from core.problems.files import first_file, read_text
+from core.problems.layout import LONGEST_NUMBER, quoted
+from core.problems.qap_instance import (
+    LARGEST_COST,
+    MOST_FACILITIES,
+    QapInstance,
+    check_permutation,
+    cost,
+    largest_difference,
+    published,
+)
 
-LARGEST_COST = 2**31 - 1
-MOST_FACILITIES = 4096
+__all__ = ["QapInstance", "check_permutation", "cost", "largest_difference", "load", "parse", "published", "read"]
+
 SUFFIXES = (".dat", ".dat.gz")
 SUBFOLDERS = ("", "qaplib")
 
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{LONGEST_NUMBER}}}")
-
-
-class Published(NamedTuple):
-    """A row of qaplib.tsv: an instance of QAPLIB and the cost of the best permutation known for it."""
-
-    name: str
-    n: int
-    best_known: int
-    sha256: str
-
-
-class QapInstance:
-    """A quadratic assignment problem with integer matrices whose costs fit in 31 bits.
-
-    Parameters
-    ----------
-    name : str
-    flows : array_like, shape (n, n), integers
-        The matrix A, which is read in place: a[i, j] flows from facility i to j. Need not be symmetric; entries
-        may be negative, and those of the diagonal count.
-    distances : array_like, shape (n, n), integers
-        The matrix B, which is permuted: b[k, l] from location k to l.
-    best_known : int, optional
-        Cost of the best permutation known. Without it, QAPLIB's for the same content, or None.
-    source : str
-        Where the instance came from, in words.
-
-    Attributes
-    ----------
-    n : int
-        Number of facilities, and of locations.
-    flows, distances : ndarray, shape (n, n), int32, C-contiguous
-    largest_difference : int
-        A bound on costs and on differences of two costs.
-    sha256 : str
-        Digest of the content: equal for files that differ in white space or name only.
-
-    Raises
-    ------
-    InstanceError
-        Matrices that are not square, of unequal sizes, too large or not of integers; costs beyond 31 bits.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        flows: np.ndarray,
-        distances: np.ndarray,
-        *,
-        best_known: int | None = None,
-        source: str = "given by the caller",
-    ) -> None:
-        self.name = name
-        self.source = source
-        self.flows = _checked_matrix(name, "flows", np.asarray(flows))
-        self.distances = _checked_matrix(name, "distances", np.asarray(distances))
-        self.n = len(self.flows)
-        if len(self.distances) != self.n:
-            raise InstanceError(name, None, f"{self.n} facilities, {len(self.distances)} locations", "as many of both")
-        largest = largest_difference(self.flows, self.distances)
-        if largest > LARGEST_COST:
-            found = f"matrices whose costs could differ by {largest}"
-            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
-        self.largest_difference = largest
-        self.sha256 = self._digest()
-        if best_known is None and self.sha256 in published():
-            best_known = published()[self.sha256].best_known
-        self.best_known = best_known
-
-    def __repr__(self) -> str:
-        """Return name and size."""
-        return f"QapInstance({self.name!r}, n={self.n})"
-
-    def _digest(self) -> str:
-        content = hashlib.sha256(f"QAP {self.n}\n".encode())
-        content.update(self.flows.astype("<i4").tobytes())
-        content.update(self.distances.astype("<i4").tobytes())
-        return content.hexdigest()
 
 
 def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
@@ -118,9 +46,6 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
     InstanceError
         Nothing of that name at hand, or a file that is not a valid instance.
     """
-    # here, because the generator imports this module
-    from core.problems import taillard
-
     if os.path.isfile(spec) or os.path.basename(spec) != spec or spec.endswith(SUFFIXES):
         return read(spec)
     if taillard.is_spec(spec):
@@ -130,6 +55,8 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
         return read(path)
     if spec in taillard.SEEDS:
         return taillard.generate(spec)
+    if os.path.exists(spec):
+        return read(spec)
     raise _nowhere(spec, data)
 
 
@@ -154,7 +81,7 @@ def _find(name: str, data: str | os.PathLike | None) -> str | None:
     if not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of instances")
     places = (os.path.join(data, folder, name + suffix) for folder in SUBFOLDERS for suffix in SUFFIXES)
-    return next(filter(os.path.isfile, places), None)
+    return first_file(places)
 
 
 def read(path: str | os.PathLike) -> QapInstance:
@@ -165,11 +92,7 @@ def read(path: str | os.PathLike) -> QapInstance:
     InstanceError
         Names file, line, what was found and what was expected.
     """
-    try:
-        text = read_text(path)
-    except InstanceError as error:
-        # it speaks of TSPLIB, whose files it was written for
-        raise InstanceError(path, None, error.found, error.expected.replace("TSPLIB", "QAPLIB")) from None
+    text = read_text(path, "a QAPLIB file")
     name = re.sub(r"(\.dat)?(\.gz)?$", "", os.path.basename(path))
     return parse(text, path=path, name=name, source=f"file {os.fspath(path)}")
 
@@ -237,86 +160,3 @@ def _integer(path: str | os.PathLike, line: int, token: str, what: str, smallest
     if not _INTEGER.fullmatch(token) or not smallest <= int(token) <= largest:
         raise InstanceError(path, line, f"{what} {quoted(token)}", f"an integer from {smallest} to {largest}")
     return int(token)
-
-
-def cost(instance: QapInstance, permutation: np.ndarray) -> int:
-    """Return the sum over i, j of flows[i, j] * distances[permutation[i], permutation[j]].
-
-    Parameters
-    ----------
-    instance : QapInstance
-    permutation : array_like, shape (n,)
-        The location, from 0, of each facility.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation.
-    """
-    location = check_permutation(permutation, instance.n)
-    between = instance.distances[np.ix_(location, location)]
-    return int(np.multiply(instance.flows, between, dtype=np.int64).sum())
-
-
-def check_permutation(permutation: np.ndarray, n: int) -> np.ndarray:
-    """Return a permutation as int64 after making sure that it holds each of 0 to `n - 1` once.
-
-    Raises
-    ------
-    ValueError
-        Not a permutation; says which location is missing, repeated or outside.
-    """
-    location = np.asarray(permutation)
-    if location.shape != (n,):
-        raise ValueError(f"found a permutation of shape {location.shape}, expected ({n},)")
-    if not np.issubdtype(location.dtype, np.integer):
-        raise ValueError(f"found a permutation of {location.dtype}, expected integers")
-    outside = (location < 0) | (location >= n)
-    if outside.any():
-        raise ValueError(f"found location {location[outside.argmax()]}, expected 0 to {n - 1}")
-    uses = np.bincount(location.astype(np.int64), minlength=n)
-    if (uses != 1).any():
-        raise ValueError(f"found location {uses.argmax()} repeated and {uses.argmin()} missing, expected each once")
-    return location.astype(np.int64)
-
-
-def largest_difference(flows: np.ndarray, distances: np.ndarray) -> int:
-    """Return a bound on costs, on differences of two costs, and on every partial sum of their terms.
-
-    No pairing of the entries of two matrices has a larger sum of products than both in sorted order (the
-    rearrangement inequality). Where entries are negative, two costs may lie on either side of 0.
-
-    Parameters
-    ----------
-    flows, distances : ndarray, shape (n, n), integers from -(2**31 - 1) to 2**31 - 1
-    """
-    first, second = (np.sort(np.abs(matrix.astype(np.int64)), axis=None) for matrix in (flows, distances))
-    products = first * second
-    # the sum of the halves is exact where that of the products could pass 63 bits
-    bound = (int((products >> 32).sum()) << 32) + int((products & (2**32 - 1)).sum())
-    return bound * (2 if min(flows.min(), distances.min()) < 0 else 1)
-
-
-@functools.cache
-def published() -> dict[str, Published]:
-    """Return QAPLIB's instances by the digest of their content; sources are named in qaplib.tsv."""
-    rows = {}
-    with open(os.path.join(os.path.dirname(__file__), "qaplib.tsv"), encoding="ascii") as file:
-        for line in file:
-            if not line.startswith("#"):
-                name, n, best_known, sha256 = line.split()
-                rows[sha256] = Published(name, int(n), int(best_known), sha256)
-    return rows
-
-
-def _checked_matrix(name: str, what: str, given: np.ndarray) -> np.ndarray:
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InstanceError(name, None, f"{what} of shape {given.shape}", "a square matrix")
-    if not 1 <= len(given) <= MOST_FACILITIES:
-        raise InstanceError(name, None, f"{what} of shape {given.shape}", f"1 to {MOST_FACILITIES} rows")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InstanceError(name, None, f"{what} of {given.dtype}", "integers")
-    worst = max(int(given.max()), int(given.min()), key=abs)
-    if abs(worst) > LARGEST_COST:
-        raise InstanceError(name, None, f"{what} of {worst}", f"{-LARGEST_COST} to {LARGEST_COST}")
-    return np.ascontiguousarray(given, dtype=np.int32)

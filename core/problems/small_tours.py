@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.problems.tsp import checked_tour
+from core.problems.tsp_instance import checked_tour
 
 MOST_CITIES_ALL_TOURS = 10
 MOST_CITIES_HELD_KARP = 20

@@ -1,12 +1,12 @@
-"""Where an instance comes from: a path, a folder of the user's, the cache, an archive, a generator."""
+"""Where an instance comes from: a path, a folder of the user's, the cache, a generator; never a download."""
 
 import difflib
 import os
 from pathlib import Path
 
 from core.problems import fetch, generators, known, tsplib
-from core.problems.errors import FetchError, InstanceError
-from core.problems.tsp import Instance
+from core.problems.errors import InstanceError
+from core.problems.tsp_instance import Instance
 
 SUFFIXES = (".tsp", ".vrp", ".tsp.gz", ".vrp.gz")
 SUBFOLDERS = ("", "tsplib", "national", "vrp")
@@ -19,9 +19,8 @@ DEFAULT_GENERATED = "uniform:100:seed=1"
 def load(spec: str, data: str | os.PathLike | None = None) -> Instance:
     """Return an instance by path, name or generator specification.
 
-    A name is looked up in `data`, in $TSPLIB_DIR (both with their subfolders tsplib, national and vrp),
-    in the user's cache, and, for the few instances that it carries, in the source archive of tsplib95 on
-    the package index.
+    A name is looked up in `data`, in $TSPLIB_DIR (both with their subfolders tsplib, national and vrp), and in the
+    user's cache, which `python -m core.problems fetch` fills.
 
     Parameters
     ----------
@@ -39,11 +38,8 @@ def load(spec: str, data: str | os.PathLike | None = None) -> Instance:
     if os.path.isfile(spec) or os.path.basename(spec) != spec or spec.endswith(SUFFIXES):
         return tsplib.load(spec)
     path = find(spec, data)
-    if path is None and spec in fetch.ARCHIVED:
-        try:
-            path = fetch.archived(spec)
-        except FetchError as error:
-            raise _nowhere(spec, data, f"; {error}") from error
+    if path is None and os.path.exists(spec):
+        path = Path(spec)
     if path is None:
         raise _nowhere(spec, data)
     return tsplib.load(path)
@@ -60,7 +56,8 @@ def find(name: str, data: str | os.PathLike | None = None) -> Path | None:
     for folder in _folders(data):
         for suffix in SUFFIXES:
             path = folder / (name + suffix)
-            if path.is_file():
+            # not Path.is_file, which raises for a folder that cannot be searched
+            if os.path.isfile(path):
                 return path
     return None
 
@@ -75,10 +72,10 @@ def at_hand(data: str | os.PathLike | None = None) -> dict[str, Path]:
     """
     found: dict[str, Path] = {}
     for folder in _folders(data):
-        files = sorted(folder.iterdir()) if folder.is_dir() else []
+        files = [folder / name for name in _names(folder)]
         for suffix in SUFFIXES:
             for path in files:
-                if path.name.endswith(suffix):
+                if path.name.endswith(suffix) and os.path.isfile(path):
                     found.setdefault(path.name.removesuffix(suffix), path)
     return found
 
@@ -89,7 +86,7 @@ def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
     Returns
     -------
     spec : str
-        kroA100 where it is at hand, else pcb442 from the archive of tsplib95, else a generated instance.
+        kroA100 where it is at hand, else pcb442 where that is, else a generated instance.
     reason : str
         One sentence.
 
@@ -102,11 +99,10 @@ def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
     if path is not None:
         return DEFAULT, f"{DEFAULT} of TSPLIB, the papers' first instance, found in {path.parent}."
     advice = f"{DEFAULT} is not at hand (`python -m core.problems fetch tsplib {DEFAULT}` gets it)"
-    try:
-        path = find(DEFAULT_ARCHIVED, data) or fetch.archived(DEFAULT_ARCHIVED)
-    except FetchError as error:
-        reason = f"A generated instance, not a real one, since {advice} and {DEFAULT_ARCHIVED} neither: {error}."
-        return DEFAULT_GENERATED, reason
+    path = find(DEFAULT_ARCHIVED, data)
+    if path is None:
+        other = f"{DEFAULT_ARCHIVED} neither (`python -m core.problems fetch archive`)"
+        return DEFAULT_GENERATED, f"A generated instance, not a real one, since {advice} and {other}."
     return DEFAULT_ARCHIVED, f"{DEFAULT_ARCHIVED} of TSPLIB, found in {path.parent}, since {advice}."
 
 
@@ -123,7 +119,15 @@ def _folders(data: str | os.PathLike | None) -> list[Path]:
     return [*folders, fetch.cache_folder() / "tsplib", fetch.cache_folder() / "archive"]
 
 
-def _nowhere(name: str, data: str | os.PathLike | None, why: str = "") -> InstanceError:
+def _names(folder: Path) -> list[str]:
+    """Return what is in a folder, in order; nothing where there is none, or one that may not be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _nowhere(name: str, data: str | os.PathLike | None) -> InstanceError:
     places = [str(data)] if data is not None else []
     if os.environ.get("TSPLIB_DIR"):
         places.append(f"$TSPLIB_DIR ({os.environ['TSPLIB_DIR']})")
@@ -133,10 +137,11 @@ def _nowhere(name: str, data: str | os.PathLike | None, why: str = "") -> Instan
     alike = difflib.get_close_matches(name.lower(), lower, n=1)
     advice = f" (did you mean {lower[alike[0]]}?)" if alike else ""
     if name in known.tsplib():
-        advice = f" (`python -m core.problems fetch tsplib {name}` gets it)"
+        either = ", or `fetch archive`," if name in fetch.ARCHIVED else ""
+        advice = f" (`python -m core.problems fetch tsplib {name}`{either} gets it)"
     return InstanceError(
         name,
         None,
-        f"no such instance in {' or '.join(places)}{advice}{why}",
+        f"no such instance in {' or '.join(places)}{advice}",
         f"a file, the name of an instance, or a generator such as {DEFAULT_GENERATED}",
     )

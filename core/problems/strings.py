@@ -7,16 +7,15 @@ common subsequence of half their length, and all their other letters are foreign
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import re
-import zlib
 from typing import NamedTuple
 
 import numpy as np
 
 from core.problems.errors import InstanceError
+from core.problems.files import first_file, instead_of_file, read_bytes
 from core.problems.generators import LARGEST_SEED, random_words
 
 LONGEST = 2**31 - 1
@@ -373,8 +372,11 @@ def _file(name: str, data: str | os.PathLike | None) -> str | None:
     """Where a file of that name is: in the folder first."""
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of files")
-    places = [name] if data is None else [os.path.join(data, name), name]
-    return next(filter(os.path.isfile, places), None)
+    return first_file(_places(name, data))
+
+
+def _places(name: str, data: str | os.PathLike | None) -> list[str]:
+    return [name] if data is None else [os.path.join(data, name), name]
 
 
 def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, str | None]:
@@ -385,16 +387,8 @@ def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, st
         if path is not None:
             return path, spec[end + 1 :] if end < len(spec) else None
         end = spec.rfind(":", 0, end)
-    raise InstanceError(spec, None, "no such file", EXPECTED)
+    raise InstanceError(spec, None, instead_of_file(_places(spec, data)), EXPECTED)
 
 
 def _content(path: str) -> bytes:
-    try:
-        with (gzip.open if path.lower().endswith(".gz") else open)(path, "rb") as file:
-            content: bytes = file.read(LONGEST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InstanceError(path, None, f"unreadable content ({reason})", EXPECTED) from None
-    if len(content) > LONGEST:
-        raise InstanceError(path, None, f"more than {LONGEST} bytes", "a smaller file")
-    return content
+    return read_bytes(path, EXPECTED, LONGEST)

@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from core.problems.errors import InstanceError
-from core.problems.qaplib import MOST_FACILITIES, QapInstance
+from core.problems.qap_instance import MOST_FACILITIES, QapInstance
 
 MODULUS = 2**31 - 1
 MULTIPLIER = 16807

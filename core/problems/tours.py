@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 
-from core.problems.layout import Layout, Section, quoted, read_text, scan
-from core.problems.tsp import FEWEST_CITIES, MOST_CITIES, checked_tour
+from core.problems.files import read_text
+from core.problems.layout import Layout, Section, quoted, scan
+from core.problems.tsp_instance import FEWEST_CITIES, MOST_CITIES, checked_tour
 
 
 def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str = "") -> None:
@@ -54,7 +55,7 @@ def read(path: str | os.PathLike, n: int | None = None) -> np.ndarray:
     InstanceError
         Not a tour file, or not a permutation of its cities.
     """
-    layout = scan(read_text(path), path)
+    layout = scan(read_text(path, "a TSPLIB tour file"), path)
     value, line = layout.key("TYPE", "TOUR")
     if value != "TOUR":
         raise layout.error(line, f"TYPE {quoted(value)}", "TOUR")

@@ -13,8 +13,9 @@ import numpy as np
 
 from core.problems import distances as metric
 from core.problems import known
-from core.problems.layout import Layout, Section, quoted, read_text, scan
-from core.problems.tsp import FEWEST_CITIES, MOST_CITIES, Instance
+from core.problems.files import read_text
+from core.problems.layout import Layout, Section, quoted, scan
+from core.problems.tsp_instance import FEWEST_CITIES, MOST_CITIES, Instance
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -31,7 +32,7 @@ def load(path: str | os.PathLike) -> Instance:
         Names file, line, what was found and what was expected.
     """
     name = re.sub(r"(\.(tsp|vrp|txt))?(\.gz)?$", "", os.path.basename(path))
-    return parse(read_text(path), path=path, name=name, source=f"file {os.fspath(path)}")
+    return parse(read_text(path, "a TSPLIB file"), path=path, name=name, source=f"file {os.fspath(path)}")
 
 
 def parse(
@@ -243,19 +244,13 @@ def _points(layout: Layout, name: str, points: dict, n: int) -> np.ndarray | Non
 
 
 def _check_extent(layout: Layout, coordinates: np.ndarray, edge_weight_type: str) -> None:
-    """Refuse cities too far apart, at the line of the one farthest from the middle of all."""
-    largest = metric.largest_possible(coordinates, edge_weight_type)
-    if largest <= metric.LARGEST_DISTANCE:
-        return
-    section = layout.sections["NODE_COORD_SECTION"]
-    with np.errstate(over="ignore"):
-        node = int(np.abs(coordinates - np.median(coordinates, axis=0)).max(axis=1).argmax()) + 1
-    row = next(k for k, text in enumerate(section.rows) if int(text.split()[0]) == node)
-    raise layout.error(
-        section.lines[row],
-        f"cities up to {largest:.4g} apart",
-        f"distances of at most {metric.LARGEST_DISTANCE}",
-    )
+    """Refuse cities too far apart, at the line of one that is."""
+    objection = metric.objection(coordinates, edge_weight_type)
+    if objection:
+        section = layout.sections["NODE_COORD_SECTION"]
+        node = metric.farthest(coordinates, edge_weight_type) + 1
+        row = next(k for k, text in enumerate(section.rows) if int(text.split()[0]) == node)
+        raise layout.error(section.lines[row], *objection)
 
 
 def _explicit_distances(layout: Layout, n: int, weights: list[list]) -> np.ndarray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, require_integer
 
 BASE = 2
 HOLDER_EXPONENT = 0.25
@@ -87,6 +87,7 @@ def _check_size(name: str, n: int) -> None:
         reason = f", so that costs in units of 2^-20 fit in 31 bits (at most {LARGEST_TERM} a coordinate)"
         expected = f"1 to {MOST_COORDINATES}{reason if n > 0 else ''}"
         raise InstanceError(name, None, f"{n} coordinates", expected)
+    require_integer(name, f"{n} coordinates", n, 1, MOST_COORDINATES)
 
 
 def load(spec: str) -> WeierstrassInstance:

@@ -13,8 +13,8 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import two_opt
-from core.kernels.two_opt import MOST_CITIES
 from core.kernels.tours import start_tours
+from core.kernels.two_opt import MOST_CITIES
 from core.search.two_opt_scans import Scan, scan_for
 
 NOTHING = np.iinfo(np.uint64).max

@@ -136,7 +136,7 @@ def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
     assert simulated(DYNAMIC) == "True"
 
 
-LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly"), "table_columns": i32})
+LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly")})
 WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
 TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
 PROGRAMS = {

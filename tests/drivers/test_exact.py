@@ -261,7 +261,7 @@ def test_a_broken_array_is_refused_by_its_file(tmp_path):
     (tmp_path / "m.npy").write_text("0 1\n1 0\n")
     with pytest.raises(InstanceError, match="m.npy: found no array of numbers"):
         load_matrix(str(tmp_path / "m.npy"))
-    with pytest.raises(InstanceError, match="none.npy: found No such file"):
+    with pytest.raises(InstanceError, match="none.npy: found no such file"):
         load_matrix(str(tmp_path / "none.npy"))
 
 

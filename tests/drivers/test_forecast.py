@@ -38,7 +38,14 @@ def test_no_number_is_too_large_to_foretell():
 
 
 def test_numbers_and_times_are_said_roughly():
-    assert [rounded(x) for x in (2.54, 9.99, 36.4, 99.9, 4100, 3.14e15)] == ["2.5", "10", "36", "100", "4,100", "3.1e15"]
+    assert [rounded(x) for x in (2.54, 9.99, 36.4, 99.9, 4100, 3.14e15)] == [
+        "2.5",
+        "10",
+        "36",
+        "100",
+        "4,100",
+        "3.1e15",
+    ]
     assert [in_words(s) for s in (601, 7300, 3 * 86400, 1e9)] == ["10 min", "2 h", "3 days", "32 years"]
     assert [prefixed(x) for x in (1.5e12, 2e9, 7e6, 3e3, 12)] == ["1.5 T ", "2 G ", "7 M ", "3 k ", "12 "]
 

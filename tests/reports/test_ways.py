@@ -70,8 +70,19 @@ def test_reports_show_the_ways_and_what_each_evaluated(make_record, capsys):
     assert "- Evaluations (scan = pruned): 5 per repetition. Counted: those that it looks at." in text
     print_table(comparison)
     printed = capsys.readouterr().out
-    assert "scan = pruned" in printed
+    assert "scan = pruned" in printed and "ways of all" not in printed
     assert "equal work: hash 0123456789abcdef of all climbs, best 21282 by index 17" in printed
+
+
+def test_reports_say_once_what_all_rows_share(make_record, capsys):
+    ways = {"level": "iteration", "threads": "fixed"}
+    comparison = compare([make_record(ways=ways), make_record(ways=ways | {"threads": "tuned"}, backend="cuda")])
+    text = markdown.render(comparison)
+    assert "- Ways, which decide the speed alone, in every row: level = iteration.\n" in text
+    assert "| 1 | threads = tuned | 1 |" in text
+    assert "- Evaluations: 2,000,000,000 per repetition." in text
+    print_table(comparison)
+    assert "ways of all: level = iteration\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def shape_for(
         blocks=ceil(depth / rows),
         rows=rows,
         update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
-        update_lanes=1 if alone or not wide else UPDATE_LANES,
+        update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
     )
     if n * shape.stride >= 2**31:
         raise UserError(

@@ -104,19 +104,18 @@ class GridEngine:
         if communicator.size > 1:
             raise UserError(f"--tiling {tiling} computes a table on one device; use --tiling auto with several ranks")
         self.backend, self.grid, self.room, self.folder = backend, grid, room, folder
-        self.data = {**grid.data, "table_columns": grid.columns}
         kinds = {
             name: Table(BY_DTYPE[v.dtype], "readonly") if isinstance(v, np.ndarray) else i32
-            for name, v in self.data.items()
+            for name, v in grid.data.items()
         }
         self.engine: WaveEngine | None = None
         if tiling == "none":
-            self.engine = WaveEngine(backend, communicator, Diagonals(grid, self.data, Pack(kinds)), room, folder)
+            self.engine = WaveEngine(backend, communicator, Diagonals(grid, Pack(kinds)), room, folder)
             return
         self.tiles = Tiles(grid.rows, grid.columns, *shape) if shape else self._fitting(room_of(backend, room))
         self.tiles.check()
         self.kernel = tile_kernel(grid.step, Pack(kinds))
-        self.arguments = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in self.data.values()]
+        self.arguments = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in grid.data.values()]
 
     def _fitting(self, room: int) -> Tiles:
         """Tiles as large as is good for the device, or smaller if two diagonals of choices would not fit the room."""
@@ -212,12 +211,12 @@ class Tiles:
 
 
 class Diagonals(Waves):
-    """A table by diagonals i + j; the first cell of a diagonal is that of its smallest i."""
+    """A table by diagonals i + j; a cell's number is its i."""
 
     lookback = 2
 
-    def __init__(self, grid: Grid, data: Mapping[str, np.ndarray | int], pack: Pack) -> None:
-        self.rows, self.columns, self.data = grid.rows, grid.columns, data
+    def __init__(self, grid: Grid, pack: Pack) -> None:
+        self.rows, self.columns, self.data = grid.rows, grid.columns, grid.data
         self.value, self.choices = grid.value, grid.choices
         self.cell = grid_cell(grid.step, grid.border, pack)
 

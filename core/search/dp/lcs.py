@@ -139,9 +139,7 @@ class LongestCommonSubsequence:
         shape = None if strips else self.shape
         ranks = self.ranks.size
         capabilities = self.backend.capabilities
-        return layout_for(
-            capabilities, self.a.size, self.columns, ranks=ranks, room=room, strips=strips, shape=shape
-        )
+        return layout_for(capabilities, self.a.size, self.columns, ranks=ranks, room=room, strips=strips, shape=shape)
 
     def fits(self) -> bool:
         """Whether the bits of the whole table can be kept, on all ranks alike."""

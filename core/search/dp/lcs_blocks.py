@@ -182,7 +182,7 @@ class Blocks:
         """Trace through the parts of a block whose table is marked, the last first."""
         found: list[np.ndarray] = []
         i, j, grows, left = (int(word) for word in state)
-        marked.table = None  # type: ignore[assignment] - its memory is the parts' now
+        del marked.table  # its memory is the parts' now
         while i > 0 and j > 0 and left > 0:
             above, beside, part = marked.around(i, j)
             most = min(left, i - above, j - beside)

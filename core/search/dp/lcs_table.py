@@ -60,9 +60,7 @@ class Shape(NamedTuple):
         return self.lanes * self.words * COLUMNS
 
 
-def shape_for(
-    capabilities: Any, words: int, batches: int, room: int | None = None, strips: int | None = None
-) -> Shape:
+def shape_for(capabilities: Any, words: int, batches: int, room: int | None = None, strips: int | None = None) -> Shape:
     """Choose a shape for so many words of columns and batches of rows.
 
     Parameters

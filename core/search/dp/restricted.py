@@ -348,8 +348,7 @@ def checked(distances: np.ndarray) -> np.ndarray:
     array = np.asarray(distances)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
         raise UserError(f"distances of shape {array.shape}: expected a square matrix")
-    if len(array) > MOST_CITIES:
-        raise UserError(f"{len(array)} cities: at most {MOST_CITIES}")
+    check_cities(len(array))
     if array.dtype.kind not in "iu":
         raise UserError(f"distances of {array.dtype}: expected integers")
     negative = array < 0
@@ -358,6 +357,12 @@ def checked(distances: np.ndarray) -> np.ndarray:
         i, j = np.argwhere(negative)[0]
         raise UserError(f"distance {array[i, j]} from {i} to {j}: expected at least 0")
     return array
+
+
+def check_cities(n: int) -> None:
+    """Raise `UserError` unless so many cities have numbers of 16 bits."""
+    if n > MOST_CITIES:
+        raise UserError(f"{n} cities: at most {MOST_CITIES}")
 
 
 def check_k(k: int, n: int, name: str) -> None:

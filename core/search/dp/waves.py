@@ -38,9 +38,9 @@ class Waves:
     data
         Arrays and 32-bit integers that ``cell`` may ask for by name.
     cell
-        A `core.lang.function`: ``cell(wave: i32, index: i32, window: Array[V], one: i32, two: i32, choice: Array[u32],
-        names of data ...) -> V``. ``window[one + k]`` is cell k of the wave before, ``window[two + k]`` of the one
-        before that, which hold nothing at waves 0 and 1; the choice is left in ``choice[0]``.
+        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Array[V], one: i32, two: i32, choice: Array[u32],
+        names of data ...) -> V``. ``window[one + k]`` is cell number k of the wave before, ``window[two + k]`` of the
+        one before that, which hold nothing at waves 0 and 1; the choice is left in ``choice[0]``.
 
     """
 
@@ -57,6 +57,10 @@ class Waves:
     def cells(self, wave: int) -> int:
         """How many cells a wave has; at least one."""
         raise NotImplementedError
+
+    def first(self, wave: int) -> int:
+        """The number of a wave's first cell; asked for the two waves before the first one too."""
+        return 0
 
     def width(self) -> int:
         """Cells of the widest wave."""
@@ -142,11 +146,12 @@ class WaveEngine:
             cells = problem.cells(wave)
             kept, kept_here = self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)
             here, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
+            first, one, two = problem.first(wave), one - problem.first(wave - 1), two - problem.first(wave - 2)
             work = self.words(cells) if bits else cells
             teams = max(1, min(most, -(-work // self.team_size())))
             backend.launch(
-                self.kernel, teams, self.team_size(), self.window, kept, wave, cells, here, one, two, kept_here, bits,
-                *self.data,
+                self.kernel, teams, self.team_size(), self.window, kept, wave, cells, first, here, one, two,
+                kept_here, bits, *self.data,
             )  # fmt: skip
             if self.rows is not None and bits:
                 self.rows.close_row(wave)

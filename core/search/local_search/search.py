@@ -299,8 +299,8 @@ class LocalSearch(Plan):
             running, astray = self.communicator.sum(np.array([one.sum() for one in found], np.int64))
             if astray:
                 raise ProblemError(
-                    f"{self.problem.name}: {astray} of {self.walks} walks came to costs out of range: expected "
-                    f"{self.expected_costs}; look at `delta`, or make costs smaller"
+                    f"{self.problem.name}: a walk came to a cost out of range: expected {self.expected_costs}; look at "
+                    "`delta`, or make costs smaller"
                 )
             # Walks that rest may go on after an exchange, which must not depend on when the clock makes a batch end.
             exchanged = self.exchange == 0 or done % self.exchange == 0

@@ -18,7 +18,7 @@ from core.kernels.local_search import EVERYTHING, ONE_MOVE
 from core.kernels.move_trials import Trials, trial_kernels
 from core.lang.types import BY_DTYPE
 from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
-from core.problems.problem import Problem
+from core.problems.problem import Problem, content_digest
 
 LANES = 3
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
@@ -72,7 +72,7 @@ def check(
 
 def first_moves(problem: Problem, name: str, way: str) -> None:
     """Try a few moves, once in a process for problems of equal content, and end quietly where that would take long."""
-    key = (problem.sha256, name, way)
+    key = (content_digest(problem), name, way)
     if key in seen:
         return
     moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[way].work))
@@ -303,7 +303,7 @@ class Trial:
         own = {one.path for one in self.evaluation.functions}
         ours = [frame for frame in frames if frame.filename in own]
         place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.delta.name
-        what = WRITTEN if "read-only" in str(error) else str(error)
+        what = WRITTEN if "read-only" in str(error) else str(error.__cause__ or error)  # the cause names no place again
         raise ProblemError(f"{place}: {what} ({self.problem.name}, {self.where})") from error
 
 

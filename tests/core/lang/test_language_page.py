@@ -90,6 +90,8 @@ RESULTS = {
             "out[at] = i64(v)", [1245]),
     "L30": ("v = 0\nfor i in range(3):\n    v = v * 10 + i\n    i = 7\nfor i in range(9, 2, -3):\n    v = v * 10 + i\nout[at] = i64(v)",
             [12963]),
+    "L52": ("out[at] = i64(u64((1 << 64) - 1) >> 63)", [1]),
+    "L53": ("v = 0\nfor k in unroll(64):\n    for m in unroll(64):\n        v += 1\nout[at] = i64(v)", [4096]),
     "L31": ("m = local_array(3, i32)\nfor k in unroll(3):\n    m[k] = k * k\nout[at] = i64(m[0] + 10 * m[1] + 100 * m[2])", [410]),
     "L32": ("if n > 3:\n    v = 1\nelse:\n    v = 2\nout[at] = i64(v)", [1]),
     "L33": ("out[at] = i64(twice(n))", [8]),
@@ -112,6 +114,7 @@ ERRORS = {
     "L13 beyond": ("out[at] = i64(i32(f32(n) * f32(1e10)))", OverflowError),
     "L20 outside": ("out[at] = i64(a[n])", IndexError),
     "L46 outside": ("out[at] = i64(second(view(a, n + 1)))", IndexError),
+    "L30 step": ("v = 0\nfor i in range(9, 0, a[1]):\n    v = i\nout[at] = i64(v)", ValueError),
     "L30 bounds": (f"v = 0\nfor i in range({BIG - 1}, {BIG}, n):\n    v = i\nout[at] = i64(v)", OverflowError),
 }
 PARAMETERS = "out: Array[i64], a: Array[i32], h: Array[u16], x: f32, n: i32, at: i32"
@@ -200,6 +203,21 @@ def test_l32_and_l25_what_they_forbid(tmp_path):
             kernel_of(tmp_path, body).specialise({}, 1)
 
 
+def test_l50_and_l51_as_deep_and_as_large_as_may_be(tmp_path):
+    text = "@function\ndef f0(v: i32) -> i32:\n    m = local_array(32_768, i32)\n    m[v] = v\n    return m[v] + 1\n"
+    text += "".join(f"@function\ndef f{k}(v: i32) -> i32:\n    return f{k - 1}(v + 1)\n" for k in range(1, 16))
+    body = "    out[0] = i64(f15(n))\n    out[1] = i64(f0(n))\n    out[2] = i64(" + " + ".join(["n"] * 92) + ")\n"
+    kernel = loaded(tmp_path, f"{HEADER}{text}@kernel\ndef k({PARAMETERS}):\n{body}").k
+    for kind in (PythonBackend, CpuBackend):
+        assert run(kind, kernel)[:3].tolist() == [4 + 16, 5, 4 * 92], kind.name
+
+
+def test_l54_decorated_twice_or_named_as_a_word(tmp_path):
+    for text in ("@kernel\n@kernel\ndef k(n: i32):\n    pass\n", "@function\ndef clz(n: i32):\n    pass\n"):
+        with pytest.raises(KernelError, match=rf"program_\w+.py:{HEADER.count(chr(10)) + 1}: "):
+            loaded(tmp_path, HEADER + text)
+
+
 # Two walks of three numbers each; `scaled` wants the pack's names in another order, and not all of them.
 PACKED = """
 FACTS = Pack({"kept": Parts(i32, "count"), "pairs": Parts(i32, 2), "count": i32, "weights": Array[i32]})
@@ -209,8 +227,9 @@ def scaled(item: i32, weights: Array[i32], count: i32) -> i32:
     return weights[item] * count
 
 @function(pack=FACTS)
-def carried(item: i32, *data) -> i32:
-    return scaled(item, *data)
+def carried(weights: i32, *data) -> i32:
+    count = weights
+    return scaled(count, *data)
 
 @function
 def summed(factor: i32, weights: Array[i32], kept: Array[i32], pairs: Array[i32]) -> i32:
@@ -219,9 +238,9 @@ def summed(factor: i32, weights: Array[i32], kept: Array[i32], pairs: Array[i32]
 @kernel(pack=FACTS)
 def walks(out: Array[i64], *data):
     out[0] = i64(carried(1, *data))
-    for w in range(2):
-        out[1 + w] = i64(summed(100, *part(data, w)))
-        out[3 + w] = i64(summed(100, *data))
+    for kept in range(2):
+        out[1 + kept] = i64(summed(100, *part(data, kept)))
+        out[3 + kept] = i64(summed(100, *data))
 """
 both = pytest.mark.parametrize("kind", [PythonBackend, CpuBackend])
 

@@ -8,6 +8,7 @@ import pytest
 import backends
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
+from core.lang import KernelError
 from core.lang.intrinsics import place
 
 HEADER = """\
@@ -134,6 +135,84 @@ def test_errors_are_told(tmp_path, case):
     body, error, words = ERRORS[case]
     with pytest.raises(error, match=words):
         stored(PythonBackend(PythonBackend.devices()[0]), kernel_of(tmp_path, body))
+
+
+BIG = 2**31 - 1
+# statements over v = 2**31 - 1, w = -2**31 and one = 1: what raises, and what just does not
+EDGES = {
+    "+": ("v + one", "v + 0", BIG),
+    "-": ("w - one", "w - 0", -BIG - 1),
+    "*": ("(v // 46340) * 46342", "46340 * (one * 46341)", 46340 * 46341),
+    "* of both": ("(one + 46340) * (one + 46340)", "(one + 46339) * (one + 46340)", 46340 * 46341),
+    "unary -": ("-w", "-(w + 1)", BIG),
+    "//": ("w // -one", "w // one", -BIG - 1),
+    "in a step": ("v * 2 // 2", "v // 2 * 2", BIG - 1),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_signed_overflow_is_told_at_the_first_number_too_many(tmp_path, case):
+    raising, fitting, expected = EDGES[case]
+    text = "def k(v: i32, w: i32, one: i32, out: Array[i32]):\n    out[0] = 1\n    out[0] = "
+    module = loaded(tmp_path, f"{HEADER}@kernel\n{text}{fitting}\n")
+    backend = PythonBackend(PythonBackend.devices()[0])
+    out = backend.upload(np.zeros(1, np.int32))
+    backend.launch(module.k, 1, 1, BIG, -BIG - 1, 1, out)
+    assert backend.download(out)[0] == expected
+    module = loaded(tmp_path, f"{HEADER}@kernel\n{text}{raising}\n")
+    where = rf"{module.__file__}:{HEADER.count(chr(10)) + 4}: k: signed overflow in "
+    with pytest.raises(OverflowError, match=where) as caught:
+        backend.launch(module.k, 1, 1, BIG, -BIG - 1, 1, out)
+    assert isinstance(caught.value, KernelError)
+
+
+@pytest.mark.parametrize(
+    ("index", "what"),
+    [
+        ("n", "index 4 outside an array of 4 elements"),
+        ("n - 5", "index -1 outside an array of 4 elements"),
+        ("n * 1000", "index 4000 outside an array of 4 elements"),
+    ],
+)
+@pytest.mark.parametrize("statement", ["v = a[{}]\n    a[0] = v", "a[{}] = 1", "a[{}] += 1", "atomic_add(a, {}, 1)"])
+def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_path, statement, index, what):
+    text = f"@function\ndef inner(a: Array[i32], n: i32):\n    {statement.format(index)}\n\n"
+    module = loaded(tmp_path, f"{HEADER}{text}@kernel\ndef k(a: Array[i32], n: i32):\n    inner(a, n)\n")
+    backend = PythonBackend(PythonBackend.devices()[0])
+    with pytest.raises(IndexError) as caught:
+        backend.launch(module.k, 1, 1, backend.upload(np.zeros(4, np.int32)), 4)
+    assert str(caught.value) == f"{module.__file__}:{HEADER.count(chr(10)) + 3}: inner: {what}"
+    assert isinstance(caught.value, KernelError)
+
+
+def test_a_view_outside_is_told_in_the_function_that_makes_it(tmp_path):
+    text = "@function\ndef inner(a: Array[i32]):\n    a[0] = 1\n\n@kernel\ndef k(a: Array[i32], n: i32):\n    inner(view(a, n))\n"
+    module = loaded(tmp_path, HEADER + text)
+    backend = PythonBackend(PythonBackend.devices()[0])
+    with pytest.raises(IndexError) as caught:
+        backend.launch(module.k, 1, 1, backend.upload(np.zeros(4, np.int32)), 7)
+    where = f"{module.__file__}:{HEADER.count(chr(10)) + 7}: k: "
+    assert str(caught.value) == where + "a view from element 7 of an array of 4 elements"
+
+
+def test_parts_need_no_word_of_the_module_that_hands_them_on(tmp_path):
+    text = """from core.lang import Array, Pack, Parts, function, i32, kernel, part
+P = Pack({"view": Parts(i32, 2), "part": i32})
+
+@function
+def inner(at: i32, view: Array[i32], part: i32):
+    view[1] = part
+
+@kernel(pack=P)
+def k(view: i32, *data):
+    inner(0, *part(data, view))
+"""
+    module = loaded(tmp_path, text)
+    for kind in (PythonBackend, CpuBackend):
+        backend = kind(kind.devices()[0])
+        kept = backend.upload(np.zeros(4, np.int32))
+        backend.launch(module.k, 1, 1, 1, kept, 9)
+        assert backend.download(kept).tolist() == [0, 0, 0, 9], kind.name
 
 
 def test_outside_a_launch_a_lane_stands_alone(tmp_path):

@@ -4,10 +4,13 @@ import importlib.util
 
 import pytest
 
-from core.lang import KernelError, Table, u32
+from core.lang import KernelError, Table, f32, f64, i32, kernel, u32, u64
 
-HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\n\n"
+HEADER = (
+    "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\n\n"
+)
 EFFECT = "@function\ndef bump(a: Array[u32]) -> u32:\n    a[0] = a[0] + 1\n    return a[0]\n\n"
+SPREAD = "@function\ndef spread(n: i32) -> i32:\n    s = local_array(2000, i32)\n    s[n] = n\n    return s[n]\n\n"
 
 # name -> (body of a kernel over (a: Array[u32], n: i32, x: f32), line in the body, words of the message)
 BODIES = {
@@ -85,6 +88,37 @@ BODIES = {
     "view outside a call": ("v = view(a, 1)", 1, "view outside the arguments of a @function; subscript the array"),
     "view of a local array": ("s = local_array(3, u32)\nbump(view(s, 1))", 2, "a view of the local array s"),
     "part outside a call": ("v = part(a, 1)", 1, "a call of part, which is neither a @function nor a word"),
+    "long sum": (
+        "v = 1\nv = " + " + ".join(["n"] * 1500),
+        2,
+        "nested more than 100 levels deep; write several statements",
+    ),
+    "many operands": ("if " + " and ".join(["n > 1"] * 120) + ":\n    pass", 1, "nested more than 100 levels deep"),
+    "many comparisons": ("v = 1\nif " + " < ".join(["n"] * 120) + ":\n    pass", 2, "more than 100 levels deep"),
+    "long chain of elif": (
+        "if n < 0:\n    pass\n" + "".join(f"elif n == {k}:\n    pass\n" for k in range(150)),
+        201,
+        "nested more than 100 levels deep",
+    ),
+    "huge shift": ("v = 1\nv = 1 << 100000000000", 2, "a constant shifted by 100000000000; at most 128"),
+    "huge constant": ("v = 1 * HUGE", 1, "a constant of 16610 bits; at most 128"),
+    "huge product": ("v = (1 << 100) * (1 << 100)", 1, "a constant of 201 bits; at most 128"),
+    "huge bound of unroll": ("for k in unroll(1 << 70):\n    pass", 1, "1180591620717411303424 does not fit i32"),
+    "unroll inside unroll": (
+        "for k in unroll(64):\n    for m in unroll(65):\n        n = m",
+        2,
+        "unroll of 65 steps, 4160 with those around it; at most 4096",
+    ),
+    "large local array": (
+        "s = local_array(3_000_000, u8)",
+        1,
+        "local arrays of 3000000 bytes, with those of every call",
+    ),
+    "many local arrays": (
+        "s = local_array(60_000, u32)\nn = 2\nn = spread(n) + spread(n) + spread(n)",
+        3,
+        "local arrays of 264000 bytes, with those of every call; a lane has 262144",
+    ),
     "constant overflow": ("v = i32(2000000000) + i32(2000000000)", 1, "signed overflow"),
     "division by a constant zero": ("v = 1 // 0", 1, "constant expression 1 // 0"),
 }
@@ -97,15 +131,19 @@ def refusal(tmp_path, text, name="k"):
     spec = importlib.util.spec_from_file_location("program", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    with pytest.raises(KernelError) as found:
-        getattr(module, name).specialise({}, 4)
-    return str(found.value), path
+    messages = []
+    for _ in range(2):  # what is refused once is refused again
+        with pytest.raises(KernelError) as found:
+            getattr(module, name).specialise({}, 4)
+        messages.append(str(found.value))
+    assert messages[0] == messages[1]
+    return messages[0], path
 
 
 @pytest.mark.parametrize("case", BODIES)
 def test_a_kernel_is_refused_with_its_line_and_advice(tmp_path, case):
     body, line, words = BODIES[case]
-    start = HEADER + EFFECT + "@kernel\ndef k(a: Array[u32], n: i32, x: f32):\n"
+    start = HEADER + EFFECT + SPREAD + "@kernel\ndef k(a: Array[u32], n: i32, x: f32):\n"
     message, path = refusal(tmp_path, start + "".join(f"    {row}\n" for row in body.splitlines()))
     assert message.startswith(f"{path}:{start.count(chr(10)) + line}: k: ")
     assert words in message
@@ -169,10 +207,22 @@ SIGNATURES |= {
         2,
         "a Table, which only kernels and packs declare; write Array[...]",
     ),
-    "pack's name twice": (
-        PACK + "@kernel(pack=P)\ndef k(n: i32, *data):\n    pass\n",
-        8,
-        "the pack's n is also a parameter; choose another name",
+    "pack's number read where it is carried": (
+        PACK + "@kernel(pack=P)\ndef k(m: i32, *data):\n    m = n\n",
+        9,
+        "n is only carried here; read it in a @function that has a parameter n",
+    ),
+    "pack's array read where it is carried": (
+        PACK + "@kernel(pack=P)\ndef k(m: i32, *data):\n    a[0] = u32(m)\n",
+        9,
+        "a is only carried here; read it in a @function that has a parameter a",
+    ),
+    "deep chain of calls": (
+        "@function\ndef g0(n: i32) -> i32:\n    return n\n"
+        + "".join(f"@function\ndef g{k}(n: i32) -> i32:\n    return g{k - 1}(n)\n" for k in range(1, 120))
+        + "@kernel\ndef k(n: i32):\n    n = g119(n)\n",
+        263,
+        "statements, expressions and calls nested more than 100 levels deep",
     ),
     "pack without a star": (PACK + "@kernel(pack=P)\ndef k(m: i32):\n    pass\n", 8, "write *data as the last one"),
     "name that the pack lacks": (
@@ -199,6 +249,37 @@ def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, c
     message, path = refusal(tmp_path, HEADER + text)
     assert message.startswith(f"{path}:{HEADER.count(chr(10)) + line}: ")
     assert words in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("@kernel\n@kernel\ndef k(n: i32):\n    pass\n", "k: is a @kernel already; decorate it once"),
+        ("@kernel\n@function\ndef k(n: i32):\n    pass\n", "k: is a @function already; decorate it once"),
+        ("@function\ndef clz(n: i32) -> i32:\n    return n\n", "clz: clz is a word of the kernel language; choose"),
+        ("@kernel\ndef u16(n: i32):\n    pass\n", "u16: u16 is a word of the kernel language; choose another name"),
+    ],
+)
+def test_what_is_decorated_is_refused_with_its_line(tmp_path, text, words):
+    path = tmp_path / "decorated.py"
+    path.write_text(HEADER + text)
+    spec = importlib.util.spec_from_file_location("decorated", path)
+    with pytest.raises(KernelError) as found:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    assert str(found.value).startswith(f"{path}:{HEADER.count(chr(10)) + 1}: {words}")
+
+
+@pytest.mark.parametrize("given", [len, 3, Table])
+def test_only_functions_are_decorated(given):
+    with pytest.raises(KernelError, match="is no Python function; decorate a def"):
+        kernel(given)
+
+
+@pytest.mark.parametrize("scalar", [f32, f64, i32, u64])
+@pytest.mark.parametrize("given", [None, "1.5", b"7", 1j, [1]])
+def test_only_numbers_become_numbers(scalar, given):
+    with pytest.raises(TypeError, match="expected a number"):
+        scalar(given)
 
 
 @pytest.mark.parametrize(

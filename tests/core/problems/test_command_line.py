@@ -1,5 +1,6 @@
 """`python -m core.problems`: what it prints and its exit codes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ def run(tmp_path, monkeypatch):
 
     def call(*arguments):
         command = [sys.executable, "-m", "core.problems", *arguments]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
     return call
 
@@ -49,6 +50,7 @@ def test_list_tells_what_is_at_hand(run, tmp_path):
         (["show", "kroA10O"], "kroA10O: found no such instance"),
         (["show", "uniform:2"], "uniform:2: found size '2'"),
         (["show", "{tmp}/broken.tsp"], "broken.tsp:4: found DIMENSION 'five'"),
+        (["show", "{tmp}/pipe"], "pipe: found a pipe, expected a TSPLIB file"),
         (["show", "five", "--data", "{tmp}/none"], "none: found no such folder"),
         (["fetch", "tsplib", "kroA10O"], "kroA10O: found no such name"),
         (["fetch", "archive", "gr17"], "fetch archive takes no names"),
@@ -57,6 +59,7 @@ def test_list_tells_what_is_at_hand(run, tmp_path):
     ],
 )
 def test_user_mistake_ends_with_code_2_and_no_traceback(run, tmp_path, arguments, words):
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "broken.tsp").write_text(samples.EUCLIDEAN.replace(": 5", ": five"))
     done = run(*(argument.format(tmp=tmp_path) for argument in arguments))
     assert done.returncode == 2 and done.stdout == ""

@@ -3,11 +3,14 @@
 import itertools
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
 
 from core.problems import distances, tours, tsp, tsplib
+from core.problems.errors import InstanceError
+from tests.core.problems import samples
 
 CANONICAL = {"pcb442": 221440, "gr666": 423710, "att532": 309636}
 """Lengths of the tours 1, 2, ..., n that TSPLIB's FAQ gives to check distance functions with."""
@@ -69,6 +72,22 @@ def test_matrix_follows_the_definition(kind, decimals):
     expected = [[scalar_distance(kind, a, b) for b in points.tolist()] for a in points.tolist()]
     np.fill_diagonal(expected := np.array(expected), 0)
     np.testing.assert_array_equal(distances.matrix(points, kind), expected)
+
+
+@pytest.mark.parametrize("degrees", ["360.01", "-361", "1e6", "1e308", "-1e308", "1.7e308"])
+def test_places_beyond_a_turn_of_the_globe_are_refused_at_their_line(degrees):
+    text = samples.GEOGRAPHICAL.replace("94.44", degrees)
+    with warnings.catch_warnings(action="error"):
+        with pytest.raises(
+            InstanceError, match=r"^text:9: found a latitude or longitude of \S+ degrees, expected at most 360"
+        ):
+            tsplib.parse(text)
+        with pytest.raises(InstanceError, match="three: found a latitude or longitude of"):
+            points = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, float(degrees)]])
+            tsp.Instance("three", coordinates=points, edge_weight_type="GEO")
+        # as far as a turn, nothing is lost: a place is where its sines and cosines say
+        turned = tsplib.parse(text.replace(degrees, "-265.16")).distances
+    assert abs(turned.astype(int) - tsplib.parse(samples.GEOGRAPHICAL).distances).max() <= 20
 
 
 def test_coincident_cities_are_one_kilometre_apart_in_geo_and_zero_elsewhere():

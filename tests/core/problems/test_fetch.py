@@ -1,6 +1,7 @@
 """Downloads, from a web server on this machine and from an archive made here."""
 
 import gzip
+import hashlib
 import http.server
 import io
 import tarfile
@@ -150,6 +151,10 @@ def archive_of(path, texts):
     return path
 
 
+def digest_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     texts = {
@@ -157,28 +162,82 @@ def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
         for name in fetch.ARCHIVED
     }
     packed = archive_of(tmp_path / "source.tar.gz", {**texts, "setup.py": "raise SystemExit"})
+    monkeypatch.setattr(fetch.extract, "__defaults__", (digest_of(packed),))
     downloads = []
     monkeypatch.setattr(fetch, "_download_archive", lambda folder: downloads.append(folder) or packed)
-    for name in (*fetch.ARCHIVED, *fetch.ARCHIVED):
-        assert tsplib.load(fetch.archived(name)).sha256 == known.tsplib()[name].sha256
+    folder = tmp_path / "cache" / "archive"
+    for outcome in ("fetched", "kept"):
+        assert dict(fetch.fetch_archive()) == {name: f"{outcome} {folder / name}.tsp" for name in fetch.ARCHIVED}
+        for name in fetch.ARCHIVED:
+            assert tsplib.load(folder / f"{name}.tsp").sha256 == known.tsplib()[name].sha256
     assert len(downloads) == 1
 
 
 def test_damaged_or_incomplete_archive_is_refused(tmp_path):
+    def refused(path, words):
+        with pytest.raises(FetchError, match=words):
+            fetch.extract(path, tmp_path / "out", digest_of(path))
+
     (tmp_path / "a.tar.gz").write_text("no archive")
-    with pytest.raises(FetchError, match="not a source archive"):
-        fetch.extract(tmp_path / "a.tar.gz", tmp_path)
-    archive_of(tmp_path / "b.tar.gz", {"x/gr17.tsp": samples.FULL})
-    with pytest.raises(FetchError, match="lacks pcb442, att532, gr666"):
-        fetch.extract(tmp_path / "b.tar.gz", tmp_path)
-    archive_of(tmp_path / "c.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
-    with pytest.raises(FetchError, match="sent another instance than the pinned gr17"):
-        fetch.extract(tmp_path / "c.tar.gz", tmp_path)
+    refused(tmp_path / "a.tar.gz", "not a source archive")
+    refused(archive_of(tmp_path / "b.tar.gz", {"x/gr17.tsp": samples.FULL}), "lacks pcb442, att532, gr666")
+    whole = archive_of(tmp_path / "c.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
+    refused(whole, "sent another instance than the pinned gr17")
+    content = whole.read_bytes()
+    for k in range(0, len(content), 7):
+        # somewhere a byte that was not there, of the same digest as far as `extract` knows
+        whole.write_bytes(content[:k] + bytes([content[k] ^ 0x55]) + content[k + 1 :])
+        refused(whole, "archive")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_archive_with_other_bytes_than_the_pinned_ones_is_not_opened(tmp_path, monkeypatch):
+    packed = archive_of(tmp_path / "a.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
+    monkeypatch.setattr(tarfile, "open", None)
+    with pytest.raises(
+        FetchError, match=f"a.tar.gz has the SHA-256 {digest_of(packed)}, expected {fetch.ARCHIVE_SHA256}"
+    ):
+        fetch.extract(packed, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "name, kind, target, words",
+    [
+        ("x/gr17.tsp", tarfile.SYMTYPE, "/etc/passwd", "a link or device, 'x/gr17.tsp'"),
+        ("x/gr17.tsp", tarfile.SYMTYPE, "nowhere.tsp", "a link or device, 'x/gr17.tsp'"),
+        ("x/gr17.tsp", tarfile.SYMTYPE, "gr17.tsp", "a link or device, 'x/gr17.tsp'"),
+        ("x/gr17.tsp", tarfile.LNKTYPE, "x/other.tsp", "a link or device, 'x/gr17.tsp'"),
+        ("x/other", tarfile.FIFOTYPE, "", "a link or device, 'x/other'"),
+        ("../gr17.tsp", tarfile.REGTYPE, "", "the member '../gr17.tsp', expected a path within the archive"),
+        ("x/../../gr17.tsp", tarfile.REGTYPE, "", r"the member 'x/../../gr17.tsp'"),
+        ("/tmp/gr17.tsp", tarfile.REGTYPE, "", "the member '/tmp/gr17.tsp'"),
+    ],
+)
+def test_an_archive_that_leads_out_of_itself_is_refused(tmp_path, name, kind, target, words):
+    packed = tmp_path / "a.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, target
+        archive.addfile(member)
+    with pytest.raises(FetchError, match=words):
+        fetch.extract(packed, tmp_path / "out", digest_of(packed))
 
 
 def test_pip_without_an_index_is_reported_in_its_own_words(monkeypatch, tmp_path):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    with pytest.raises(FetchError, match="pip cannot download tsplib95==0.7.1 "):
-        fetch.archived("gr17")
+    with pytest.raises(FetchError, match="pip cannot download tsplib95==0.7.1 .*No matching distribution"):
+        list(fetch.fetch_archive())
+
+
+def test_pip_does_not_run_an_archive_with_other_bytes_than_the_pinned_ones(monkeypatch, tmp_path):
+    setup = f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit('it ran')"
+    archive_of(tmp_path / "tsplib95-0.7.1.tar.gz", {"tsplib95-0.7.1/setup.py": setup})
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "0")  # as pip reads it: build with what is installed here
+    with pytest.raises(FetchError, match="DO NOT MATCH THE HASHES"):
+        list(fetch.fetch_archive())
+    assert not (tmp_path / "ran").exists()

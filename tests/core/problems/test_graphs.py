@@ -177,8 +177,12 @@ def test_wrong_specification_is_refused(spec, words):
         ([[0, 1], [2, 0]], 2, "weight 1 from vertex 0 to 1 and 2 back"),
         ([[0, 1], [1, 4]], 2, "a loop of weight 4 at vertex 1"),
         ([[0, -(2**31)], [-(2**31), 0]], 2, "weight -2147483648"),
-        ([[0, 1], [1, 0]], 1, "1 parts, expected 2 to 100000"),
+        ([[0, 1], [1, 0]], 1, "1 parts, expected an integer from 2 to 100000"),
         ([[0, 1], [1, 0]], 100_001, "100001 parts"),
+        ([[0, 1], [1, 0]], 2.5, "2.5 parts, expected an integer from 2"),
+        ([[0, 1.5], [1.5, 0]], 2, "weights of float64, expected integers"),
+        ([[0, 2**64], [2**64, 0]], 2, "weights of object, expected integers"),
+        (np.array([[0, 2**63], [2**63, 0]], np.uint64), 2, "weight 9223372036854775808, expected"),
     ],
 )
 def test_wrong_parts_are_refused(weights, k, words):
@@ -188,7 +192,7 @@ def test_wrong_parts_are_refused(weights, k, words):
 
 def test_number_of_parts_of_a_file_is_checked(tmp_path):
     (tmp_path / "square.txt").write_text(TEXT)
-    with pytest.raises(InstanceError, match="1 parts, expected 2"):
+    with pytest.raises(InstanceError, match="1 parts, expected an integer from 2"):
         graphs.load("square.txt", tmp_path, k=1)
     with pytest.raises(InstanceError, match="no such folder"):
         graphs.load("square.txt", tmp_path / "none")

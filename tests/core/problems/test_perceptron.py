@@ -227,6 +227,8 @@ def test_the_bound_of_31_bits_is_sharp():
         ({"secret": [1, 0]}, "0 in the secret"),
         ({"secret": [1, -1]}, None),
         ({"secret": [-1, -1]}, "a secret with other products than the targets"),
+        ({"negative_weight": 1.5}, "negative_weight 1.5, expected an integer from 0"),
+        ({"histogram_weight": 1.0}, "histogram_weight 1.0, expected an integer from 0"),
         ({"negative_weight": -1}, "negative_weight -1, expected an integer from 0"),
         ({"histogram_weight": -1}, "histogram_weight -1, expected an integer from 0"),
     ],

@@ -5,20 +5,21 @@ import gzip
 import pytest
 
 from core.problems import fetch, known, sources, tsp
-from core.problems.errors import FetchError, InstanceError
+from core.problems.errors import InstanceError
 from tests.core.problems import samples
 
 
 @pytest.fixture(autouse=True)
 def places(tmp_path, monkeypatch):
-    """Play a user without TSPLIB, whose index has no archive."""
+    """Play a user without TSPLIB, who has not asked for a download."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
-    def refuse(folder):
-        raise FetchError("no index here")
+    def refuse(*arguments, **options):
+        raise AssertionError("a download that nobody asked for")
 
-    monkeypatch.setattr(fetch, "_download_archive", refuse)
+    for name in ("_download", "_download_archive"):
+        monkeypatch.setattr(fetch, name, refuse)
     return tmp_path
 
 
@@ -65,7 +66,9 @@ def test_unknown_name_is_refused_with_advice(places, monkeypatch):
     monkeypatch.setenv("TSPLIB_DIR", "elsewhere")
     with pytest.raises(InstanceError, match=r"TSPLIB_DIR \(elsewhere\).*fetch tsplib kroA100. gets it"):
         tsp.load("kroA100")
-    with pytest.raises(InstanceError, match="gr17: found no such instance.*no index here"):
+    with pytest.raises(
+        InstanceError, match="gr17: found no such instance.*fetch tsplib gr17`, or `fetch archive`, gets"
+    ):
         tsp.load("gr17")
 
 
@@ -73,6 +76,19 @@ def test_unknown_name_is_refused_with_advice(places, monkeypatch):
 def test_absent_path_is_not_taken_for_a_name(places, spec):
     with pytest.raises(InstanceError, match="found no such file"):
         tsp.load(spec)
+
+
+def test_what_has_the_name_and_is_no_file_is_named(places, monkeypatch):
+    monkeypatch.chdir(places)
+    (places / "own").mkdir()
+    with pytest.raises(InstanceError, match="^own: found a folder, expected a TSPLIB file"):
+        tsp.load("own")
+    put(places / "data" / "own.tsp")
+    assert tsp.load("own", "data").n == 5
+    (places / "data" / "other.tsp").mkdir()
+    assert set(sources.at_hand("data")) == {"own"}
+    with pytest.raises(InstanceError, match="other: found no such instance in data"):
+        tsp.load("other", "data")
 
 
 def test_data_must_be_a_folder(places):
@@ -84,7 +100,7 @@ def test_data_must_be_a_folder(places):
 
 def test_default_is_the_best_real_instance_at_hand(places):
     name, reason = sources.default_instance()
-    assert name == "uniform:100:seed=1" and "not a real one" in reason and "no index here" in reason
+    assert name == "uniform:100:seed=1" and "not a real one" in reason and "fetch archive`" in reason
     put(places / "cache" / "archive" / "pcb442.tsp")
     name, reason = sources.default_instance()
     assert name == "pcb442" and "kroA100 is not at hand" in reason

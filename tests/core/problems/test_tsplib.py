@@ -187,7 +187,7 @@ def test_file_cut_anywhere_is_refused_or_the_same_instance(text):
 def test_missing_damaged_and_oversized_files_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InstanceError, match="found no such file"):
         tsplib.load(tmp_path / "absent.tsp")
-    with pytest.raises(InstanceError, match="unreadable content"):
+    with pytest.raises(InstanceError, match="found a folder, expected a TSPLIB file"):
         tsplib.load(tmp_path)
     (tmp_path / "cut.tsp.gz").write_bytes(gzip.compress(samples.EUCLIDEAN.encode())[:-20])
     (tmp_path / "plain.tsp.gz").write_text(samples.EUCLIDEAN)
@@ -195,7 +195,7 @@ def test_missing_damaged_and_oversized_files_are_refused(tmp_path, monkeypatch):
         with pytest.raises(InstanceError, match=f"{name}: found unreadable content"):
             tsplib.load(tmp_path / name)
     (tmp_path / "bomb.tsp.gz").write_bytes(gzip.compress(bytes(2**20)))
-    monkeypatch.setattr("core.problems.layout.LARGEST_FILE", 2**19)
+    monkeypatch.setattr("core.problems.files.LARGEST_TEXT", 2**19)
     with pytest.raises(InstanceError, match="more than 524288 bytes"):
         tsplib.load(tmp_path / "bomb.tsp.gz")
 

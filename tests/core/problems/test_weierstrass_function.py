@@ -166,6 +166,11 @@ def test_wrong_specification_is_refused(spec, words):
     assert words in str(raised.value)
 
 
+def test_a_number_of_coordinates_that_is_no_integer_is_refused():
+    with pytest.raises(InstanceError, match="found 2.5 coordinates, expected an integer from 1 to 341"):
+        weierstrass.WeierstrassInstance(2.5)
+
+
 @pytest.mark.parametrize(
     "x, words",
     [

@@ -79,7 +79,7 @@ def test_the_outcome_is_the_best_of_the_plain_climbs(spec, cpu):
 @pytest.mark.parametrize("scan", ["pruned", "full"])
 def test_same_trajectories_on_every_backend_and_team_size(backend, start, scan, cpu):
     distances = tsp.load("uniform:30:seed=7").distances
-    climbers = 6 if backend.name == "python" else 40
+    climbers = 3 if backend.name == "python" else 40
     expected = HillClimbing(cpu, Solo(), distances, start=start, seed=5).run(climbers)
     search = HillClimbing(backend, Solo(), distances, start=start, seed=5, scan=scan)
     for team_size in search.scan.team_sizes():

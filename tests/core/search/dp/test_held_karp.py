@@ -24,11 +24,6 @@ from core.search.dp.subset_ranks import rank_of, subset
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
 
 
-def limited(examples):
-    """The same cases in every run, and no time limit on a busy machine."""
-    return settings(max_examples=examples, deadline=None, derandomize=True)
-
-
 @pytest.fixture(scope="module")
 def cpu():
     return CpuBackend(CpuBackend.devices()[0])
@@ -96,13 +91,13 @@ def problems(draw, fewest, most):
     return table
 
 
-@limited(1000)
+@settings(max_examples=1000, deadline=None)
 @given(distances=problems(1, 8))
 def test_the_length_is_that_of_the_best_permutation(cpu, distances):
     assert checked(cpu, distances).length == by_permutations(distances)
 
 
-@limited(24)
+@settings(max_examples=24, deadline=None)
 @given(distances=problems(9, 10))
 def test_the_length_is_that_of_plain_dynamic_programming(cpu, distances):
     assert checked(cpu, distances).length == by_sets(distances)
@@ -114,7 +109,7 @@ def test_odd_and_even_numbers_of_cities_meet_in_the_middle(cpu, n, directed):
     assert checked(cpu, distances).length == by_sets(distances)
 
 
-@limited(30)
+@settings(max_examples=30, deadline=None)
 @given(distances=problems(4, 8))
 def test_a_launch_per_layer_finds_the_same_length(cpu, distances):
     assert checked(cpu, distances, tiling="none").length == checked(cpu, distances).length

@@ -280,3 +280,30 @@ def test_what_is_no_such_problem_is_refused_in_one_line(cpu, distances, options,
     with pytest.raises(UserError, match=message) as refused:
         ExactSearch(cpu, Solo(), distances, **options)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, way):
+    """Shifted by 5 bits for its city, a way of 2^26 and more would be taken for a short or a negative one."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        distances = rng.integers(1, 21, (8, 8))
+        distances[rng.random((8, 8)) < 0.25] = rng.choice([1 << 26, 1 << 27, 2**31 - 1])
+        distances[np.arange(7), np.arange(1, 8)] = distances[0, 7] = 15  # a ring, for a short start tour
+        distances = np.triu(distances, 1) + np.triu(distances, 1).T
+        expected = all_tours(distances)
+        assert proved(cpu, distances, **way) == (expected.length, expected.optimal_tours)
+
+
+@pytest.mark.parametrize("handing", [0, 1])
+def test_counts_are_added_up_before_their_words_are_full(handing):
+    distances = distances_of("any", 7, 2)
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.capabilities = oracle.capabilities._replace(max_team_size=2, lanes_resident=1 + handing)
+    expected = ExactSearch(oracle, Solo(), distances, bound="none", depth=1).run()
+    search = ExactSearch(oracle, Solo(), distances, bound="none", depth=1)
+    assert search.way.patience * search.way.rounds_to_count <= 2**30 and search.way.handing == handing
+    search.way.patience, search.way.rounds_to_count = 5, 2
+    found = search.run()
+    assert found.nodes.tolist() == expected.nodes.tolist()
+    assert search.work == found.nodes.sum()

@@ -239,9 +239,7 @@ def test_a_start_out_of_range_is_refused(python):
 def test_a_walk_that_leaves_32_bits_ends_the_search(python):
     """Tabu search without a way down climbs: 30 bits of 10^8 pass 2^31 within 22 steps."""
     search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
-    with pytest.raises(
-        ProblemError, match="weighted:30: 1 of 1 walks came to costs out of range: expected -1073741823"
-    ):
+    with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
         search.run(Iterations(30), start=np.zeros(30, np.int32))
 
 

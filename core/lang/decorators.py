@@ -1,0 +1,48 @@
+"""The decorators ``@kernel`` and ``@function``, and kernels, which specialise themselves for each kind of launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.lang.source import Function, Source
+from core.lang.types import Const, Pack
+
+if TYPE_CHECKING:
+    from core.lang import tree
+
+
+class Kernel(Source):
+    """The entry point of a launch."""
+
+    is_kernel = True
+
+    def __init__(self, python: Any, pack: Pack | None = None) -> None:
+        super().__init__(python, pack)
+        self._programs: dict[Any, Any] = {}
+
+    def specialise(
+        self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None
+    ) -> tree.Program:
+        """The typed `core.lang.tree.Program` for these constants, team size and types of `Generic` parameters."""
+        from core.lang.frontend import translate  # late: a rank that finds its machine code never needs it
+
+        types = types or {}
+        key = (tuple(sorted(constants.items())), team_size, tuple(sorted(types.items(), key=str)))
+        if key not in self._programs:
+            self._programs[key] = translate(self, constants, team_size, types)
+        return self._programs[key]
+
+    @property
+    def constants(self) -> list[str]:
+        """Names of the parameters that are known at compile time."""
+        return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
+
+
+def kernel(python: Any = None, *, pack: Pack | None = None) -> Any:
+    """Decorator: the function is a kernel; ``@kernel(pack=...)`` says what its ``*data`` stands for."""
+    return Kernel(python, pack) if python is not None else lambda given: Kernel(given, pack)
+
+
+def function(python: Any = None, *, pack: Pack | None = None) -> Any:
+    """Decorator: the function may be called by kernels; ``pack`` as for `kernel`."""
+    return Function(python, pack) if python is not None else lambda given: Function(given, pack)

@@ -1,0 +1,86 @@
+"""What every reader of instances does first: find a file, make sure that it is one, and read so much of it at most."""
+
+import gzip
+import os
+import stat
+import zlib
+from collections.abc import Iterable
+
+from core.problems.errors import InstanceError
+
+LARGEST_TEXT = 64 * 2**20
+"""Bytes of a text; TSPLIB's largest file has 2 MiB."""
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def first_file(places: Iterable[str]) -> str | None:
+    """Return the first of the places where a file is, or None."""
+    return next(filter(os.path.isfile, places), None)
+
+
+def instead_of_file(places: Iterable[str]) -> str:
+    """Say what is at the first place where anything is, none of them being a file; or that there is nothing."""
+    there = next(filter(os.path.exists, places), None)
+    return "no such file" if there is None else _kind(os.stat(there).st_mode)
+
+
+def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
+    """Return the content of a regular file, unpacked where its name ends in .gz.
+
+    Parameters
+    ----------
+    path : path
+    expected : str
+        What the file should be, for messages: "a TSPLIB file".
+    largest : int
+        Bytes, unpacked.
+
+    Raises
+    ------
+    InstanceError
+        No such file; a folder, a pipe or a device, which is not opened, because that might wait for ever; not
+        readable; a damaged archive; more bytes than allowed.
+    """
+    opener = gzip.open if os.fspath(path).lower().endswith(".gz") else open
+    try:
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            raise InstanceError(path, None, _kind(mode), expected)
+        with opener(path, "rb") as file:
+            # one byte more than allowed, so that a gzip bomb is not unpacked whole
+            content: bytes = file.read(largest + 1)
+    except FileNotFoundError:
+        raise InstanceError(path, None, "no such file", expected) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InstanceError(path, None, f"unreadable content ({reason})", expected) from None
+    if len(content) > largest:
+        raise InstanceError(path, None, f"more than {largest} bytes", "a smaller file")
+    return content
+
+
+def read_text(path: str | os.PathLike, expected: str) -> str:
+    """Return the text of a file, unpacked where its name ends in .gz; see `read_bytes`.
+
+    Raises
+    ------
+    InstanceError
+        As `read_bytes`.
+    """
+    content = read_bytes(path, expected, LARGEST_TEXT)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # comments of the 1990s carry Latin-1 umlauts
+        return content.decode("latin-1")
+
+
+def _kind(mode: int) -> str:
+    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "something that is no file")

@@ -1,0 +1,283 @@
+"""The smallest instances of every workload on the oracle, which raises where a kernel reads or writes outside an array."""
+
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.python import PythonBackend
+from cluster import Solo
+from core.problems.knapsack import Knapsack
+from core.problems.max_k_cut import MaxKCut
+from core.problems.ppp import Ppp
+from core.problems.qap import Qap
+from core.problems.tsp import tour_length
+from core.problems.tsp_moves import TspTour
+from core.problems.weierstrass import Weierstrass
+from core.search import local_search
+from core.search.ant_colony import AntColony, Settings
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.knapsack_bound import BoundSearch
+from core.search.dp.lcs import TILINGS, LongestCommonSubsequence
+from core.search.dp.restricted import RestrictedTour
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+
+ROOT = Path(__file__).parents[3]
+
+
+def oracle(lanes):
+    """The oracle as a device with teams of so many lanes: kernels and shapes are chosen for one lane, or for many."""
+    made = PythonBackend(PythonBackend.devices()[0])
+    made.capabilities = made.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
+    return made
+
+
+ONE_LANE, FEW_LANES, MANY_LANES = oracle(1), oracle(4), oracle(32)
+some_lanes = pytest.mark.parametrize("device", [ONE_LANE, FEW_LANES], ids=["one lane", "few lanes"])
+whole_warps = pytest.mark.parametrize("device", [ONE_LANE, MANY_LANES], ids=["one lane", "many lanes"])
+
+
+def distances_of(n, seed=0, directed=False):
+    lengths = np.random.default_rng([n, seed]).integers(1, 9, (n, n))
+    if not directed:
+        lengths = np.triu(lengths, 1) + np.triu(lengths, 1).T
+    np.fill_diagonal(lengths, 0)
+    return lengths
+
+
+def tours_of(n):
+    return [(0, *rest) for rest in itertools.permutations(range(1, n))]
+
+
+def shortest(distances):
+    return min(tour_length(distances, np.array(tour)) for tour in tours_of(len(distances)))
+
+
+def best_2opt_move(distances, tour):
+    """The largest gain of all moves."""
+    n, gains = len(tour), [0]
+    for i, j in itertools.combinations(range(n), 2):
+        turned = np.concatenate([tour[: i + 1], tour[i + 1 : j + 1][::-1], tour[j + 1 :]])
+        gains.append(tour_length(distances, tour) - tour_length(distances, turned))
+    return max(gains)
+
+
+# --- tours ---
+
+
+@pytest.mark.parametrize("start", ["oneil2011", "philox"])
+@pytest.mark.parametrize("scan", ["pruned", "full"])
+@whole_warps
+def test_one_climber_through_five_cities(device, scan, start):
+    distances = distances_of(5).astype(np.uint16)
+    search = HillClimbing(device, Solo(), distances, scan=scan, start=start)
+    search.warm_up()
+    found = search.run(1)
+    tour = search.tour_of(0)
+    assert (found.climber, found.length) == (0, tour_length(distances, tour))
+    assert best_2opt_move(distances, tour) == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize(("tiling", "directed"), [("auto", False), ("auto", True), ("none", False), ("none", True)])
+@some_lanes
+def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
+    distances = distances_of(n, directed=directed)
+    search = HeldKarp(device, Solo(), distances, tiling=tiling)
+    search.warm_up()
+    found = search.run()
+    assert found.length == shortest(distances) == tour_length(distances, found.tour)
+    assert found.transitions == search.work
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (3, 2), (4, 2), (4, 3), (5, 2), (5, 14), (3, 14)])
+@pytest.mark.parametrize(("tiling", "rotations"), [("auto", 1), ("none", 1), ("auto", 2)])
+@some_lanes
+def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, tiling, rotations):
+    rotations = min(rotations, n)
+    distances = distances_of(n, directed=True)
+    start = np.arange(n)
+    search = RestrictedTour(device, Solo(), distances, k, start, rotations=rotations, tiling=tiling)
+    search.warm_up()
+    found = search.run()
+
+    def allowed(tour, turn):
+        """Whether position i stays ahead of position j of the turned start tour if i + k <= j."""
+        places = [(city - turn) % n for city in tour]
+        return places[0] == 0 and all(b + k > a for a, b in itertools.combinations(places, 2))
+
+    turns = [r * n // rotations for r in range(rotations)]
+    turned = [(*range(turn, n), *range(turn)) for turn in turns]
+    candidates = [t for turn in turns for t in itertools.permutations(range(n)) if allowed(t, turn)] + turned
+    assert found.length == min(tour_length(distances, np.array(t)) for t in candidates)
+    assert found.cells == search.work
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize(
+    "way",
+    [
+        {},
+        {"bound": "one-tree"},
+        {"bound": "edges"},
+        {"bound": "none"},
+        {"bound": "none", "enumerate": "permutations"},
+    ],
+    ids=lambda way: " ".join(way.values()) or "chosen",
+)
+@some_lanes
+def test_exact_search_from_one_city_on(device, n, way):
+    distances = distances_of(n)
+    search = ExactSearch(device, Solo(), distances, count=True, **way)
+    search.warm_up()
+    found = search.run()
+    lengths = [tour_length(distances, np.array(tour)) for tour in tours_of(n)]
+    assert found.length == min(lengths) == tour_length(distances, found.tour)
+    assert found.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
+    if search.way is not None and way["bound"] == "none":
+        assert search.work == found.nodes.sum()
+
+
+@pytest.mark.parametrize(
+    ("variant", "candidates", "kind"),
+    [
+        ("as", 0, "none"), ("as", 1, "none"), ("as", 32, "none"), ("mmas", 0, "none"), ("mmas", 1, "2opt"),
+        ("as", 0, "2opt-near"),
+    ],
+)  # fmt: skip
+@whole_warps
+def test_one_ant_through_the_fewest_cities(device, variant, candidates, kind):
+    distances = distances_of(3 if kind == "none" else 5).astype(np.uint16)
+    settings = Settings(ants=1, variant=variant, candidates=candidates, local_search=kind)
+    search = AntColony(device, Solo(), distances, settings)
+    search.warm_up()
+    found = search.run(2)
+    assert found.length == found.curve.min() == tour_length(distances, search.best_tour())
+    if kind == "none":
+        assert found.length == shortest(distances)
+
+
+# --- local search ---
+
+LEAST = {
+    "qap": (lambda: Qap.load("taillard:2:seeds=1,2"), "exchange2"),
+    "ppp": (lambda: Ppp.load("1-1"), "flip1"),
+    "ppp of two": (lambda: Ppp.load("3-2"), "flip2"),
+    "tsp": (lambda: TspTour.load("uniform:3:seed=1"), "exchange2"),
+    "tsp of four": (lambda: TspTour.load("uniform:4:seed=1"), "exchange3"),
+    "tsp by 2opt": (lambda: TspTour.load("uniform:4:seed=1"), "2opt"),
+    "cut": (lambda: MaxKCut.load("maxcut:2:2:seed=1"), "assign"),
+    "weierstrass": (lambda: Weierstrass.load("1", points=1), "crowns"),
+}
+ALGORITHMS = {
+    "hill": local_search.HillClimbing(),
+    "tabu": local_search.TabuSearch(tenure=0, tenure_span=0),
+    "ils": local_search.IteratedLocalSearch(strength=1),
+    "annealing": local_search.SimulatedAnnealing(plateau=2, batch=2),
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("least", LEAST)
+def test_one_walk_through_the_smallest_solutions(least, algorithm):
+    make, neighbourhood = LEAST[least]
+    problem = make()
+    for name in problem.evaluations(neighbourhood):
+        search = local_search.LocalSearch(
+            FEW_LANES, Solo(), problem, ALGORITHMS[algorithm], neighbourhood, evaluation=name
+        )
+        search.warm_up()
+        found = search.run(local_search.Iterations(2))
+        tolerance = problem.tolerance() if least == "weierstrass" else 0
+        assert abs(found.cost - problem.cost(found.solution)) <= tolerance
+        if algorithm == "hill" and problem.encoding.name == "permutation" and problem.encoding.n < 4:
+            solutions = itertools.permutations(range(problem.encoding.n))
+            assert found.cost == min(problem.cost(np.array(one)) for one in solutions)
+        if algorithm == "hill" and problem.encoding.name == "bits" and problem.encoding.n == 1:
+            assert found.cost == min(problem.cost(np.array([bit])) for bit in (0, 1))
+
+
+# --- knapsack ---
+
+ITEMS = ([(7, 6), (7, 9), (7, 8)], [(3, 0)], [(0, 0)], [(3, 2), (9, 9)], [(3, 1), (4, 1)], [(5, 0), (2, 1), (1, 1)])
+
+
+@pytest.mark.parametrize("tiling", ["auto", "none", "bound"])
+@pytest.mark.parametrize("capacity", [0, 1, 5])
+@pytest.mark.parametrize("items", ITEMS, ids=str)
+@some_lanes
+def test_knapsacks_of_no_item_and_few(device, items, capacity, tiling):
+    values, weights = zip(*items, strict=True)
+    instance = Knapsack("least", np.array(weights), np.array(values), capacity)
+    search = (
+        BoundSearch(device, Solo(), instance)
+        if tiling == "bound"
+        else KnapsackSearch(device, Solo(), instance, tiling=tiling)
+    )
+    search.warm_up()
+    for _ in range(2):
+        found = search.run()
+        selections = [np.array(chosen, bool) for chosen in itertools.product((0, 1), repeat=len(items))]
+        scores = [instance.weight_and_value(chosen) for chosen in selections]
+        assert found.value == max(value for weight, value in scores if weight <= capacity)
+        assert instance.weight_and_value(found.chosen) == (found.weight, found.value)
+        assert found.weight <= capacity
+
+
+# --- strings ---
+
+
+@pytest.mark.parametrize("tiling", TILINGS)
+@pytest.mark.parametrize(("a", "b"), list(itertools.product([b"", b"a", b"b", b"ab"], repeat=2)), ids=str)
+@some_lanes
+def test_strings_of_no_letter_and_few(device, a, b, tiling):
+    strings = (np.frombuffer(one, np.uint8) for one in (a, b))
+    search = LongestCommonSubsequence(device, Solo(), *strings, tiling=tiling)
+    found = search.run()
+    pieces = [{bytes(piece) for r in range(3) for piece in itertools.combinations(one, r)} for one in (a, b)]
+    assert found.length == max(map(len, pieces[0] & pieces[1])) == search.run(trace=False).length
+    assert bytes(a[i] for i, _ in found.pairs) == bytes(b[j] for _, j in found.pairs)
+    assert search.work == len(a) * len(b)
+
+
+# --- more ranks than work ---
+
+SCRIPT = """
+import numpy as np
+from cluster import communicator
+from core.problems.knapsack import Knapsack
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.lcs import LongestCommonSubsequence
+from core.search.dp.restricted import RestrictedTour
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+from tests.core.search.test_smallest_cases import ONE_LANE, distances_of
+
+ranks, backend = communicator(), ONE_LANE
+found = [HillClimbing(backend, ranks, distances_of(5).astype(np.uint16)).run(1)]
+found.append(HeldKarp(backend, ranks, distances_of(4)).run().tour.tolist())
+found.append(RestrictedTour(backend, ranks, distances_of(4, directed=True), 2, np.arange(4)).run().tour.tolist())
+for way in ({"bound": "one-tree"}, {"bound": "none"}, {"bound": "none", "enumerate": "permutations"}):
+    found.append(ExactSearch(backend, ranks, distances_of(5), count=True, **way).run().digest)
+found.append(KnapsackSearch(backend, ranks, Knapsack("k", np.array([1]), np.array([5]), 1)).run().digest)
+found.append(KnapsackSearch(backend, ranks, Knapsack("k", np.array([3]), np.array([5]), 1)).run().digest)
+for a, b in ((b"ab", b"b"), (b"b", b"abab"), (b"", b"a")):
+    strings = (np.frombuffer(one, np.uint8) for one in (a, b))
+    found.append(LongestCommonSubsequence(backend, ranks, *strings).run().pairs.tolist())
+if ranks.rank == 0:
+    print(*found, sep="\\n")
+"""
+
+
+def test_more_ranks_than_work_find_the_same(mpirun):
+    alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=200)
+    together = mpirun(3, "-c", SCRIPT)
+    assert alone.returncode == 0, alone.stderr
+    assert together.returncode == 0, together.stderr
+    assert together.stdout.splitlines() == alone.stdout.splitlines()

@@ -1,0 +1,108 @@
+"""Files with a matrix that are not what their names say: one line, exit code 2."""
+
+import io
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+from core.problems.errors import InstanceError
+from drivers import heldkarp
+from drivers.matrix_files import load_matrix
+
+DRIVER = heldkarp
+MATRIX = np.array([[0, 4, 3], [1, 0, 7], [9, 2, 0]])
+
+
+def npy(array):
+    file = io.BytesIO()
+    with warnings.catch_warnings(action="ignore"):  # of a format that older versions of NumPy cannot read
+        np.save(file, array)
+    return file.getvalue()
+
+
+def header(text, version=b"\x01\x00"):
+    return b"\x93NUMPY" + version + len(text).to_bytes(2 if version[0] == 1 else 4, "little") + text.encode("latin-1")
+
+
+def npz(array):
+    file = io.BytesIO()
+    np.savez(file, array)
+    return file.getvalue()
+
+
+WHOLE = npy(MATRIX)
+ARRAYS = {
+    "an archive": (npz(MATRIX), "an archive of arrays (.npz), expected an array saved by numpy.save"),
+    "a text": (b"0 1\n1 0\n", "no array of numbers ("),
+    "empty": (b"", "no array of numbers ("),
+    "cut in the header": (WHOLE[:40], "no array of numbers ("),
+    "cut in the elements": (WHOLE[:-1], "71 bytes of elements, expected 3 by 3 elements of 8 bytes"),
+    "continued": (WHOLE + b"\0", "73 bytes of elements, expected 3 by 3 elements of 8 bytes"),
+    "objects": (npy(MATRIX.astype(object)), "elements of object, expected integers"),
+    "pickled code": (npy(np.array([[print]])), "elements of object, expected integers"),
+    "times": (npy(MATRIX.astype("m8[s]")), "elements of timedelta64[s], expected integers"),
+    "complex numbers": (npy(MATRIX + 1j), "elements of complex128, expected integers"),
+    "named fields": (npy(np.zeros((2, 2), [("é€", "i4")])), "no array of numbers (elements with named fields)"),
+    "a cube": (npy(np.zeros((2, 2, 2), int)), "an array of shape (2, 2, 2), expected a square matrix"),
+    "nothing": (npy(np.zeros((0, 0), int)), "an array of shape (0, 0), expected a square matrix"),
+    "a boast": (
+        header("{'descr': '<i8', 'fortran_order': False, 'shape': (99999, 99999)}\n"),
+        "0 bytes of elements, expected 99999 by 99999 elements of 8 bytes",
+    ),
+    "a nested header": (header("(" * 9000), "no array of numbers ("),
+    "a negative shape": (
+        header("{'descr': '<i8', 'fortran_order': False, 'shape': (-1, -1)}\n"),
+        "an array of shape (-1, -1), expected a square matrix",
+    ),
+    "infinity": (npy(np.array([[0, np.inf], [1, 0]])), "distance inf from city 0 to 1, expected an integer"),
+    "not a number": (npy(np.array([[0, np.nan], [1, 0]])), "distance nan from city 0 to 1, expected an integer"),
+    "halves": (npy(MATRIX / 2), "distance 1.5 from city 0 to 2, expected an integer"),
+    "wide floats": (
+        npy(np.array([[0, np.finfo(np.longdouble).max], [1, 0]])),
+        "distance inf from city 0 to 1, expected an integer",
+    ),
+    "beyond 32 bits": (npy(MATRIX.astype(np.uint64) << 40), "distance 4398046511104 from city 0 to 1, expected 0 to"),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), ARRAYS.values(), ids=ARRAYS)
+def test_an_array_that_is_none_is_refused_in_one_line(tmp_path, content, told):
+    path = tmp_path / "m.npy"
+    path.write_bytes(content)
+    with warnings.catch_warnings(action="error"), pytest.raises(InstanceError) as raised:
+        load_matrix(str(path), symmetric=False)
+    assert str(raised.value).startswith(f"{path}: found {told}") and str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [MATRIX, np.asfortranarray(MATRIX), MATRIX.astype(">u2"), MATRIX.astype(np.float16), MATRIX.astype(np.longdouble)],
+)
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+def test_an_array_of_any_layout_and_number_is_read(tmp_path, array, version):
+    with open(tmp_path / "m.npy", "wb") as file:
+        np.lib.format.write_array(file, array, version)
+    assert (load_matrix(str(tmp_path / "m.npy"), symmetric=False).distances == MATRIX).all()
+
+
+def test_numbers_of_other_notations_are_refused(tmp_path):
+    path = tmp_path / "m.txt"
+    for word in ("1_000", "\u0663", "0x10", "e3", "9" * 5000 + "x"):
+        path.write_text(f"0 {word}\n1 0\n")
+        with pytest.raises(InstanceError, match=r"m.txt:[12]: found "):
+            load_matrix(str(path))
+    path.write_text("0 " + "9" * 5000 + "\n1 0\n")
+    with pytest.raises(InstanceError, match="m.txt:1: found distance inf from city 0 to 1, expected an integer"):
+        load_matrix(str(path))
+
+
+@pytest.mark.timeout(60)
+def test_a_driver_ends_with_code_2_and_one_line(drive, tmp_path):
+    (tmp_path / "m.npy").write_bytes(npz(MATRIX))
+    os.mkfifo(tmp_path / "pipe.npy")
+    for name, told in (("m.npy", "an archive of arrays"), ("pipe.npy", "a pipe"), ("", "a folder")):
+        code, said, error = drive("--matrix", tmp_path / name)
+        assert (code, said) == (2, "") and error.count("\n") == 1
+        assert f"found {told}" in error and str(tmp_path) in error
