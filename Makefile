@@ -60,7 +60,7 @@ lint: venv
 	$(RUN) -m mypy
 
 bench: venv
-	$(RUN) -m drivers.bench
+	$(RUN) -m drivers.bench --yardsticks
 
 clean:
 	rm -rf $(VENV) build dist reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

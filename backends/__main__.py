@@ -6,6 +6,7 @@ import argparse
 import sys
 
 import backends
+from core.standard_output import run_watched
 
 
 def table(rows: list[backends.Usability]) -> str:
@@ -47,4 +48,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_watched(main))

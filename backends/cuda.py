@@ -123,7 +123,8 @@ class CudaBackend(Backend):
         except Exception as error:
             if "OUT_OF_MEMORY" not in str(error):
                 raise
-            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} do not fit {self.device.name}") from error
+            size = count * np.dtype(dtype).itemsize
+            raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from error
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         first = self.mark()

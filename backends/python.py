@@ -56,7 +56,9 @@ class PythonBackend(Backend):
 def host_buffer(shape: Any, dtype: Any) -> Buffer:
     """A buffer in host memory, flat."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = int(np.prod(shape))
     try:
-        return Buffer(np.empty(int(np.prod(shape)), dtype), shape, dtype)
+        return Buffer(np.empty(count, dtype), shape, dtype)
     except MemoryError as error:
-        raise OutOfMemory(f"{np.prod(shape)} elements of {np.dtype(dtype)} do not fit the host's memory") from error
+        size = count * np.dtype(dtype).itemsize
+        raise OutOfMemory(f"{size:,} bytes do not fit the host's memory") from error

@@ -9,16 +9,17 @@ mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from drivers.forecast import Work
 from drivers.ihc import find_instance
 from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
+from drivers.outputs import OutputFile, require_places, writing
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.tour_files import add_tour_options, save_tour
+from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
 
 if TYPE_CHECKING:
     from core.search.ant_colony import Settings
@@ -62,10 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         runs = Colonies(options, ranks, instance, source, settings, colony)
         if ranks.rank == 0:
             runs.show_colony()
-        runs.repeat()
+        return runs.repeat()
     finally:
         colony.backend.close()
-    return 0
 
 
 # --- from the command line to a colony ---
@@ -145,7 +145,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     group = parser.add_argument_group("results")
     add_tour_options(group)
-    group.add_argument("--curve", metavar="FILE", help="save the best lengths of all iterations as CSV")
+    group.add_argument(
+        "--curve", type=OutputFile, metavar="FILE", help="save the best lengths of all iterations as CSV"
+    )
     return parser.parse_args(argv)
 
 
@@ -159,16 +161,10 @@ def settled(options: argparse.Namespace) -> tuple[Settings, Any, str]:
         instance's or the engine's to find.
 
     """
-    from core.errors import UserError
-
     settings = chosen_settings(options)
-    for name in ("tour", "svg", "curve"):
-        path = getattr(options, name)
-        if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK):
-            raise UserError(f"--{name} {path}: cannot write there")
+    require_places(options)
     instance, source = find_instance(options)
-    if options.svg is not None and instance.display is None:
-        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
+    refuse_blank_drawing(options, instance)
     return settings, instance, source
 
 
@@ -239,6 +235,13 @@ class Colonies(Repetitions):
         """Iterations of all colonies that this rank has."""
         colonies: int = len(self.search.colonies)
         return self.options.iterations * colonies
+
+    @property
+    def work(self) -> Work:
+        """Cities that an ant looks at in its steps; what climbs after it takes is not foretold."""
+        n, settings = self.instance.n, self.settings
+        ants = settings.colonies * settings.ants * self.options.iterations
+        return Work(ants * n * (settings.candidates or -(-n // 2)), "selection evaluations", 8e8)
 
     def run(self, advance: Advance | None) -> Any:
         """Run all iterations, and find out which part of its time each rank spent in communication."""
@@ -315,7 +318,8 @@ class Colonies(Repetitions):
         """The best tour and the convergence curve as --tour, --svg and --curve say."""
         save_tour(self.options, self.instance, tour, "drivers.aco")
         if self.options.curve:
-            with open(self.options.curve, "w", encoding="ascii") as file:
+            path = self.options.curve
+            with writing(path), open(path, "w", encoding="ascii") as file:
                 file.write("iteration,best_of_iteration,best_so_far\n")
                 best = self.curve[0]
                 for iteration, length in enumerate(self.curve.tolist()):

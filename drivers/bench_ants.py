@@ -68,7 +68,9 @@ def bench_cpu(options: Any, devices: Sequence[Place]) -> None:
     """One core against C; whatever uses all cores against one core."""
     made = opened(devices)
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
-        programs = compiled_yardsticks(folder)
+        programs = compiled_yardsticks(folder) if options.yardsticks else {}
+        if not options.yardsticks:
+            print("no C yardstick of ants: --yardsticks compiles it with gcc")
         for name, ants, iterations in ON_ONE_CORE:
             instance = loaded(name, options.data)
             if instance is not None:

@@ -10,16 +10,17 @@ mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same sear
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from drivers.forecast import Work
 from drivers.options import add_common_options, agreed_ranks, positive, run_driver
+from drivers.outputs import require_places
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.tour_files import add_tour_options, save_tour
+from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
 
 if TYPE_CHECKING:
     from drivers.exact_peers import Measured
@@ -44,10 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, instance, gpus, known), leads)
     try:
-        Proofs(options, ranks, instance, source, search).repeat()
+        return Proofs(options, ranks, instance, source, search).repeat()
     finally:
         search.backend.close()
-    return 0
 
 
 # --- from the command line to a search ---
@@ -125,18 +125,14 @@ def settled(options: argparse.Namespace, ranks: int) -> tuple[Any, str]:
         raise UserError("--seed changes nothing here: nothing is random (an instance has its own: uniform:20:seed=1)")
     if options.peers and ranks > 1:
         raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
-    for name in ("tour", "svg"):
-        path = getattr(options, name)
-        if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK):
-            raise UserError(f"--{name} {path}: cannot write there")
+    require_places(options)
     instance, source = find_instance(options)
     if options.verify and instance.n > MOST_VERIFIED:
         raise UserError(
             f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the memory of "
             "Held and Karp's dynamic programming doubles with each (for more, --peers has other exact solvers)"
         )
-    if options.svg is not None and instance.display is None:
-        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
+    refuse_blank_drawing(options, instance)
     return instance, source
 
 
@@ -259,12 +255,18 @@ class Proofs(Repetitions):
         """Nobody knows the number of nodes before they are searched."""
         return None
 
-    def repeat(self) -> None:
+    @property
+    def work(self) -> Work | None:
+        """All nodes, slower to come by where each is a tour by its number; nobody can tell how many a bound leaves."""
+        return Work.of(self.search, 7e6 if self.options.enumerate == "permutations" else 5e7)
+
+    def repeat(self) -> int:
         """Make the repetitions, and show the peers beside them."""
         started_s = seconds_since_start()
-        super().repeat()
+        code = super().repeat()
         if self.peers is not None:
             self.show_peers(started_s)
+        return code
 
     def run(self, advance: Advance | None) -> Any:
         """Search once."""

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.dp_options import add_dp_options
+from drivers.forecast import Work
 from drivers.heldkarp_others import MOST_PEER, Peer, check_others, held_karp, second_opinion
 from drivers.matrix_files import load_matrix
 from drivers.options import add_common_options, agreed_ranks, positive, run_driver
+from drivers.outputs import require_places
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.tour_files import add_tour_options, save_tour
+from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
 
 if TYPE_CHECKING:
     from drivers.progress import Advance
@@ -54,10 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"note: {room_in_words(search)}", file=sys.stderr)
     try:
         kind = Tours if options.k is None else RestrictedTours
-        kind(options, ranks, instance, search, profile).repeat()
+        return kind(options, ranks, instance, search, profile).repeat()
     finally:
         search.backend.close()
-    return 0
 
 
 # --- from the command line to a search ---
@@ -123,15 +123,12 @@ def settled(options: argparse.Namespace, ranks: int) -> tuple[Any, int | None]:
         raise UserError("--spill changes nothing here: no decisions leave the device")
     if options.peers and ranks > 1:
         raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
+    require_places(options)
     for name in ("tour", "svg"):
-        path = getattr(options, name)
-        if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK):
-            raise UserError(f"--{name} {path}: cannot write there")
-        if path is not None and not options.trace:
+        if getattr(options, name) is not None and not options.trace:
             raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
     instance = find_instance(options)
-    if options.svg is not None and instance.display is None:
-        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
+    refuse_blank_drawing(options, instance)
     k = options.k
     if k is None and instance.n > MOST_CITIES:
         k = DEFAULT_K
@@ -241,11 +238,17 @@ class Tours(Repetitions):
         """Layers, and the meeting of both halves."""
         return int(self.search.steps)
 
-    def repeat(self) -> None:
+    @property
+    def work(self) -> Work | None:
+        """All transitions; waves are many launches for few cells."""
+        return Work.of(self.search, 2e7 if self.options.tiling == "none" else 8e8)
+
+    def repeat(self) -> int:
         """Make the repetitions, and show held-karp beside them."""
-        super().repeat()
+        code = super().repeat()
         if self.peer is not None:
             self.show_peer(self.peer)
+        return code
 
     def run(self, advance: Advance | None) -> Any:
         """Search once."""
@@ -253,7 +256,7 @@ class Tours(Repetitions):
 
     # --- checks ---
 
-    def check(self, outcome: Any) -> tuple[Any, bool]:
+    def check(self, outcome: Any) -> tuple[Any, bool | None]:
         """Score the tour from scratch, and ask all others who know its length: nobody may disagree."""
         if self.options.peers and self.peer is None:
             self.peer = held_karp(self.instance.distances, self.options.repeats)
@@ -264,7 +267,7 @@ class Tours(Repetitions):
         if self.confirmed_by(outcome):
             agreed = f"confirmed by {' and by '.join(self.confirmed_by(outcome))}"
         self.verdict = f"NOT CONFIRMED: {'; '.join(objections)}" if objections else agreed
-        return outcome.tour, bool(self.confirmed_by(outcome)) and not objections
+        return outcome.tour, False if objections else bool(self.confirmed_by(outcome)) or None
 
     def objections(self, outcome: Any) -> Iterator[str]:
         """Yield what speaks against a result."""
@@ -368,6 +371,11 @@ class RestrictedTours(Tours):
     def units(self) -> int | None:
         """Nobody knows the number of passes when they go on until none helps."""
         return None if self.options.improve else 1
+
+    @property
+    def work(self) -> Work | None:
+        """One pass; nobody knows how many there are with `--improve`."""
+        return Work.of(self.search, 2e8)
 
     def run(self, advance: Advance | None) -> Any:
         """Search once."""

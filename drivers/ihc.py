@@ -12,9 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from drivers.forecast import Work
 from drivers.options import add_common_options, agreed_ranks, positive, run_driver
+from drivers.outputs import require_places
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.tour_files import add_tour_options, save_tour
+from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -50,13 +52,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
 
     ranks = agreed_ranks("python -m drivers.ihc", options)
-    instance, reason = ranks.bcast(find_instance(options) if ranks.rank == 0 else None)
+    work: Any = settled(options) if ranks.rank == 0 else None
+    instance, reason = ranks.bcast(work)
     climbing = prepared(ranks, lambda known: build(options, ranks, instance, known), leads=ranks.local_rank == 0)
     try:
-        Climbs(options, ranks, instance, reason, climbing).repeat()
+        return Climbs(options, ranks, instance, reason, climbing).repeat()
     finally:
         climbing.backend.close()
-    return 0
+
+
+def settled(options: argparse.Namespace) -> tuple[Any, str]:
+    """The instance, and in words where it came from.
+
+    Raises
+    ------
+    UserError
+        A file that cannot be written at the end; other mistakes are the instance's or the search's to find.
+
+    """
+    require_places(options)
+    instance, reason = find_instance(options)
+    refuse_blank_drawing(options, instance)
+    return instance, reason
 
 
 def find_instance(options: argparse.Namespace) -> tuple[Any, str]:
@@ -110,6 +127,12 @@ class Climbs(Repetitions):
     def units(self) -> int:
         """Climbs of this rank."""
         return self.options.climbers // self.ranks.size
+
+    @property
+    def work(self) -> Work:
+        """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
+        n = self.instance.n
+        return Work(self.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
     def run(self, advance: Callable[[int], None] | None) -> Any:
         """Make all climbs."""

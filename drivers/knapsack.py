@@ -11,7 +11,6 @@ mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 import time
@@ -19,7 +18,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
+from drivers.forecast import Work
 from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
+from drivers.outputs import OutputFile, require_places, writing
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 METHODS = ("dp", "bb")
 ITEMS, CAPACITY = 1500, 100_000
+SPEEDS = {"auto": 2e9, "none": 1e8}
+"""Cells per second that a core usually reaches with each way to cut the table."""
 COUNTED_AGAIN = 200_000_000
 """Cells up to which NumPy computes the value again without being asked; it takes half a second."""
 
@@ -46,10 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, instance, gpus, known), leads)
     try:
-        Packings(options, ranks, instance, search, profile).repeat()
+        return Packings(options, ranks, instance, search, profile).repeat()
     finally:
         search.backend.close()
-    return 0
 
 
 # --- from the command line to a search ---
@@ -102,7 +104,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add_profile_option(parser)
     parser.add_argument_group("results").add_argument(
-        "--output", metavar="FILE", help="save the numbers of the items taken, from 0, one a line"
+        "--output", type=OutputFile, metavar="FILE", help="save the numbers of the items taken, from 0, one a line"
     )
     return parser.parse_args(argv)
 
@@ -129,12 +131,9 @@ def settled(options: argparse.Namespace, ranks: int) -> Any:
         raise UserError("--no-trace, --tiling, --device-memory and --spill change nothing here: expected without bb")
     if options.peers and ranks > 1:
         raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
-    if options.output is not None:
-        if not options.trace:
-            raise UserError("--output needs --trace: without it there is a value and no selection")
-        folder = os.path.dirname(options.output) or "."
-        if os.path.isdir(options.output) or not os.access(folder, os.W_OK):
-            raise UserError(f"--output {options.output}: cannot write there")
+    require_places(options)
+    if options.output is not None and not options.trace:
+        raise UserError("--output needs --trace: without it there is a value and no selection")
     if options.instance is not None:
         for name in ("items", "capacity", "kind", "range", "seed"):
             if getattr(options, name):
@@ -216,11 +215,17 @@ class Packings(Repetitions):
         """Items that can be taken; nobody knows the number of nodes."""
         return None if self.bounded else len(self.search.items)
 
-    def repeat(self) -> None:
+    @property
+    def work(self) -> Work | None:
+        """The cells of the table that matter; nobody knows the nodes of a branch and bound."""
+        return Work.of(self.search, SPEEDS[self.options.tiling])
+
+    def repeat(self) -> int:
         """Make the repetitions, and show OR-tools beside them."""
-        super().repeat()
+        code = super().repeat()
         if self.peer is not None:
             self.show_peer(self.peer)
+        return code
 
     def run(self, advance: Advance | None) -> Any:
         """Search once."""
@@ -231,7 +236,7 @@ class Packings(Repetitions):
 
     # --- checks ---
 
-    def check(self, outcome: Any) -> tuple[Any, bool]:
+    def check(self, outcome: Any) -> tuple[Any, bool | None]:
         """Score the selection, and ask all others who know the value: nobody may disagree.
 
         The incumbent of a search that gave up is no result, whatever its value.
@@ -254,7 +259,7 @@ class Packings(Repetitions):
             self.verdict = "NOT PROVED: the search gave up, as --nodes or --seconds says, and this is its incumbent"
         else:
             self.verdict = ", ".join(confirmed) or "value not confirmed: nobody was asked (--trace, --verify, --peers)"
-        return outcome.chosen, bool(confirmed) and outcome.optimal and not objections
+        return outcome.chosen, False if objections else (bool(confirmed) and outcome.optimal) or None
 
     def objections(self, outcome: Any) -> Iterator[str]:
         """Yield what speaks against a result."""
@@ -321,7 +326,8 @@ class Packings(Repetitions):
     def save(self, solution: Any) -> None:
         """The selection as --output says."""
         if self.options.output is not None and solution is not None:
-            with open(self.options.output, "w", encoding="ascii") as file:
+            path = self.options.output
+            with writing(path), open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{item}\n" for item in solution.nonzero()[0].tolist())
 
     def result(self, outcome: Any, times: Times) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
-import os
 import statistics
 import sys
 import time
@@ -20,7 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
+from drivers.forecast import Work
 from drivers.options import add_common_options, agreed_ranks, run_driver
+from drivers.outputs import OutputFile, require_places, writing
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
@@ -36,6 +37,8 @@ PARTS = 100
 """Parts of the waves, as the progress bar counts them."""
 FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
+SPEEDS = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
+"""Cells per second that a core usually reaches with each way to cut the table."""
 LINE = 70
 """Letters in a line of a FASTA file."""
 
@@ -52,10 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, pair, gpus, known), leads)
     try:
-        Subsequences(options, ranks, pair, search, profile).repeat()
+        return Subsequences(options, ranks, pair, search, profile).repeat()
     finally:
         search.backend.close()
-    return 0
 
 
 # --- from the command line to a search ---
@@ -91,7 +93,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     add_profile_option(parser)
     group = parser.add_argument_group("results")
     group.add_argument(
-        "--output", metavar="FILE", help="save the subsequence: its bytes, or a FASTA record where FILE ends in .fasta"
+        "--output",
+        type=OutputFile,
+        metavar="FILE",
+        help="save the subsequence: its bytes, or a FASTA record where FILE ends in .fasta",
     )
     return parser.parse_intermixed_args(argv)
 
@@ -114,12 +119,9 @@ def settled(options: argparse.Namespace, ranks: int) -> Any:
         raise UserError("--seed changes nothing here: nothing is random (strings have their own: random:1000:seed=2)")
     if options.peers and ranks > 1:
         raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
-    if options.output is not None:
-        if not options.trace:
-            raise UserError("--output needs --trace: without it there is a length and no subsequence")
-        folder = os.path.dirname(options.output) or "."
-        if os.path.isdir(options.output) or not os.access(folder, os.W_OK):
-            raise UserError(f"--output {options.output}: cannot write there")
+    require_places(options)
+    if options.output is not None and not options.trace:
+        raise UserError("--output needs --trace: without it there is a length and no subsequence")
     sources = [bool(options.strings), options.instance is not None, options.text is not None]
     if sum(sources) > 1 or len(options.strings) > 2:
         found = " ".join([*options.strings, *(["--instance"] * sources[1]), *(["--text"] * sources[2])])
@@ -198,11 +200,17 @@ class Subsequences(Repetitions):
             "spill": options.spill is not None,
         }
 
-    def repeat(self) -> None:
+    @property
+    def work(self) -> Work | None:
+        """The cells of the table."""
+        return Work.of(self.search, SPEEDS[self.options.tiling])
+
+    def repeat(self) -> int:
         """Make the repetitions, and show rapidfuzz beside them."""
-        super().repeat()
+        code = super().repeat()
         if self.peer is not None:
             self.show_peer(self.peer)
+        return code
 
     def run(self, advance: Advance | None) -> Any:
         """Compute the table once."""
@@ -213,7 +221,7 @@ class Subsequences(Repetitions):
 
     # --- checks ---
 
-    def check(self, outcome: Any) -> tuple[Any, bool]:
+    def check(self, outcome: Any) -> tuple[Any, bool | None]:
         """Score the subsequence, and ask all others who know the length: nobody may disagree."""
         pair, options = self.instance, self.options
         if options.peers and self.peer is None:
@@ -230,7 +238,7 @@ class Subsequences(Repetitions):
             confirmed.append(f"length confirmed by {' and by '.join(self.confirmed_by)}")
         agreed = ", ".join(confirmed) or "length not confirmed: nobody was asked (--trace, --verify, --peers)"
         self.verdict = f"NOT CONFIRMED: {'; '.join(objections)}" if objections else agreed
-        return outcome.pairs, bool(confirmed) and not objections
+        return outcome.pairs, False if objections else bool(confirmed) or None
 
     def objections(self, outcome: Any) -> Iterator[str]:
         """Yield what speaks against a result."""
@@ -289,7 +297,7 @@ class Subsequences(Repetitions):
             header = f">longest common subsequence of {self.instance.name}"
             rows = [common[first : first + LINE] for first in range(0, len(common), LINE)]
             common = b"\n".join([header.encode(errors="replace"), *rows])
-        with open(path, "wb") as file:
+        with writing(path), open(path, "wb") as file:
             file.write(common + b"\n")
 
     def result(self, outcome: Any, times: Times) -> dict[str, Any]:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from drivers.forecast import Work
 from drivers.options import AT_HAND, add_common_options, agreed_ranks
+from drivers.outputs import OutputFile, require_places, writing
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.search_options import (
     add_algorithm_options,
@@ -48,6 +50,8 @@ class Workload(NamedTuple):
         From a cost to text.
     optimum : str
         What a problem's ``optimum`` is called.
+    speed : callable
+        From a problem to the neighbours that a core usually evaluates in a second.
 
     """
 
@@ -62,6 +66,7 @@ class Workload(NamedTuple):
     save: Callable[[argparse.Namespace, Any, Any], None] | None = None
     shown: Callable[[int], str] = str
     optimum: str = "optimum"
+    speed: Callable[[Any], float] = lambda problem: 1e8
 
 
 def run(workload: Workload, description: str | None, argv: Sequence[str] | None) -> int:
@@ -71,7 +76,8 @@ def run(workload: Workload, description: str | None, argv: Sequence[str] | None)
 
     ranks = agreed_ranks(f"python -m drivers.{workload.name}", options)
     settle(options, workload.instance, ranks.size)
-    problem, source = ranks.bcast(load(workload, options) if ranks.rank == 0 else None)
+    work: Any = load(workload, options) if ranks.rank == 0 else None
+    problem, source = ranks.bcast(work)
     gpus = gpus_here() if options.backend == "auto" else 0
     leads = ranks.local_rank in (0, gpus)
     search = prepared(ranks, lambda known: build(options, ranks, problem, gpus, known), leads)
@@ -79,10 +85,9 @@ def run(workload: Workload, description: str | None, argv: Sequence[str] | None)
         searches = Searches(workload, options, ranks, problem, source, search)
         if ranks.rank == 0:
             searches.show_search()
-        searches.repeat()
+        return searches.repeat()
     finally:
         search.backend.close()
-    return 0
 
 
 def parse(workload: Workload, description: str | None, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -101,7 +106,9 @@ def parse(workload: Workload, description: str | None, argv: Sequence[str] | Non
     add_parallel_options(parser)
     add_experiment_options(parser)
     results = parser.add_argument_group("results and problem")
-    results.add_argument("--solution", metavar="FILE", help="save the best solution, a number per line")
+    results.add_argument(
+        "--solution", type=OutputFile, metavar="FILE", help="save the best solution, a number per line"
+    )
     if workload.add_options:
         workload.add_options(results)
     return parser.parse_args(argv)
@@ -112,6 +119,7 @@ def parse(workload: Workload, description: str | None, argv: Sequence[str] | Non
 
 def load(workload: Workload, options: argparse.Namespace) -> tuple[Any, str]:
     """The problem, after a look at the options that fit no problem, and where its instance came from."""
+    require_places(options)
     chosen_algorithm(options)
     chosen_stop(options).check()
     if options.record and options.seconds is not None and options.repeats > 1:
@@ -191,6 +199,14 @@ class Searches(Repetitions):
         """Iterations of a walk."""
         return self.options.iterations
 
+    @property
+    def work(self) -> Work | None:
+        """All neighbours in all iterations, which another stop criterion may cut short; None where the clock does."""
+        if self.options.iterations is None or self.options.seconds is not None:
+            return None
+        count = self.search.walks * self.options.iterations * max(self.search.sizes)
+        return Work(count, "neighbours", self.described.speed(self.instance), at_most=True)
+
     def run(self, advance: Callable[[int], None] | None) -> Any:
         """Search once, and find out which part of its time each rank spent in communication."""
         from core.search.local_search import Unconfirmed
@@ -260,13 +276,9 @@ class Searches(Repetitions):
     def save(self, solution: Any) -> None:
         """The best solution as --solution and the problem's own options say."""
         if self.options.solution:
-            from core.errors import UserError
-
-            try:
-                with open(self.options.solution, "w", encoding="ascii") as file:
-                    file.writelines(f"{element}\n" for element in solution.tolist())
-            except OSError as error:
-                raise UserError(f"--solution {self.options.solution}: cannot write there: {error.strerror}") from None
+            path = self.options.solution
+            with writing(path), open(path, "w", encoding="ascii") as file:
+                file.writelines(f"{element}\n" for element in solution.tolist())
         if self.described.save:
             self.described.save(self.options, self.instance, solution)
 

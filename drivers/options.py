@@ -6,17 +6,22 @@ Imports little on purpose: 64 ranks may start this at once on two cores.
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cluster import abort
+from core.standard_output import LostOutputError, watched
+from drivers.outputs import OutputFile
 
 if TYPE_CHECKING:
     from cluster import Communicator
 
 DONE = 0
 FAILED = abort.FAILED
+NO_ROOM_TO_LOAD = "failed to map segment from shared object"
+LESS_MEMORY = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
 UNIFORM = "uniform:100:seed=1"
 AT_HAND = "chosen by what is at hand"
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
@@ -88,6 +93,7 @@ def add_common_options(
     parser.add_argument("--device", default="0", metavar="D", help="which device of the backend (%(default)s)")
     parser.add_argument(
         "--record",
+        type=OutputFile,
         metavar="FILE",
         help="append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
     )
@@ -161,29 +167,54 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
     Returns
     -------
     int
-        0 done; 2 a mistake of the user, printed as one line (`core.errors.UserError`, and every exception
-        whose `exit_code` is 2); 130 interrupted; 1 anything else, with its traceback. Over several MPI ranks
-        a failing rank ends the whole job with that code instead of returning.
+        0 done; 1 a result that was contradicted, or a fault of ours with its traceback; 2 a mistake of the user, which
+        includes asking for more memory than there is, printed as one line (`core.errors.UserError`, and every
+        exception that carries an ``exit_code``); 130 interrupted; 141 nobody reads standard output any more. Over
+        several MPI ranks a failing rank ends the whole job with that code instead of returning.
     """
     try:
-        return function(argv) or DONE
+        with watched():
+            return function(argv) or DONE
     except SystemExit as stop:
         if stop.code:
             abort.end_job(stop.code if isinstance(stop.code, int) else FAILED)
         raise
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        code = abort.INTERRUPTED
-    except Exception as error:
-        if getattr(error, "exit_code", None) == abort.USER_MISTAKE:
-            abort.report_mistake(error)
-            code = abort.USER_MISTAKE
-        else:
-            # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
-            sys.excepthook(type(error), error, error.__traceback__)
-            code = FAILED
+    except BaseException as error:
+        code = reported(error)
     abort.end_job(code)
     return code
+
+
+def reported(error: BaseException) -> int:
+    """Say what ended a driver, in as many words as it deserves; returns the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return abort.INTERRUPTED
+    if isinstance(error, LostOutputError):
+        return error.tell()
+    code = getattr(error, "exit_code", None)
+    if code in (FAILED, abort.USER_MISTAKE):
+        abort.report_mistake(error)
+        return int(code)
+    refused = refused_memory(error)
+    if refused is not None:
+        asked = f": {refused}" if str(refused) else ""
+        abort.report_mistake(f"out of memory{asked}; {LESS_MEMORY}")
+        return abort.USER_MISTAKE
+    # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
+    sys.excepthook(type(error), error, error.__traceback__)
+    return FAILED
+
+
+def refused_memory(error: BaseException | None) -> BaseException | None:
+    """The error that tells which memory was refused, to us or to the loader of a library; None if none was."""
+    if isinstance(error, MemoryError):
+        return error
+    if not isinstance(error, (OSError, ImportError)):
+        return None
+    if getattr(error, "errno", None) == errno.ENOMEM or NO_ROOM_TO_LOAD in str(error):
+        return error
+    return refused_memory(error.__cause__ or error.__context__)
 
 
 def _integer(text: str, least: int) -> int:

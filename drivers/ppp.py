@@ -19,7 +19,13 @@ from drivers.options import run_driver
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     workload = Workload(
-        "ppp", load, instance="73-73", generator="101-117:seed=5", algorithm="tabu", neighbourhood="flip2"
+        "ppp",
+        load,
+        instance="73-73",
+        generator="101-117:seed=5",
+        algorithm="tabu",
+        neighbourhood="flip2",
+        speed=lambda problem: 1e7,
     )
     return run(workload, __doc__, argv)
 

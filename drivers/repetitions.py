@@ -6,7 +6,11 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from drivers.forecast import Work, announce
+from drivers.options import DONE, FAILED
 
 if TYPE_CHECKING:
     from drivers.progress import Advance
@@ -121,6 +125,7 @@ class Repetitions:
         self.instance = instance
         self.search = search
         self.saved = False
+        self.contradicted = 0
         self.hosts = 1
 
     # --- what a workload says ---
@@ -144,8 +149,17 @@ class Repetitions:
         """Run once, on all ranks; ``advance`` counts finished units, and may be told the best result so far."""
         raise NotImplementedError
 
-    def check(self, outcome: Any) -> tuple[Any, bool]:
-        """The best solution, and whether the plain NumPy scorer confirms its cost; on rank 0."""
+    @property
+    def work(self) -> Work | None:
+        """What one repetition computes on all ranks; None where nobody can tell before."""
+        return None
+
+    def check(self, outcome: Any) -> tuple[Any, bool | None]:
+        """The best solution, and whether its cost is right; on rank 0.
+
+        True: the plain NumPy scorer, or another who knows it, confirms it. False: somebody contradicts. None: nobody
+        could be asked, or the search was told to give up.
+        """
         raise NotImplementedError
 
     def show(self, outcome: Any, times: Times, scored: bool) -> None:
@@ -169,8 +183,15 @@ class Repetitions:
         text = f"{digest:016x}" if isinstance(digest, int) else digest
         return f"hash {text} of {HASH_COVERS[self.hash_covers]}"
 
-    def repeat(self) -> None:
-        """Make the repetitions that the record does not hold yet."""
+    def repeat(self) -> int:
+        """Make the repetitions that the record does not hold yet.
+
+        Returns
+        -------
+        int
+            The exit code, on all ranks the same: 1 if a result was contradicted, else 0.
+
+        """
         first = self.ranks.rank == 0
         # Each host has one rank that is its first.
         self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
@@ -178,21 +199,39 @@ class Repetitions:
         done = self.ranks.bcast(done)
         if first and done:
             print(f"{done} of {self.options.repeats} repetitions are in {self.options.record} already")
+        if first and self.work is not None:
+            announce(self.work, self.search.backend, self.ranks.size, self.options.repeats - done)
         for _ in range(done, self.options.repeats):
             outcome, times = self.measure()
-            if not first:
-                continue
-            solution, scored = self.check(outcome)
-            self.show(outcome, times, scored)
-            if self.options.record:
-                self.append(outcome, times, scored)
-            if not self.saved:
-                self.save(solution)
-                self.saved = True
+            if first:
+                self.finish(outcome, times)
         if first and identity:
             from reports.records import fold
 
             fold(self.options.record, identity)
+        if self.contradicted:
+            print(
+                f"error: {self.instance.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
+                "CONFIRMED; recorded and saved all the same",
+                file=sys.stderr,
+            )
+        return self.ranks.bcast(FAILED if self.contradicted else DONE)
+
+    def finish(self, outcome: Any, times: Times) -> None:
+        """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
+
+        Each is done even if another fails: what hours have found is in the record when the terminal is gone, and on
+        the terminal when the disk is full.
+        """
+        solution, confirmed = self.check(outcome)
+        with ExitStack() as last:
+            last.callback(self.show, outcome, times, confirmed is True)
+            if not self.saved:
+                self.saved = True
+                last.callback(self.save, solution)
+            if self.options.record:
+                self.append(outcome, times, confirmed is True)
+        self.contradicted += confirmed is False
 
     def measure(self) -> tuple[Any, Times]:
         """One repetition: its outcome, and on rank 0 the slowest rank's times."""
@@ -237,6 +276,8 @@ class Repetitions:
 
         run = identity(**self.identified())
         done = completed(self.options.record, run)
+        if done is not None and not done.scored:
+            print(f"note: {self.options.record}: not all repetitions of this run are confirmed", file=sys.stderr)
         return run, len(done.samples) if done else 0
 
     def append(self, outcome: Any, times: Times, scored: bool) -> None:

@@ -5,11 +5,27 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from core.errors import UserError
+from drivers.outputs import OutputFile, writing
+
 
 def add_tour_options(group: argparse._ActionsContainer) -> None:
     """Add `--tour` and `--svg`."""
-    group.add_argument("--tour", metavar="FILE", help="save the best tour as a TSPLIB .tour file")
-    group.add_argument("--svg", metavar="FILE", help="draw the best tour")
+    group.add_argument("--tour", type=OutputFile, metavar="FILE", help="save the best tour as a TSPLIB .tour file")
+    group.add_argument("--svg", type=OutputFile, metavar="FILE", help="draw the best tour")
+
+
+def refuse_blank_drawing(options: argparse.Namespace, instance: Any) -> None:
+    """Refuse `--svg` for an instance that cannot be drawn.
+
+    Raises
+    ------
+    UserError
+        It has distances and no coordinates.
+
+    """
+    if options.svg is not None and instance.display is None:
+        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
 
 
 def save_tour(options: argparse.Namespace, instance: Any, tour: Any, finder: str) -> None:
@@ -27,18 +43,16 @@ def save_tour(options: argparse.Namespace, instance: Any, tour: Any, finder: str
     Raises
     ------
     UserError
-        A drawing of an instance that has no coordinates.
+        The disk refuses.
 
     """
     if options.tour:
         from core.problems import tours
 
-        tours.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, {finder}")
+        with writing(options.tour):
+            tours.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, {finder}")
     if options.svg:
-        from core.errors import UserError
         from reports.tour_svg import draw_tour
 
-        if instance.display is None:
-            raise UserError(f"{instance.name} has no coordinates to draw")
-        with open(options.svg, "w") as file:
+        with writing(options.svg), open(options.svg, "w", encoding="utf-8") as file:
             file.write(draw_tour(instance.display, tour, instance.name))

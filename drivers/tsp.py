@@ -13,7 +13,7 @@ from typing import Any
 
 from drivers.local_search import Workload, run
 from drivers.options import UNIFORM, run_driver
-from drivers.tour_files import add_tour_options, save_tour
+from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,11 +37,14 @@ def load(options: argparse.Namespace) -> tuple[Any, str]:
 
     if options.instance is not None:
         problem = TspTour.load(options.instance, options.data)
-        return problem, problem.instance.source
-    from core.problems.sources import default_instance
+        source = problem.instance.source
+    else:
+        from core.problems.sources import default_instance
 
-    spec, reason = default_instance(options.data)
-    return TspTour.load(spec, options.data), reason
+        spec, source = default_instance(options.data)
+        problem = TspTour.load(spec, options.data)
+    refuse_blank_drawing(options, problem.instance)
+    return problem, source
 
 
 if __name__ == "__main__":

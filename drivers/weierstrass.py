@@ -27,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         add_options=add_function_options,
         parameters=("points", "dtype"),
         shown=shown,
+        speed=lambda problem: 2e6 / problem.encoding.n,
     )
     return run(workload, __doc__, argv)
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
-LANGUAGE = ("core.lang", "core.errors")
+LANGUAGE = ("core.lang", "core.errors", "core.standard_output")
 MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,

@@ -5,6 +5,7 @@ import sys
 
 from core.problems import fetch, known, sources
 from core.problems.errors import FetchError, InstanceError
+from core.standard_output import run_watched
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -77,4 +78,4 @@ def _show(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_watched(main))

@@ -1,4 +1,4 @@
-"""Runs of a driver: the module under test says which, ``DRIVER``."""
+"""Runs of a driver: the module under test says which, ``DRIVER``, or names one for every run."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from drivers.options import run_driver
 def drive(request, capsys):
     """Run the driver in this process; returns the exit code, standard output and standard error."""
 
-    def run(*arguments, driver=request.module.DRIVER):
-        code = run_driver(driver.main, [*map(str, arguments)])
+    def run(*arguments, driver=None):
+        code = run_driver((driver or request.module.DRIVER).main, [*map(str, arguments)])
         said = capsys.readouterr()
         return code, said.out, said.err
 

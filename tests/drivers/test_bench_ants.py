@@ -90,7 +90,7 @@ def test_the_bench_times_one_core_and_both_forms_of_c_in_turn(programs, monkeypa
 
     monkeypatch.setattr(bench_ants, "ON_ONE_CORE", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
     monkeypatch.setattr(backends, "survey", lambda: [row for row in survey if row.backend == "cpu"])
-    assert run_driver(bench.main, ["--workload", "aco", "--repeats", "2"]) == 0
+    assert run_driver(bench.main, ["--workload", "aco", "--repeats", "2", "--yardsticks"]) == 0
     said = capsys.readouterr().out
     lines = [line.split() for line in said.splitlines() if "selection evaluations/s" in line]
     assert [words[:2] for words in lines][1:] == [["C,", "plain"], ["C,", "vector"]]

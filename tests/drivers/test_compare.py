@@ -27,6 +27,8 @@ record = {
 }
 if backend != "silent":
     print(json.dumps(record), file=open(path, "a"))
+if backend == "unscored":
+    sys.exit("error: stub: NOT CONFIRMED")
 """
 
 
@@ -125,6 +127,7 @@ def test_a_result_that_the_scorer_contradicts_enters_no_ratio_and_fails(compare,
     assert compare("--ranks", devices=[device("cpu"), device("unscored")]) == 1
     assert "error: unscored (device 0): the NumPy scorer did not confirm" in capsys.readouterr().err
     assert "| unscored | 0: " not in (tmp_path / "compare.md").read_text()
+    assert "failed with exit code" not in (tmp_path / "compare.md").read_text()
 
 
 def test_nothing_confirmed_is_an_error_and_no_report(compare, tmp_path, capsys):

@@ -66,7 +66,7 @@ def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, 
 def test_a_wrong_answer_is_called_so(drive, monkeypatch, tmp_path):
     monkeypatch.setattr(Knapsack, "best_value", lambda self: 7)
     code, said, _ = drive(*SMALL, *QUIET, "--record", tmp_path / "r.jsonl")
-    assert (code, lines(tmp_path / "r.jsonl")[0]["scored"]) == (0, False)
+    assert (code, lines(tmp_path / "r.jsonl")[0]["scored"]) == (1, False)
     assert said.endswith(", NOT CONFIRMED: NumPy finds value 7\n")
 
 

@@ -224,8 +224,9 @@ def test_a_peer_that_is_not_installed_is_named_with_what_installs_it(drive, monk
 def test_a_peer_is_shown_beside_the_search_and_may_disagree(drive, stand_in, tmp_path):
     stand_in("assert (a, b) == (b'ABCBDAB', b'BDCABA'); return 5")
     record = tmp_path / "r.jsonl"
-    code, said, _ = drive(*WORDS, *QUICK, "--peers", "--repeats", "2", "--record", record)
-    assert code == 0
+    code, said, error = drive(*WORDS, *QUICK, "--peers", "--repeats", "2", "--record", record)
+    assert code == 1
+    assert "2 of 2 results NOT CONFIRMED; recorded and saved all the same" in error
     results = said.splitlines()
     assert all(line.endswith("NOT CONFIRMED: rapidfuzz finds length 5") for line in results[:2])
     assert re.fullmatch(r"rapidfuzz 0\.1: length 5, [\d.]+ s on one core", results[2])

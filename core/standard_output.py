@@ -1,0 +1,98 @@
+"""Standard output that nobody reads any more, or whose disk is full: told from all other files that fail."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+READER_LEFT = 141
+"""What shells report of a program that ended because nobody read what it wrote: 128 and the signal's number, 13."""
+
+
+class LostOutputError(Exception):
+    """Standard output takes nothing any more. No `OSError`, which `argparse` would pass over when it prints the help.
+
+    Attributes
+    ----------
+    exit_code : int
+        `READER_LEFT` where nobody reads it any more, as behind `| head`, which is no mistake; 1 for a full disk.
+
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"standard output: {error.strerror}")
+        self.exit_code = READER_LEFT if isinstance(error, BrokenPipeError) else 1
+
+    def tell(self) -> int:
+        """Say what happened unless it is no mistake; returns the exit code."""
+        if self.exit_code != READER_LEFT:
+            print(f"error: {self}", file=sys.stderr)
+        return self.exit_code
+
+
+class Watched:
+    """A stream that raises `LostOutputError` where it cannot write."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the stream has."""
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write, as the stream does."""
+        with self._watching():
+            return int(self._stream.write(text))
+
+    def flush(self) -> None:
+        """Flush, as the stream does."""
+        with self._watching():
+            self._stream.flush()
+
+    @contextmanager
+    def _watching(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            # What is still in the buffer goes nowhere, or Python would complain again when it ends. A stream in memory,
+            # which has no descriptor, has no such end.
+            with suppress(ValueError), open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self._stream.fileno())
+            raise LostOutputError(error) from None
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Watch standard output; all that was written has arrived when this ends.
+
+    Raises
+    ------
+    LostOutputError
+        It has not.
+
+    """
+    before = sys.stdout
+    if before is None:  # closed from the start
+        yield
+        return
+    sys.stdout = Watched(before)
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    finally:
+        sys.stdout = before
+
+
+def run_watched(main: Callable[[], int]) -> int:
+    """Call a program that prints, and return its exit code, or that of what became of its output."""
+    try:
+        with watched():
+            return main()
+    except LostOutputError as lost:
+        return lost.tell()

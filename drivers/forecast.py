@@ -1,0 +1,90 @@
+"""A line before a run that takes long: about how long, concluded from its size and from what devices usually reach."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+LONG_S = 600.0
+"""Seconds from which a run is worth a warning."""
+
+MULTIPROCESSOR = 5
+"""Cores that do as much as one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
+ORACLE = 1e-5
+"""How much of a core's speed plain Python has."""
+
+PERIODS = ((365.25 * 86400, "years"), (86400, "days"), (3600, "h"), (60, "min"))
+"""Seconds, and what so many are called; the longest that fits twice is said."""
+PREFIXES = ((1e12, " T "), (1e9, " G "), (1e6, " M "), (1e3, " k "), (0, " "))
+"""Of numbers of units."""
+
+
+class Work(NamedTuple):
+    """What one repetition computes.
+
+    Attributes
+    ----------
+    amount : int
+        How many units, over all ranks.
+    unit : str
+        In words, plural.
+    speed : float
+        Units per second that one core usually reaches; slower cores take longer.
+    at_most : bool
+        Whether the amount is an upper bound: what a stop criterion or an empty part leaves out, nobody can foretell.
+
+    """
+
+    amount: int
+    unit: str
+    speed: float
+    at_most: bool = False
+
+    @classmethod
+    def of(cls, search: Any, speed: float) -> Work | None:
+        """What a search says itself: ``work``, None where nobody can tell, of its ``work_unit``."""
+        return cls(search.work, search.work_unit, speed) if search.work else None
+
+
+def announce(work: Work, backend: Any, ranks: int, repetitions: int) -> None:
+    """Say on standard error about how long so many repetitions take, if it is long."""
+    line = forecast(work, backend, ranks, repetitions)
+    if line:
+        print(f"note: {line}", file=sys.stderr, flush=True)
+
+
+def forecast(work: Work, backend: Any, ranks: int, repetitions: int) -> str | None:
+    """The line without `note:`, or None for a run of less than `LONG_S`."""
+    device = backend.device
+    cores = max(1, device.compute_units) * (MULTIPROCESSOR if device.kind == "gpu" else 1) * ranks
+    speed = work.speed * cores * (ORACLE if backend.oracle else 1)
+    count = min(work.amount * repetitions, 10**300)
+    seconds = count / speed
+    if seconds < LONG_S:
+        return None
+    bound = "at most " if work.at_most else ""
+    where = f"{ranks} ranks with a device each" if ranks > 1 else "this device"
+    return (
+        f"{bound}about {in_words(seconds)} on {where} ({bound}{rounded(count)} {work.unit} at some "
+        f"{prefixed(speed)}{work.unit}/s)"
+    )
+
+
+def in_words(seconds: float) -> str:
+    """A long time in the largest unit of which there are two."""
+    period, name = next((one for one in PERIODS if seconds >= 2 * one[0]), PERIODS[-1])
+    return f"{rounded(seconds / period)} {name}"
+
+
+def rounded(number: float) -> str:
+    """A number that is only roughly known: 2.5, 36, 4,100 or 3.1e15."""
+    if number < 1e6:
+        return f"{number:.2g}" if number < 9.95 else f"{number:,.0f}"
+    digits, exponent = f"{number:.1e}".split("e")
+    return f"{digits}e{int(exponent)}"
+
+
+def prefixed(number: float) -> str:
+    """A number that is only roughly known, ready for a unit: 1.5 G, with a space behind it."""
+    factor, prefix = next(one for one in PREFIXES if number >= one[0])
+    return f"{rounded(number / (factor or 1))}{prefix}"

@@ -1,0 +1,234 @@
+"""How drivers end when something is wrong: contradicted results, memory that is refused, lost output, interrupts."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import OutOfMemory
+from drivers import aco, exact, heldkarp, ihc, knapsack, lcs, local_search, ppp, qap, tsp, weierstrass
+from drivers.options import LESS_MEMORY, run_driver
+
+ROOT = Path(__file__).parents[2]
+QUICK = ["--backend", "cpu", "--no-progress"]
+NINE = ["--instance", "uniform:9:seed=1", *QUICK]
+EXACT = [sys.executable, "-m", "drivers.exact", *NINE]
+
+
+# --- contradicted results ---
+
+
+@pytest.mark.parametrize(
+    ("driver", "runs", "arguments", "option"),
+    [
+        (ihc, ihc.Climbs, [*NINE, "--climbers", "2"], "--tour"),
+        (aco, aco.Colonies, [*NINE, "--ants", "2", "--iterations", "1"], "--tour"),
+        (tsp, local_search.Searches, [*NINE, "--iterations", "1"], "--solution"),
+        (qap, local_search.Searches, ["--instance", "taillard:9:seeds=1,2", *QUICK, "--iterations", "1"], "--solution"),
+        (ppp, local_search.Searches, ["--instance", "11-13:seed=5", *QUICK, "--iterations", "1"], "--solution"),
+        (weierstrass, local_search.Searches, ["--instance", "2", *QUICK, "--iterations", "1"], "--solution"),
+        (exact, exact.Proofs, NINE, "--tour"),
+        (heldkarp, heldkarp.Tours, NINE, "--tour"),
+        (lcs, lcs.Subsequences, ["--text", "ABCBDAB", "BDCABA", *QUICK], "--output"),
+        (knapsack, knapsack.Packings, ["--items", "5", "--capacity", "50", *QUICK], "--output"),
+    ],
+)
+def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_path, driver, runs, arguments, option):
+    checked = runs.check
+    monkeypatch.setattr(runs, "check", lambda self, outcome: (checked(self, outcome)[0], False))
+    record, solution = tmp_path / "r.jsonl", tmp_path / "solution"
+    code, said, error = drive(*arguments, "--record", record, option, solution, "--repeats", "2", driver=driver)
+    assert code == 1
+    assert said.count("hash ") == 2
+    assert error.splitlines()[-1].endswith(": 2 of 2 results NOT CONFIRMED; recorded and saved all the same")
+    (kept,) = map(json.loads, record.read_text().splitlines())
+    assert kept["scored"] is False
+    assert solution.read_text()
+    again = drive(*arguments, "--record", record, option, solution, "--repeats", "2", driver=driver)[2]
+    assert f"note: {record}: not all repetitions of this run are confirmed" in again
+
+
+def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
+    found = exact.find_instance
+
+    def with_optimum(options):
+        instance, source = found(options)
+        instance.optimum = 1
+        return instance, source
+
+    monkeypatch.setattr(exact, "find_instance", with_optimum)
+    code, said, _ = drive(*NINE, driver=exact)
+    assert code == 1
+    assert said.endswith("NOT CONFIRMED: the optimum is known to be 1\n")
+
+
+@pytest.mark.parametrize(
+    ("driver", "arguments", "said"),
+    [
+        (lcs, ["random:50000", "--no-trace"], "length not confirmed: nobody was asked"),
+        (heldkarp, [*NINE, "--no-trace"], "not confirmed: nobody was asked"),
+        (knapsack, ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"], "NOT PROVED"),
+    ],
+)
+def test_what_nobody_was_asked_or_was_given_up_as_asked_is_no_failure(drive, tmp_path, driver, arguments, said):
+    record = tmp_path / "r.jsonl"
+    code, out, _ = drive(*arguments, *QUICK, "--record", record, driver=driver)
+    assert (code, json.loads(record.read_text())["scored"]) == (0, False)
+    assert said in out
+
+
+def test_all_ranks_end_with_1_if_the_first_finds_a_contradiction(mpirun):
+    script = f"""
+        import sys
+        from drivers import ihc
+        from drivers.options import run_driver
+        ihc.Climbs.check = lambda self, outcome: (None, False)
+        code = run_driver(ihc.main, {[*NINE, "--climbers", "4"]})
+        print("code", code, flush=True)
+        sys.exit(code)
+        """
+    result = mpirun(2, "-c", textwrap.dedent(script))
+    assert result.returncode == 1
+    assert result.stdout.count("code 1") == 2
+    assert result.stderr.count("1 of 1 results NOT CONFIRMED") == 1
+
+
+# --- memory ---
+
+
+def ending_with(error):
+    def driver(argv):
+        raise error
+
+    return driver
+
+
+def load_error():
+    error = OSError("Could not load shared object file 'libllvmlite.so'")
+    error.__context__ = OSError("libllvmlite.so: failed to map segment from shared object")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "asked"),
+    [
+        (OutOfMemory("8,000 bytes do not fit NVIDIA H200"), ": 8,000 bytes do not fit NVIDIA H200"),
+        (MemoryError(), ""),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), ": [Errno 12] Cannot allocate memory"),
+        (load_error(), ": libllvmlite.so: failed to map segment from shared object"),
+    ],
+)
+def test_refused_memory_is_one_line_with_what_was_asked_and_what_helps(capsys, error, asked):
+    assert run_driver(ending_with(error), []) == 2
+    assert capsys.readouterr().err == f"error: out of memory{asked}; {LESS_MEMORY}\n"
+
+
+def test_an_array_that_numpy_cannot_make_is_told_by_its_bytes(capsys):
+    assert run_driver(lambda argv: np.empty((2**20, 2**30)) is None, []) == 2
+    assert "error: out of memory: Unable to allocate 8.00 PiB for an array" in capsys.readouterr().err
+
+
+def test_memory_that_a_device_refuses_ends_a_driver_by_one_line(drive, monkeypatch):
+    import backends.cpu
+
+    real = backends.cpu.CpuBackend.allocate
+
+    def allocate(self, shape, dtype):
+        return real(self, 1 << 58 if np.prod(shape) > 500 else shape, dtype)
+
+    monkeypatch.setattr(backends.cpu.CpuBackend, "allocate", allocate)
+    code, _, error = drive(*NINE, "--walks", "100", driver=tsp)
+    assert code == 2
+    assert error.startswith("error: out of memory: ") and " bytes do not fit the host's memory; " in error
+    assert len(error.splitlines()) == 1
+
+
+def test_another_error_of_the_system_keeps_its_traceback(capsys):
+    assert run_driver(ending_with(OSError(errno.ENOENT, "No such file or directory")), []) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+# --- standard output ---
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(environment, tmp_path):
+    record = tmp_path / "r.jsonl"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*EXACT, "--record", record], stdout=full, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+        )
+    assert (done.returncode, done.stderr) == (1, "error: standard output: No space left on device\n")
+    assert json.loads(record.read_text())["scored"] is True
+
+
+def test_a_reader_that_leaves_ends_the_driver_quietly_after_the_record(environment, tmp_path):
+    record = tmp_path / "r.jsonl"
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*EXACT, "--record", record, "--tour", tmp_path / "best.tour"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert json.loads(record.read_text())["scored"] is True
+    assert "TOUR_SECTION" in (tmp_path / "best.tour").read_text()
+
+
+def test_help_that_nobody_reads_ends_quietly_too(capsys, monkeypatch):
+    class Closed:
+        def write(self, text):
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+        def flush(self):
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+        def fileno(self):
+            raise ValueError("in memory")
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    assert run_driver(exact.main, ["--help"]) == 141
+    assert isinstance(sys.stdout, Closed)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_list_of_instances_may_be_cut_short(environment):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "core.problems", "list"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_broken_pipe_of_anything_else_is_a_crash(capsys):
+    assert run_driver(ending_with(BrokenPipeError(errno.EPIPE, "a worker's pipe")), []) == 1
+    assert "BrokenPipeError" in capsys.readouterr().err
+
+
+# --- interrupts ---
+
+
+def test_an_interrupt_among_the_imports_is_one_word(environment, tmp_path):
+    (tmp_path / "numpy.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment["PYTHONPATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "drivers.heldkarp"], capture_output=True, text=True, env=environment, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_importing_the_drivers_as_a_library_leaves_interrupts_alone(environment):
+    script = "import sys, drivers.tsp; print(sys.excepthook is sys.__excepthook__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=ROOT)
+    assert done.stdout == "True\n"

@@ -1,0 +1,108 @@
+"""Where files can be written and where not: asked before a search, without changing anything."""
+
+import argparse
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from core.errors import UserError
+from drivers import outputs, tsp
+from drivers.outputs import OutputFile, obstacle, require_places, writing
+
+DRIVER = tsp
+SMALL = ["--instance", "uniform:9:seed=1", "--iterations", "5", "--backend", "cpu", "--no-progress"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_place_that_can_be_written_stays_as_it_was(folder):
+    (folder / "old").write_text("kept")
+    (folder / "link").symlink_to("to-be-made")
+    assert [obstacle(name) for name in ("new", "old", "link", "./new")] == [None] * 4
+    assert (folder / "old").read_text() == "kept"
+    assert sorted(os.listdir()) == ["link", "old"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "expected the name of a file"),
+        ("folder", "it is a folder"),
+        ("folder/", "it is a folder"),
+        ("new/", "there is no folder new"),
+        ("no/such/file", "there is no folder no/such"),
+        ("file/below", "there is no folder file"),
+        ("fifo", "it is no regular file"),
+        ("round", "Too many levels of symbolic links"),
+        ("x" * 300, "File name too long"),
+        ("/dev/full", "it is no regular file"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_by_its_reason(folder, name, reason):
+    (folder / "folder").mkdir()
+    (folder / "file").touch()
+    (folder / "round").symlink_to("round")
+    os.mkfifo("fifo")
+    assert obstacle(name).startswith(reason)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_without_permission_nothing_can_be_written(folder):
+    (folder / "closed").mkdir(mode=0o500)
+    (folder / "closed.txt").touch(mode=0o400)
+    assert [obstacle(name) for name in ("closed/new", "closed.txt")] == ["Permission denied"] * 2
+
+
+def test_a_full_disk_is_an_obstacle_and_one_that_tells_nothing_is_none(folder, monkeypatch):
+    for sizes, reason in (((1000, 0), "No space left on device"), ((1000, 5), None), ((0, 0), None)):
+        found = SimpleNamespace(f_blocks=sizes[0], f_bavail=sizes[1])
+        monkeypatch.setattr(outputs.os, "fstatvfs", lambda descriptor, found=found: found)
+        assert obstacle("new") == reason
+        assert os.listdir() == []
+
+
+def test_two_options_must_not_name_one_file_nor_one_that_is_read(folder):
+    (folder / "a.tsp").touch()
+    (folder / "b.tsp").symlink_to("a.tsp")
+    places = {"instance": "a.tsp", "tour": None, "svg": OutputFile("drawing")}
+    require_places(argparse.Namespace(**places))
+    with pytest.raises(UserError, match=r"--tour b\.tsp: cannot write there: the run reads it"):
+        require_places(argparse.Namespace(**places | {"tour": OutputFile("b.tsp")}))
+    with pytest.raises(UserError, match=r"--record \./drawing: cannot write there: --svg names the same file"):
+        require_places(argparse.Namespace(**places, record=OutputFile("./drawing")))
+
+
+def test_what_the_disk_refuses_while_writing_is_one_line():
+    with (
+        pytest.raises(UserError, match="^/dev/full: cannot write there: No space left on device$"),
+        writing("/dev/full"),
+        open("/dev/full", "w") as file,
+    ):
+        file.write("all that was found")
+
+
+def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("core.problems.tours.write", refuse)
+    code, said, error = drive(*SMALL, "--tour", "best.tour", "--record", "r.jsonl", "--repeats", "2")
+    assert (code, error) == (2, "error: best.tour: cannot write there: No space left on device\n")
+    assert said.count("confirmed by the scorer") == 1
+    assert len((folder / "r.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_result_is_saved_and_shown_though_its_record_fails(drive, folder, monkeypatch):
+    def refuse(*_):
+        raise UserError("r.jsonl: the disk took only a part of a record")
+
+    monkeypatch.setattr("reports.records.append", refuse)
+    code, said, error = drive(*SMALL, "--solution", "best.txt", "--record", "r.jsonl")
+    assert (code, error) == (2, "error: r.jsonl: the disk took only a part of a record\n")
+    assert said.count("confirmed by the scorer") == 1
+    assert sorted(map(int, (folder / "best.txt").read_text().split())) == list(range(9))
