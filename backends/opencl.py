@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from backends import icd
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
 from backends.cache import cache_folder, read_sealed, write_sealed
 from core.lang import tree
@@ -23,8 +24,15 @@ IMAGE_CHANNELS = {
 }  # fmt: skip
 # PoCL 3.0 is wrong now and then with several lanes in a team (CONTRIBUTING.md): it is offered teams of one. It has a
 # cache of its own, shared by all processes, into which it would unpack a binary of ours: it gets none.
-POCL = "Portable Computing Language"
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
+
+
+class Executable(NamedTuple):
+    """A compiled kernel. Intel's runtime forgets a program that nobody else holds, and its kernels go with it."""
+
+    program: Any
+    kernel: Any
+    team_size: int
 
 
 class OpenClBackend(Backend):
@@ -43,7 +51,7 @@ class OpenClBackend(Backend):
         import pyopencl as cl
 
         self.cl = cl
-        self.handle = every_device(cl)[int(device.index)]
+        self.handle = icd.every_device()[int(device.index)]
         extensions = self.handle.extensions.split()
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
         if missing:
@@ -53,9 +61,10 @@ class OpenClBackend(Backend):
         self.queue = cl.CommandQueue(self.context, properties=profiling)
         self.copies = cl.CommandQueue(self.context, properties=profiling)
         is_cpu = bool(self.handle.type & cl.device_type.CPU)
-        self.is_pocl = self.handle.platform.name == POCL
+        self.is_pocl = self.handle.platform.name == icd.POCL
+        self.is_intel = self.handle.platform.name == icd.INTEL
         limit = Capabilities(
-            1 if self.is_pocl else self.handle.max_work_group_size,
+            1 if is_cpu else self.handle.max_work_group_size,
             self.handle.local_mem_size,
             self.handle.max_compute_units,
             1 if is_cpu else 2048,
@@ -79,7 +88,7 @@ class OpenClBackend(Backend):
                 d.max_compute_units,
                 "cores" if d.type & cl.device_type.CPU else "gpu",
             )
-            for k, d in enumerate(every_device(cl))
+            for k, d in enumerate(icd.every_device())
         ]
         if not found:
             raise Unavailable("no OpenCL platform has a device; pip install 'onekernel[opencl]' brings PoCL for CPUs")
@@ -175,7 +184,7 @@ class OpenClBackend(Backend):
         self.events.clear()
 
     def compile(self, program: tree.Program) -> Any:
-        """A kernel object and its team size."""
+        """A kernel object with its program and its team size."""
         from backends.emit.opencl_c import OpenClC
 
         source = OpenClC(program).source()
@@ -186,7 +195,7 @@ class OpenClBackend(Backend):
         if program.team_size > most:
             name = program.kernel.name
             raise LaunchRefused(f"opencl: {name} runs teams of 1 to {most} lanes here, not {program.team_size}")
-        return kernel, program.team_size
+        return Executable(built, kernel, program.team_size)
 
     def program(self, source: str, name: str) -> Any:
         """Build from the binary that an earlier run left, else from source."""
@@ -208,7 +217,7 @@ class OpenClBackend(Backend):
             return self.cl.Program(self.context, source).build(OPTIONS, cache_dir=False)
 
     def execute(self, launch: Launch) -> None:
-        kernel, team_size = launch.executable
+        _, kernel, team_size = launch.executable
         set_arguments(kernel, launch.arguments)
         event = self.enqueue(kernel, launch.teams, team_size)
         self.events.append(("kernel", event, event))
@@ -224,8 +233,8 @@ class OpenClBackend(Backend):
         """A kernel object for each launch, with its arguments set once."""
         prepared = []
         for launch in launches:
-            kernel, team_size = launch.executable
-            own = self.cl.Kernel(kernel.program, kernel.function_name)
+            program, kernel, team_size = launch.executable
+            own = self.cl.Kernel(program, kernel.function_name)
             set_arguments(own, launch.arguments)
             prepared.append((own, launch.teams, team_size))
         return prepared
@@ -243,11 +252,3 @@ class OpenClBackend(Backend):
 def set_arguments(kernel: Any, arguments: tuple[Any, ...]) -> None:
     """Hand over buffers and typed numbers."""
     kernel.set_args(*(a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in arguments))
-
-
-def every_device(cl: Any) -> list[Any]:
-    """The devices of all platforms, in a stable order."""
-    try:
-        return [d for p in cl.get_platforms() for d in p.get_devices()]
-    except cl.LogicError:
-        return []

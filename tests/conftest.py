@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 import backends
+from backends.base import Capabilities
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
+KINDS = (*backends.NAMES, "wide")
+INTEL = "Intel(R) OpenCL"
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
@@ -25,9 +28,20 @@ def shared_data():
     return SHARED_DATA.resolve()
 
 
+def wide():
+    """A GPU's launch shapes without a GPU: Intel's runtime for CPUs runs teams of lanes rightly, which PoCL does not."""
+    kind = backends.backend_class("opencl")
+    device = next((d for d in kind.devices() if d.driver.startswith(INTEL)), None)
+    if device is None:
+        raise backends.Unavailable("Intel's OpenCL runtime for CPUs is not installed; pip install 'onekernel[opencl-intel]'")
+    made = kind(device)
+    made.capabilities = Capabilities(1024, 48 << 10, 4, 2048, made.capabilities.float64)
+    return made
+
+
 def _made(name):
     try:
-        return backends.create(name)
+        return wide() if name == "wide" else backends.create(name)
     except backends.Unavailable as error:
         if name in DEMANDED:
             pytest.fail(f"backend {name} was demanded by ONEKERNEL_BACKENDS: {error}")
@@ -35,7 +49,7 @@ def _made(name):
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session", params=backends.NAMES)
+@pytest.fixture(scope="session", params=KINDS)
 def backend(request):
     """Each backend that this machine can use; ``ONEKERNEL_BACKENDS=cpu,opencl`` demands some."""
     made = _made(request.param)
