@@ -6,19 +6,22 @@ This module is the registry: it finds backends by name, tests a device before it
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any, NamedTuple
 
 from backends.base import Backend, DeviceInfo, Unavailable
 
 CLASSES = {
-    "python": "PythonBackend",
-    "cpu": "CpuBackend",
-    "threads": "ThreadsBackend",
-    "joblib": "JoblibBackend",
-    "opencl": "OpenClBackend",
-    "cuda": "CudaBackend",
+    "python": "backends.python.PythonBackend",
+    "cpu": "backends.cpu.CpuBackend",
+    "threads": "backends.threads.ThreadsBackend",
+    "joblib": "backends.joblib.JoblibBackend",
+    "opencl": "backends.opencl.OpenClBackend",
+    "cuda": "backends.cuda.CudaBackend",
 }
 NAMES = tuple(CLASSES)
+SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda_simulator.CudaSimulator")}
+"""A variable of the environment that is 1 where a backend's devices are simulated, and the class that does so."""
 
 
 class Usability(NamedTuple):
@@ -38,7 +41,11 @@ def backend_class(name: str) -> Any:
     """The class of a backend; raises `Unavailable` for a name that does not exist."""
     if name not in CLASSES:
         raise Unavailable(f"no backend {name!r}; choose one of {', '.join(NAMES)}")
-    return getattr(importlib.import_module(f"backends.{name}"), CLASSES[name])
+    path = CLASSES[name]
+    if name in SIMULATORS and os.environ.get(SIMULATORS[name][0], "0") == "1":
+        path = SIMULATORS[name][1]
+    module, _, kind = path.rpartition(".")
+    return getattr(importlib.import_module(module), kind)
 
 
 def create(name: str, device: str | None = None) -> Backend:
@@ -49,27 +56,39 @@ def create(name: str, device: str | None = None) -> Backend:
     name
         One of `NAMES`.
     device
-        An index, or a part of a device's name; without it the first device that passes the self-test.
+        An index (digits are nothing else), or a part of the name of one device; without it the first device that
+        passes the self-test.
 
     Raises
     ------
     Unavailable
-        There is no such backend or device here, or it failed its self-test.
+        There is no such backend or device here, several devices have such a name, or it failed its self-test.
 
     """
     kind = backend_class(name)
     found = kind.devices()
-    chosen = [d for d in found if device is None or d.index == device or device.lower() in d.name.lower()]
-    if not chosen:
-        listed = "; ".join(f"{d.index}: {d.name}" for d in found)
-        raise Unavailable(f"{name} has no device {device!r}; there are {listed}")
     reasons = []
-    for one in chosen if device is None else chosen[:1]:
+    for one in found if device is None else [named_device(name, found, device)]:
         backend, reason = _tested(kind, one)
         if backend is not None:
             return backend
         reasons.append(f"{one.name}: {reason}")
     raise Unavailable(f"{name}: " + "; ".join(reasons))
+
+
+def named_device(backend: str, found: list[DeviceInfo], device: str) -> DeviceInfo:
+    """The one device that an index or a part of a name means; raises `Unavailable` if there is none, or several."""
+    if device.isdigit():
+        chosen = [d for d in found if d.index == device]
+    else:
+        whole = [d for d in found if d.name.lower() == device.lower()]
+        chosen = whole or [d for d in found if device and device.lower() in d.name.lower()]
+    if len(chosen) == 1:
+        return chosen[0]
+    listed = "; ".join(f"{d.index}: {d.name}" for d in chosen or found)
+    if chosen:
+        raise Unavailable(f"{backend} has {len(chosen)} devices {device!r}; give the index of one: {listed}")
+    raise Unavailable(f"{backend} has no device {device!r}; there are {listed}")
 
 
 def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:

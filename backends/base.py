@@ -6,6 +6,7 @@ it never changes a launch silently. In the spirit of BabelStream's ``Stream`` an
 
 from __future__ import annotations
 
+import reprlib
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -149,20 +150,22 @@ class Backend:
             raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
-        kinds = [(n, k) for n, k in kernel.signature.items() if n != "return"]
+        kinds = {n: k for n, k in kernel.signature.items() if n != "return"}
         if len(kinds) != len(arguments):
             raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
+        given = dict(zip(kinds, arguments, strict=True))
+        types = generic_types(kinds, given, kernel)
         constants: dict[str, Any] = {}
-        types: dict[str, Any] = {}
         values = []
-        for (name, kind), value in zip(kinds, arguments, strict=True):
+        for name, kind in kinds.items():
             if isinstance(kind, Const):
-                constants[name] = bool(value) if kind.scalar is boolean else number(kind.scalar, value, kernel, name)
+                constants[name] = number(kind.scalar, given[name], kernel, name)
+            elif isinstance(kind, Table):
+                values.append(self.placed(kind, given[name], kernel, name))
             elif isinstance(kind, Array):
-                buffer = array(kind.element, value, kernel, name, types)
-                values.append(self.placed(kind, buffer, kernel, name) if isinstance(kind, Table) else buffer)
+                values.append(given[name])
             else:
-                values.append(number(types.get(getattr(kind, "name", ""), kind), value, kernel, name))
+                values.append(number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name))
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
@@ -220,28 +223,20 @@ class Backend:
         self.write(buffer, host)
         return buffer
 
-    # --- what a device implements ---
-
-    @classmethod
-    def devices(cls) -> list[DeviceInfo]:
-        """The devices of this machine; raises `Unavailable` if there can be none."""
-        raise NotImplementedError
-
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
-        """Memory that nobody has written; raises `OutOfMemory`."""
-        raise NotImplementedError
-
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
-        """Copy a host array into a buffer of the same size."""
-        raise NotImplementedError
+        """Copy a host array into a buffer of the same size and dtype.
 
-    def download(self, buffer: Buffer) -> np.ndarray:
-        """Wait for all queued work and copy a buffer to the host."""
-        raise NotImplementedError
+        Raises
+        ------
+        LaunchRefused
+            The sizes or dtypes differ: numbers would be cut, repeated or left out.
 
-    def host_array(self, count: int, dtype: Any) -> np.ndarray:
-        """Flat host memory for `stream_out`, page-locked where copies are faster to such memory."""
-        return np.empty(count, dtype)
+        """
+        if (host.size, host.dtype) != (buffer.size, buffer.dtype):
+            raise LaunchRefused(
+                f"{self.name}: {host.size} elements of {host.dtype} for a buffer of {buffer.size} of {buffer.dtype}"
+            )
+        self.fill(buffer, np.ascontiguousarray(host).reshape(-1))
 
     def read(self, buffer: Buffer, start: int, count: int) -> np.ndarray:
         """Wait for all queued work and copy some elements to the host."""
@@ -263,7 +258,43 @@ class Backend:
         -------
         A function that waits until the elements are in ``host``.
 
+        Raises
+        ------
+        LaunchRefused
+            The buffer has no such elements, or ``host`` is of another size or dtype.
+
         """
+        if not 0 <= start <= start + count <= buffer.size:
+            raise LaunchRefused(f"{self.name}: {count} elements from {start} on, of a buffer of {buffer.size}")
+        if (host.size, host.dtype) != (count, buffer.dtype):
+            raise LaunchRefused(f"{self.name}: {count} elements of {buffer.dtype} for {host.size} of {host.dtype}")
+        return self.copy_out(buffer, start, count, host)
+
+    # --- what a device implements ---
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        """The devices of this machine; raises `Unavailable` if there can be none."""
+        raise NotImplementedError
+
+    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+        """Memory that nobody has written; raises `OutOfMemory`."""
+        raise NotImplementedError
+
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
+        """Copy a flat and contiguous host array of the buffer's size and dtype into it."""
+        raise NotImplementedError
+
+    def download(self, buffer: Buffer) -> np.ndarray:
+        """Wait for all queued work and copy a buffer to the host."""
+        raise NotImplementedError
+
+    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+        """Flat host memory for `stream_out`, page-locked where copies are faster to such memory."""
+        return np.empty(count, dtype)
+
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        """What `stream_out` says, of elements that are there; here at once."""
         began = time.perf_counter()
         host[:] = buffer.handle[start : start + count]
         self.timings.transfer_s += time.perf_counter() - began
@@ -302,24 +333,50 @@ class Backend:
         """Give back processes and memory that outlive Python's references."""
 
 
-def number(scalar: Any, value: Any, kernel: Any, name: str) -> Any:
+def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     """A scalar argument, which must fit its parameter's type."""
-    if issubclass(scalar, Integer):
-        if not isinstance(value, (int, np.integer)) or not scalar.low <= int(value) <= scalar.high:
-            raise LaunchRefused(f"{kernel.name}: argument {name} is {scalar.__name__}; {value!r} does not fit")
-        return scalar(int(value))
-    return scalar(value)
+    if scalar is boolean:
+        fits = isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
+    elif issubclass(scalar, Integer):
+        fits = isinstance(value, (int, np.integer)) and scalar.low <= int(value) <= scalar.high
+    else:  # infinities and not-a-number are values of floats too
+        fits = isinstance(value, (int, float, np.integer, np.floating))
+        fits = fits and (abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
+    if not fits:
+        raise LaunchRefused(f"{kernel.name}: argument {name} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
+    return bool(value) if scalar is boolean else scalar(value)
 
 
-def array(element: Any, value: Any, kernel: Any, name: str, types: dict[str, Any]) -> Buffer:
-    """An array argument, which must have its parameter's element type, or binds it if that is generic."""
-    if not isinstance(value, Buffer):
-        raise LaunchRefused(f"{kernel.name}: argument {name} must be a Buffer, not {value!r}")
-    if isinstance(element, Generic):
-        element = types.setdefault(element.name, BY_DTYPE[value.dtype])
-    if value.dtype != element.dtype:
-        raise LaunchRefused(f"{kernel.name}: argument {name} is Array[{element.__name__}], not {value.dtype}")
-    return value
+def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
+    """Check the arrays of a launch; the element types that they give to the kernel's generic parameters.
+
+    Raises
+    ------
+    LaunchRefused
+        An argument is no buffer or one of another element type; a buffer is given twice (compilers are told that the
+        arrays of a launch share no memory); or a number's generic type is that of no array.
+
+    """
+    types: dict[str, Any] = {}
+    names: dict[int, str] = {}
+    for name, kind in kinds.items():
+        if not isinstance(kind, Array):
+            continue
+        buffer = given[name]
+        if not isinstance(buffer, Buffer):
+            raise LaunchRefused(f"{kernel.name}: argument {name} must be a Buffer, not {buffer!r}")
+        if id(buffer.handle) in names:
+            raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {name} are the same buffer")
+        names[id(buffer.handle)] = name
+        element = kind.element
+        if isinstance(element, Generic):
+            element = types.setdefault(element.name, BY_DTYPE[buffer.dtype])
+        if buffer.dtype != element.dtype:
+            raise LaunchRefused(f"{kernel.name}: argument {name} is Array[{element.__name__}], not {buffer.dtype}")
+    for name, kind in kinds.items():
+        if isinstance(kind, Generic) and kind.name not in types:
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {kind.name}, which no array gives a type")
+    return types
 
 
 def cpu_device() -> DeviceInfo:

@@ -30,9 +30,9 @@ class CpuBackend(Backend):
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         return host_buffer(shape, dtype)
 
-    def write(self, buffer: Buffer, host: np.ndarray) -> None:
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         began = time.perf_counter()
-        buffer.handle[...] = host.reshape(-1)
+        buffer.handle[...] = host
         self.timings.transfer_s += time.perf_counter() - began
 
     def download(self, buffer: Buffer) -> np.ndarray:
@@ -46,9 +46,7 @@ class CpuBackend(Backend):
         from backends.emit.numba_python import CpuPython
 
         source = CpuPython(program).source()
-        path = native.object_path(source, program.kernel.name)
-        native.load_or_compile(source, path)
-        return path
+        return native.load_or_compile(source, native.object_path(source, program.kernel.name))
 
     def reload(self, saved: str) -> str | None:
         if native.cpu_tag() not in saved:

@@ -1,21 +1,23 @@
 """NVIDIA GPUs through numba-cuda: a team is a block, recorded launches are a CUDA graph.
 
-The only module that imports ``numba.cuda``. With ``NUMBA_ENABLE_CUDASIM=1`` the same code runs in numba's simulator.
+The only module that imports ``numba.cuda``; `backends.cuda_simulator` is the same backend without a GPU.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import importlib.util
 import os
 import sys
 import time
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
-from backends.cache import cache_folder, write_once
+from backends.cache import cache_folder, read_sealed, write_once, write_sealed
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
 REPETITIONS = 64
 """Of a recorded sequence in one CUDA graph."""
-SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
 
 
 def numba_cuda() -> Any:
@@ -44,34 +45,35 @@ class CudaBackend(Backend):
     name = "cuda"
 
     def __init__(self, device: DeviceInfo) -> None:
-        self.cuda = cuda = numba_cuda()
-        if SIMULATED:
-            super().__init__(device, Capabilities(1024, 48 << 10, 2, 2048))
-            self.stream = cuda.stream()
-        else:
-            cuda.select_device(int(device.index))
-            chip = cuda.get_current_device()
-            limits = Capabilities(
-                chip.MAX_THREADS_PER_BLOCK,
-                chip.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-                chip.MULTIPROCESSOR_COUNT,
-                chip.MAX_THREADS_PER_MULTIPROCESSOR,
-            )
-            super().__init__(device, limits)
-            from cuda.core import Device
-
-            core = Device(int(device.index))
-            core.set_current()
-            self.core_stream = core.create_stream()
-            self.stream = cuda.external_stream(int(self.core_stream.handle))
-        self.copies = cuda.stream()
+        self.cuda = numba_cuda()
+        super().__init__(device, self.select(int(device.index)))
+        self.stream = self.main_stream(int(device.index))
+        self.copies = self.cuda.stream()
         self.spans: list[tuple[str, Any, Any]] = []
+
+    def select(self, index: int) -> Capabilities:
+        """Make a GPU this thread's current one; what it can do."""
+        self.cuda.select_device(index)
+        chip = self.cuda.get_current_device()
+        return Capabilities(
+            chip.MAX_THREADS_PER_BLOCK,
+            chip.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            chip.MULTIPROCESSOR_COUNT,
+            chip.MAX_THREADS_PER_MULTIPROCESSOR,
+        )
+
+    def main_stream(self, index: int) -> Any:
+        """The stream of kernels as numba's object; its graphs are built through cuda.core's."""
+        from cuda.core import Device
+
+        core = Device(index)
+        core.set_current()
+        self.core_stream = core.create_stream()
+        return self.cuda.external_stream(int(self.core_stream.handle))
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
         cuda = numba_cuda()
-        if SIMULATED:
-            return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1, "gpu")]
         if not cuda.is_available():
             reason = " ".join(str(cuda.cuda_error() or "no device found").split())
             raise Unavailable(f"no CUDA driver or device here ({reason})")
@@ -85,9 +87,7 @@ class CudaBackend(Backend):
         return found
 
     def mark(self, stream: Any = None) -> Any:
-        """An event in a stream (that of the kernels), or the simulator's time."""
-        if SIMULATED:
-            return time.perf_counter()
+        """An event in a stream, that of the kernels unless another is named."""
         event = self.cuda.event()
         event.record(stream or self.stream)
         return event
@@ -106,10 +106,9 @@ class CudaBackend(Backend):
                 raise
             raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} do not fit {self.device.name}") from error
 
-    def write(self, buffer: Buffer, host: np.ndarray) -> None:
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         first = self.mark()
-        flat = np.ascontiguousarray(host, buffer.dtype).reshape(-1)
-        buffer.handle[: flat.size].copy_to_device(flat, stream=self.stream)
+        buffer.handle[: host.size].copy_to_device(host, stream=self.stream)
         self.span("transfer", first)
 
     def download(self, buffer: Buffer) -> np.ndarray:
@@ -127,35 +126,38 @@ class CudaBackend(Backend):
                 raise
             raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
 
-    def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        queued = self.mark()
-        if not SIMULATED:
-            queued.wait(self.copies)
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        self.mark().wait(self.copies)
         first = self.mark(self.copies)
         buffer.handle[start : start + count].copy_to_host(host, stream=self.copies)
         last = self.mark(self.copies)
         self.spans.append(("transfer", first, last))
-        return self.copies.synchronize if SIMULATED else last.synchronize
+        return last.synchronize
 
     def synchronize(self) -> None:
         self.stream.synchronize()
         self.copies.synchronize()
         for kind, first, last in self.spans:
-            seconds = last - first if SIMULATED else self.cuda.event_elapsed_time(first, last) * 1e-3
+            seconds = self.elapsed(first, last)
             if kind == "transfer":
                 self.timings.transfer_s += seconds
             else:
                 self.timings.kernel_s += seconds
         self.spans.clear()
 
+    def elapsed(self, first: Any, last: Any) -> float:
+        """Seconds between two marks."""
+        return float(self.cuda.event_elapsed_time(first, last)) * 1e-3
+
     def compile(self, program: tree.Program) -> Any:
         """A dispatcher with one compiled overload, its team size and its shared bytes."""
-        dispatcher = emitted_kernel(program)
+        from backends.emit.numba_python import CudaPython
+
+        dispatcher = emitted_kernel(program, CudaPython(program).source())
         shared = tree.shared_bytes(program)
-        if not SIMULATED:
-            dispatcher.compile(signature(program))
-            if shared > 48 << 10:
-                self.allow_shared(dispatcher, shared)
+        compile_sealed(dispatcher, signature(program))
+        if shared > 48 << 10:
+            self.allow_shared(dispatcher, shared)
         return dispatcher, program.team_size, shared
 
     @staticmethod
@@ -201,18 +203,13 @@ class CudaBackend(Backend):
     def replay(self, prepared: Any, times: int) -> None:
         launches, graphs = prepared
         first = self.mark()
-        if SIMULATED:
-            for _ in range(times):
-                for launch in launches:
-                    self.enqueue(launch)
-        else:
-            # From the host a graph costs some microseconds, a further launch inside it less than one.
-            for repetitions in (REPETITIONS, 1):
-                if times >= repetitions and repetitions not in graphs:
-                    graphs[repetitions] = self.graph(launches, repetitions)
-                for _ in range(times // repetitions):
-                    graphs[repetitions].launch(self.core_stream)
-                times %= repetitions
+        # From the host a graph costs some microseconds, a further launch inside it less than one.
+        for repetitions in (REPETITIONS, 1):
+            if times >= repetitions and repetitions not in graphs:
+                graphs[repetitions] = self.graph(launches, repetitions)
+            for _ in range(times // repetitions):
+                graphs[repetitions].launch(self.core_stream)
+            times %= repetitions
         self.span("kernel", first)
 
 
@@ -229,44 +226,52 @@ def signature(program: tree.Program) -> Any:
     )
 
 
-def emitted_kernel(program: tree.Program) -> Any:
-    """The kernel printed into a file of the cache, and imported: numba keeps its machine code beside it."""
-    from backends.emit.numba_python import CudaPython, SimulatorPython
-
-    source = (SimulatorPython if SIMULATED else CudaPython)(program).source()
+def emitted_kernel(program: tree.Program, source: str) -> Any:
+    """The kernel, its text kept in a file of the cache: numba keeps its machine code beside it."""
     here = os.path.join(os.path.dirname(__file__), "emit")
     digest = hashlib.sha256(source.encode())
     for words in ("llvm_words.py", "cuda_words.py", "simulator_words.py"):
         with open(os.path.join(here, words), "rb") as file:
             digest.update(file.read())
     name = f"{program.kernel.name}_{digest.hexdigest()[:24]}"
-    path = os.path.join(cache_folder("cuda"), name + ".py")
-    if not os.path.exists(path):
-        write_once(path, source.encode())
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        path = os.path.join(cache_folder("cuda"), name + ".py")
+        if not holds(path, source):
+            path = write_once(path, source.encode())
+        module = ModuleType(name)
+        module.__file__ = path
+        exec(compile(source, path, "exec"), vars(module))
         sys.modules[name] = module
     return getattr(sys.modules[name], program.kernel.name + "_")
 
 
-def ptx(program: tree.Program, compute_capability: tuple[int, int]) -> str:
-    """Compile a program to PTX; needs the toolkit's wheels, but no GPU."""
-    from types import SimpleNamespace
-    from unittest.mock import patch
+def holds(path: str, source: str) -> bool:
+    """Whether a file has this text."""
+    try:
+        with open(path, "rb") as file:
+            return file.read() == source.encode()
+    except OSError:
+        return False
 
-    cuda = numba_cuda()
-    chip = SimpleNamespace(compute_capability=compute_capability)
-    with patch("numba.cuda.dispatcher.get_current_device", lambda: chip):  # asked for by functions, even here
-        text, _ = cuda.compile(
-            emitted_kernel(program).py_func,
-            signature(program),
-            device=False,
-            abi="numba",
-            cc=compute_capability,
-            launch_bounds=program.team_size,
-        )
-    return str(text)
+
+def compile_sealed(dispatcher: Any, types: Any) -> None:
+    """Compile a kernel, or load what numba kept of it if nobody has changed that since."""
+    machine_code = dispatcher._cache
+    name = dispatcher.py_func.__module__
+    seal = os.path.join(cache_folder("cuda"), name + ".seal")
+    if read_sealed(seal) != (found := digest_of_files(machine_code.cache_path, name)):
+        machine_code.flush()
+        found = b""
+    dispatcher.compile(types)
+    made = digest_of_files(machine_code.cache_path, name)
+    if made != found:
+        write_sealed(seal, made)
+
+
+def digest_of_files(folder: str, name: str) -> bytes:
+    """A digest of the files in which numba keeps a module's machine code."""
+    digest = hashlib.sha256()
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), glob.escape(name) + ".*.nb[ci]"))):
+        with open(path, "rb") as file:
+            digest.update(os.path.basename(path).encode() + hashlib.sha256(file.read()).digest())
+    return digest.digest()

@@ -7,7 +7,10 @@ Every kernel has one signature, ``entry(begin, end, team_count, slots)``, with i
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
+import importlib.util
+import json
 import os
 import sys
 from typing import Any
@@ -18,15 +21,12 @@ from backends.cache import cache_folder, read_sealed, write_sealed
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
 
-# numba's code names these for exceptions, which a kernel cannot raise; without numba they must still have an address.
-NEVER_CALLED = ("numba_gil_ensure", "numba_gil_release", "numba_unpickle", "NRT_incref", "NRT_decref")
-
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
 
 
 def object_path(source: str, stem: str) -> str:
-    """Where the machine code of an emitted module is kept, for this CPU and these versions."""
+    """Where the machine code of an emitted module is kept, for this CPU, these versions and numba's settings."""
     here = os.path.dirname(__file__)
     digest = hashlib.sha256(source.encode())
     for name in ("emit/llvm_words.py", "emit/cpu_words.py", "native.py"):
@@ -56,14 +56,27 @@ def _machine() -> str:
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
 
 
+@functools.cache
 def _versions() -> str:
-    import llvmlite
+    """The compilers' versions, and the settings by which numba compiles; numba itself need not be imported."""
+    said = [f"python {sys.version_info[:2]}"]
+    for package in ("numba", "llvmlite"):
+        spec = importlib.util.find_spec(package)
+        folder = os.path.dirname(spec.origin) if spec and spec.origin else ""
+        with open(os.path.join(folder, "_version.py")) as file:
+            said.append(file.read())
+    said += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
+    if os.path.exists(".numba_config.yaml"):  # numba reads it in the folder in which a program starts
+        with open(".numba_config.yaml") as file:
+            said.append(file.read())
+    return "\n".join(said)
 
-    return f"llvmlite {llvmlite.__version__} python {sys.version_info[:2]}"
 
-
-def compile_object(source: str, path: str) -> None:
+def compile_object(source: str, path: str) -> str:
     """Compile an emitted module with numba and save its machine code.
+
+    The module's name, and with it every symbol, is made from the source: code that different processes compiled can be
+    loaded into one, and a function never stands in for another of the same name.
 
     Parameters
     ----------
@@ -72,17 +85,22 @@ def compile_object(source: str, path: str) -> None:
     path
         The object file, as `object_path` gives it.
 
+    Returns
+    -------
+    Where it is saved: ``path``, or a temporary place if the cache does not take it.
+
     """
     import numba
     from numba.core import types
 
-    scope: dict[str, Any] = {"__name__": "emitted"}
+    scope: dict[str, Any] = {"__name__": "emitted_" + hashlib.sha256(source.encode()).hexdigest()[:16]}
     exec(compile(source, os.path.basename(path), "exec"), scope)
     signature = types.void(types.int32, types.int32, types.int32, types.CPointer(types.int64))
     compiled = numba.cfunc(signature)(scope["entry"])
-    code: bytes = compiled._library._get_compiled_object()
-    name: str = compiled._wrapper_name
-    write_sealed(path, len(name).to_bytes(4, "little") + name.encode() + code)
+    library = compiled._library
+    declared = [f.name for f in library._final_module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    header = json.dumps({"entry": compiled._wrapper_name, "declared": declared}).encode()
+    return write_sealed(path, header + b"\n" + library._get_compiled_object())
 
 
 def load(path: str) -> Any:
@@ -98,20 +116,20 @@ def load(path: str) -> Any:
         content = read_sealed(path)
         if content is None:
             raise FileNotFoundError(f"{path}: no object file, or a damaged one")
-        length = int.from_bytes(content[:4], "little")
-        name, code = content[4 : 4 + length].decode(), content[4 + length :]
-        address = _link(name, code)
+        header, _, code = content.partition(b"\n")
+        address = _link(**json.loads(header), code=code)
         _loaded[path] = (ENTRY(address), address)
     return _loaded[path][0]
 
 
-def load_or_compile(source: str, path: str) -> None:
-    """Load an object file; compile it first if no run before has left it whole."""
+def load_or_compile(source: str, path: str) -> str:
+    """Load an object file; compile it first if no run before has left it whole. Returns where it is."""
     try:
         load(path)
     except FileNotFoundError:
-        compile_object(source, path)
+        path = compile_object(source, path)
         load(path)
+    return path
 
 
 def address(path: str) -> int:
@@ -120,8 +138,12 @@ def address(path: str) -> int:
     return int(_loaded[path][1])
 
 
-def _link(name: str, code: bytes) -> int:
-    """Hand machine code to llvmlite's linker."""
+def _link(entry: str, declared: list[str], code: bytes) -> int:
+    """Hand machine code to llvmlite's linker; the address of its entry.
+
+    numba's code names functions of its runtime for exceptions, which a kernel cannot raise. A process without numba
+    has no such functions; the linker, which ends the process over a missing one, is told to abort there.
+    """
     global _engine
     import llvmlite.binding as llvm
 
@@ -130,11 +152,13 @@ def _link(name: str, code: bytes) -> int:
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
         _engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        for symbol in NEVER_CALLED:
-            llvm.add_symbol(symbol, ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value)
+    process = ctypes.CDLL(None)
+    for symbol in declared:
+        if llvm.address_of_symbol(symbol) is None and not hasattr(process, symbol):
+            llvm.add_symbol(symbol, ctypes.cast(process.abort, ctypes.c_void_p).value)
     _engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     _engine.finalize_object()
-    return int(_engine.get_function_address(name))
+    return int(_engine.get_function_address(entry))
 
 
 REPLAY = """
@@ -185,9 +209,7 @@ class Recorded:
         self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
         parts = [self.entries, self.teams, self.addresses, self.meeting]
         self.slots = np.array([len(paths), *(p.ctypes.data for p in parts)], np.uint64)
-        path = object_path(REPLAY, "replay")
-        load_or_compile(REPLAY, path)
-        self.entry = load(path)
+        self.entry = load(load_or_compile(REPLAY, object_path(REPLAY, "replay")))
 
     def run(self, times: int, worker: int, workers: int) -> None:
         """This worker's part of ``times`` replays."""

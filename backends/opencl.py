@@ -133,9 +133,8 @@ class OpenClBackend(Backend):
             raise LaunchRefused(f"{what} is an image of {buffer.dtype}, which {device} lacks; use readonly")
         return wanted.channel_data_type
 
-    def write(self, buffer: Buffer, host: np.ndarray) -> None:
-        flat = np.ascontiguousarray(host, buffer.dtype).reshape(-1)
-        event = self.cl.enqueue_copy(self.queue, buffer.handle, flat, is_blocking=True)
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
+        event = self.cl.enqueue_copy(self.queue, buffer.handle, host, is_blocking=True)
         self.events.append(("transfer", event, event))
 
     def download(self, buffer: Buffer) -> np.ndarray:
@@ -157,7 +156,7 @@ class OpenClBackend(Backend):
             raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
         return np.asarray(mapped)
 
-    def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         queued = self.cl.enqueue_marker(self.queue)
         self.queue.flush()
         event = self.cl.enqueue_copy(

@@ -36,8 +36,8 @@ class PythonBackend(Backend):
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         return host_buffer(shape, dtype)
 
-    def write(self, buffer: Buffer, host: np.ndarray) -> None:
-        buffer.handle[...] = host.reshape(-1)
+    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
+        buffer.handle[...] = host
 
     def download(self, buffer: Buffer) -> np.ndarray:
         return np.array(buffer.handle).reshape(buffer.shape)

@@ -31,9 +31,9 @@ from tests.backends.test_tables import E, gathering
 ROOT = Path(__file__).parents[2]
 INSTANCE = "uniform:12:seed=1"
 BEGIN = """
-from backends.cuda import SIMULATED, CudaBackend
-assert SIMULATED
-backend = CudaBackend(CudaBackend.devices()[0])
+import backends
+backend = backends.create("cuda")
+assert backend.device.driver == "simulated"
 """
 CONFORM = """
 from tests.backends.test_conformance import CASES, same
@@ -160,15 +160,15 @@ WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 
 @pytest.fixture(scope="module")
 def ptx():
-    """`backends.cuda.ptx`, if the toolkit is installed from wheels; those of CUDA 12 have a suffix."""
+    """`tests.backends.ptx.ptx`, if the toolkit is installed from wheels; those of CUDA 12 have a suffix."""
     installed = {str(d.metadata["Name"]).lower().removesuffix("-cu12") for d in importlib.metadata.distributions()}
     aliases = {"nvidia-nvvm": "nvidia-cuda-nvcc"}  # where CUDA 12 keeps the compiler's library
     missing = [w for w in WHEELS if not {w, aliases.get(w, w)} & installed]
     if missing:
         pytest.skip(f"no PTX without {', '.join(missing)}; pip install 'onekernel[cuda]'")
-    from backends import cuda
+    from tests.backends.ptx import ptx
 
-    return cuda.ptx
+    return ptx
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -330,13 +330,13 @@ def test_ranks_make_the_same_tours(ranks, mpirun, tmp_path):
 # --- a simulated GPU ---
 
 SIMULATED = """
-from backends import cuda
+import backends
 from cluster import Solo
 from core.search.ant_colony import AntColony, Settings, colony
 from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, distances_of, found
-assert cuda.SIMULATED
 colony.UPDATE_LANES = 3  # every lane is a thread
-backend = cuda.CudaBackend(cuda.CudaBackend.devices()[0])
+backend = backends.create("cuda")
+assert backend.device.driver == "simulated"
 engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**{changes}), seed=SEED, **{how})
 engine.colonies[0].climbing_lanes = 5
 print(found(engine, 2))

@@ -192,10 +192,11 @@ def test_ranks_share_one_search(ranks, mpirun, cpu, tmp_path):
 
 
 SIMULATED = """
-from backends import cuda
+import backends
 from cluster import Solo
 from tests.core.search.local_search.table import ROWS, found, search
-backend = cuda.CudaBackend(cuda.CudaBackend.devices()[0])
+backend = backends.create("cuda")
+assert backend.device.driver == "simulated"
 from core.search.local_search import Iterations
 one = search(backend, Solo(), ROWS[{row}])
 one.in_one_team, one.team_size, one.step_size, one.teams = {shape}

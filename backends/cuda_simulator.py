@@ -1,0 +1,60 @@
+"""The CUDA backend in numba's simulator: the same kernels and launches without a GPU, lane by lane and very slowly.
+
+With ``NUMBA_ENABLE_CUDASIM=1``, which numba reads when it is imported, `backends.create("cuda")` takes this class.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from backends.base import Buffer, Capabilities, DeviceInfo, Launch
+from backends.cuda import CudaBackend, emitted_kernel
+from core.lang import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+
+class CudaSimulator(CudaBackend):
+    """Marks are the host's times, since every launch has ended when it returns; there are no graphs."""
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1, "gpu")]
+
+    def select(self, index: int) -> Capabilities:
+        return Capabilities(1024, 48 << 10, 2, 2048)
+
+    def main_stream(self, index: int) -> Any:
+        return self.cuda.stream()
+
+    def mark(self, stream: Any = None) -> float:
+        return time.perf_counter()
+
+    def elapsed(self, first: float, last: float) -> float:
+        return last - first
+
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+        first = self.mark()
+        buffer.handle[start : start + count].copy_to_host(host, stream=self.copies)
+        self.span("transfer", first)
+        return lambda: None
+
+    def compile(self, program: tree.Program) -> Any:
+        from backends.emit.numba_python import SimulatorPython
+
+        dispatcher = emitted_kernel(program, SimulatorPython(program).source())
+        return dispatcher, program.team_size, tree.shared_bytes(program)
+
+    def prepare(self, launches: list[Launch]) -> list[Launch]:
+        return launches
+
+    def replay(self, prepared: list[Launch], times: int) -> None:
+        first = self.mark()
+        for _ in range(times):
+            for launch in prepared:
+                self.enqueue(launch)
+        self.span("kernel", first)
