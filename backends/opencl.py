@@ -107,10 +107,8 @@ class OpenClBackend(Backend):
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
         # Most drivers take memory only when it is used, and then the process ends without a word.
         if self.taken.bytes + size > self.device.memory_bytes:
-            in_use = f" and {self.taken.bytes} in use" if self.taken.bytes else ""
-            raise OutOfMemory(
-                f"{size} bytes do not fit {self.device.name}, which has {self.device.memory_bytes}{in_use}"
-            )
+            whole = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {whole}")
         with self.memory_for(f"{size} bytes", self.cl.LogicError, self.cl.RuntimeError):
             handle = self.cl.Buffer(self.context, self.memory_flags, size)
         buffer = Buffer(handle, shape, dtype)
