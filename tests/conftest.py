@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import backends
-from backends.base import Capabilities
+from backends import icd, self_test
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 KINDS = (*backends.NAMES, "wide")
-INTEL = "Intel(R) OpenCL"
+# Where Intel's runtime is, `opencl` is Intel's, and PoCL runs the conformance suite alone.
+CONFORMANCE = (*KINDS, "pocl")
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
@@ -28,20 +29,35 @@ def shared_data():
     return SHARED_DATA.resolve()
 
 
+def of_platform(platform, extra):
+    """The index of the first OpenCL device of a platform."""
+    found = backends.backend_class("opencl").devices()
+    index = next((d.index for d in found if d.driver.startswith(platform)), None)
+    if index is None:
+        raise backends.Unavailable(f"no device of {platform}; pip install 'onekernel[{extra}]'")
+    return index
+
+
+def pocl():
+    """PoCL, also where another device is preferred."""
+    return backends.create("opencl", of_platform(icd.POCL, "opencl"))
+
+
 def wide():
     """A GPU's launch shapes without a GPU: Intel's runtime for CPUs runs teams of lanes rightly, which PoCL does not."""
-    kind = backends.backend_class("opencl")
-    device = next((d for d in kind.devices() if d.driver.startswith(INTEL)), None)
-    if device is None:
-        raise backends.Unavailable("Intel's OpenCL runtime for CPUs is not installed; pip install 'onekernel[opencl-intel]'")
-    made = kind(device)
-    made.capabilities = Capabilities(1024, 48 << 10, 4, 2048, made.capabilities.float64)
+    made = backends.create("opencl", of_platform(icd.INTEL, "opencl-intel"))
+    made.capabilities = made.capabilities._replace(
+        max_team_size=1024, shared_bytes=48 << 10, compute_units=4, lanes_resident=2048
+    )
+    wrong = self_test.run(made)
+    if wrong:
+        raise backends.Unavailable(f"failed its self-test: {wrong}")
     return made
 
 
 def _made(name):
     try:
-        return wide() if name == "wide" else backends.create(name)
+        return {"wide": wide, "pocl": pocl}.get(name, lambda: backends.create(name))()
     except backends.Unavailable as error:
         if name in DEMANDED:
             pytest.fail(f"backend {name} was demanded by ONEKERNEL_BACKENDS: {error}")
@@ -49,9 +65,16 @@ def _made(name):
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session", params=KINDS)
+def pytest_generate_tests(metafunc):
+    """Run what takes a `backend` on every kind of device."""
+    if "backend" in metafunc.fixturenames:
+        conformance = metafunc.module.__name__.endswith("test_conformance")
+        metafunc.parametrize("backend", CONFORMANCE if conformance else KINDS, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def backend(request):
-    """Each backend that this machine can use; ``ONEKERNEL_BACKENDS=cpu,opencl`` demands some."""
+    """Each backend that this machine can use, and `wide`; ``ONEKERNEL_BACKENDS=cpu,opencl,wide`` demands some."""
     made = _made(request.param)
     tested[request.param] = f"tested on {made.device.name}"
     yield made
@@ -66,7 +89,16 @@ def pytest_report_header():
         if row.backend == "cuda" and not row.usable:
             state += "; its kernels are compiled to PTX and run in numba's simulator"
         lines.append(f"backend {row.backend}: {state}")
-    return lines
+    return [*lines, f"launch shapes of GPUs (wide): {wide_state()}"]
+
+
+def wide_state():
+    """Where `wide` is tested, or why it is not."""
+    try:
+        device = wide().device
+    except backends.Unavailable as error:
+        return f"not tested: {error}"
+    return f"{device.name} ({device.driver})"
 
 
 def pytest_collection_modifyitems(items):
