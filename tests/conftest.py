@@ -66,8 +66,9 @@ def _made(name):
 
 
 def pytest_generate_tests(metafunc):
-    """Run what takes a `backend` on every kind of device."""
-    if "backend" in metafunc.fixturenames:
+    """Run what takes a `backend` on every kind of device, unless the test itself says what a backend is."""
+    own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "backend" in metafunc.fixturenames and not any("backend" in names for names in own):
         conformance = metafunc.module.__name__.endswith("test_conformance")
         metafunc.parametrize("backend", CONFORMANCE if conformance else KINDS, indirect=True, scope="session")
 
