@@ -25,7 +25,10 @@ SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda_simulator.CudaSimu
 
 
 class Usability(NamedTuple):
-    """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not."""
+    """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not.
+
+    ``kind`` is the device's (`backends.base.DeviceInfo`), ``oracle`` the backend's (`backends.base.Backend`).
+    """
 
     backend: str
     device: str
@@ -35,6 +38,8 @@ class Usability(NamedTuple):
     compute_units: int
     usable: bool
     reason: str
+    kind: str = ""
+    oracle: bool = False
 
 
 def backend_class(name: str) -> Any:
@@ -46,6 +51,12 @@ def backend_class(name: str) -> Any:
         path = SIMULATORS[name][1]
     module, _, kind = path.rpartition(".")
     return getattr(importlib.import_module(module), kind)
+
+
+def automatic(kind: str) -> str | None:
+    """The backend that ``--backend auto`` takes for a kind of device: the first that is for it and has one here."""
+    classes = ((name, backend_class(name)) for name in NAMES)
+    return next((name for name, one in classes if one.automatic_for == kind and one.present()), None)
 
 
 def create(name: str, device: str | None = None) -> Backend:
@@ -114,12 +125,12 @@ def survey() -> list[Usability]:
         try:
             found = kind.devices()
         except Unavailable as error:
-            rows.append(Usability(name, "", "", "", 0, 0, False, str(error)))
+            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", kind.oracle))
             continue
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            rows.append(Usability(name, *facts, backend is not None, reason))
+            rows.append(Usability(name, *facts, backend is not None, reason, device.kind, kind.oracle))
             if backend is not None:
                 backend.close()
     return rows

@@ -108,6 +108,17 @@ class Backend:
     """A device that runs kernels. Subclasses implement the methods of the second half."""
 
     name = ""
+    automatic_for = ""
+    """The kind of device for which ``--backend auto`` takes this backend; empty: only who names it gets it."""
+    oracle = False
+    """Whether it is the meaning that the others are tested against, and too slow to race with them."""
+    profiler = ""
+    """The program that counts what its kernels do, where `drivers.profile` knows one."""
+
+    @classmethod
+    def present(cls) -> int:
+        """How many devices it seems to have here, found out without importing what they need."""
+        return 1
 
     def __init__(self, device: DeviceInfo, capabilities: Capabilities) -> None:
         self.device = device

@@ -17,6 +17,7 @@ class CpuBackend(Backend):
     """Runs every launch in the calling thread."""
 
     name = "cpu"
+    automatic_for = "core"
     workers = 1
 
     def __init__(self, device: DeviceInfo, workers: int = 1) -> None:

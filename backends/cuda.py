@@ -9,6 +9,7 @@ import glob
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import time
 from types import ModuleType
@@ -43,6 +44,24 @@ class CudaBackend(Backend):
     """Runs kernels in one stream; copies that later kernels need not wait for go through another."""
 
     name = "cuda"
+    automatic_for = "gpu"
+    profiler = "ncu"
+
+    @classmethod
+    def present(cls, folder: str = "/dev") -> int:
+        """Count NVIDIA's GPUs by their device files, fewer where ``CUDA_VISIBLE_DEVICES`` names some.
+
+        0 where numba-cuda, which would run them, is not installed.
+        """
+        if importlib.util.find_spec("numba_cuda") is None or not os.path.isdir(folder):
+            return 0
+        found = sum(re.fullmatch("nvidia[0-9]+", name) is not None for name in os.listdir(folder))
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        if visible is None:
+            return found
+        # CUDA itself stops at the first entry that names no device.
+        named = re.match(r"(?:[0-9A-Za-z/-]*[0-9A-Za-z](?:,|$))*", visible.replace("-1", ""))
+        return min(found, len([name for name in named[0].split(",") if name])) if named else 0
 
     def __init__(self, device: DeviceInfo) -> None:
         self.cuda = numba_cuda()

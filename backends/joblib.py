@@ -1,33 +1,54 @@
 """All cores through joblib's processes (loky): arrays lie in shared memory, so a call carries names and numbers only.
 
 The machine code is that of `backends.cpu`, loaded by each process from its object file; atomics work across processes.
+
+A backend has one pool of processes, from its first launch to `JoblibBackend.close`. That of ``joblib.Parallel`` belongs
+to the whole program: another part may resize it, so that workers of a replay wait for one that is not there. It stops
+workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`` for every call.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
+import math
+import mmap
+import os
+import signal
+import sys
+import threading
 import time
-from multiprocessing import shared_memory
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from backends import native
+from backends import native, shared_memory
 from backends.base import Buffer, DeviceInfo, Launch, OutOfMemory, Unavailable, cpu_device
 from backends.cpu import CpuBackend, slots
+
+WATCH_S = 0.25
+"""How often a worker looks whether the process that started it is still there."""
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Environment of a worker: NumPy needs no threads of its own beside the workers."""
+
+
+class SharedBuffer(Buffer):
+    """A buffer in shared memory."""
+
+    def __init__(self, memory: mmap.mmap, segment: shared_memory.Segment, shape: tuple[int, ...], dtype: Any) -> None:
+        super().__init__(np.ndarray(math.prod(shape), dtype, memory), shape, dtype)
+        self.segment = segment
 
 
 class JoblibBackend(CpuBackend):
     """Runs each launch on as many processes as there are cores."""
 
     name = "joblib"
+    automatic_for = ""  # threads do the same at less expense
 
     def __init__(self, device: DeviceInfo) -> None:
-        import joblib
-
         super().__init__(device, device.compute_units)
-        self.parallel = joblib.Parallel(n_jobs=self.workers, backend="loky", mmap_mode=None, batch_size=1)
-        self.segments: list[shared_memory.SharedMemory] = []
-        self.delayed = joblib.delayed
+        self.pool: Any = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -39,24 +60,21 @@ class JoblibBackend(CpuBackend):
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        count = int(np.prod(shape))
+        size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
         try:
-            segment = shared_memory.SharedMemory(create=True, size=max(1, count * np.dtype(dtype).itemsize))
-        except OSError as error:
-            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} do not fit shared memory: {error}") from error
-        self.segments.append(segment)
-        buffer = Buffer(np.ndarray(count, dtype, segment.buf), shape, dtype)
-        buffer.segment = segment.name  # type: ignore[attr-defined]
-        return buffer
+            memory, segment = shared_memory.create(size)
+        except (OSError, ValueError, OverflowError) as error:
+            raise OutOfMemory(f"{size:,} bytes of shared memory are not to be had: {error}") from error
+        return SharedBuffer(memory, segment, shape, dtype)
 
     def execute(self, launch: Launch) -> None:
         began = time.perf_counter()
         total, workers = launch.teams, min(self.workers, launch.teams)
         cuts = [total * k // workers for k in range(workers + 1)]
         described = [describe(a) for a in launch.arguments]
-        self.parallel(
-            self.delayed(work)(launch.executable, begin, end, total, described)
-            for begin, end in zip(cuts, cuts[1:], strict=False)
+        self.work_in_parallel(
+            work,
+            [(launch.executable, begin, end, total, described) for begin, end in zip(cuts, cuts[1:], strict=False)],
         )
         self.timings.kernel_s += time.perf_counter() - began
 
@@ -69,27 +87,77 @@ class JoblibBackend(CpuBackend):
         began = time.perf_counter()
         meeting, launches = prepared
         meeting.handle[:] = 0
-        self.parallel(
-            self.delayed(work_recorded)(launches, describe(meeting), times, k, self.workers)
-            for k in range(self.workers)
+        self.work_in_parallel(
+            work_recorded,
+            [(native.replay_code(), launches, describe(meeting), times, k, self.workers) for k in range(self.workers)],
         )
         self.timings.kernel_s += time.perf_counter() - began
 
+    def work_in_parallel(self, function: Callable[..., None], parts: list[tuple[Any, ...]]) -> None:
+        """Call a function once for each part, every call in a worker of its own at the same time, and wait.
+
+        The next call starts new workers if this one fails: those that are left may wait for each other in a replay for
+        ever, or write into memory that is no longer theirs.
+        """
+        if self.pool is None:
+            from joblib.externals import loky
+
+            self.pool = loky.ProcessPoolExecutor(
+                self.workers, initializer=begin_work, initargs=(os.getpid(),), env=ONE_THREAD
+            )
+        try:
+            jobs = [self.pool.submit(function, *part) for part in parts]
+            done, _ = concurrent.futures.wait(jobs, return_when=concurrent.futures.FIRST_EXCEPTION)
+            for job in done:
+                job.result()
+        except BaseException:
+            self.close()
+            raise
+
     def close(self) -> None:
-        for segment in self.segments:
-            segment.unlink()
-        self.segments.clear()
+        """End the workers; memory goes back as soon as nothing refers to its buffers."""
+        pool, self.pool = self.pool, None
+        if pool is not None:
+            pool.shutdown(wait=True, kill_workers=True)
+
+
+# --- in a worker ---
+
+
+def begin_work(parent: int) -> None:
+    """Make a new worker end with its parent, however that ends, and not by itself.
+
+    Parameters
+    ----------
+    parent
+        The process that started this one.
+
+    """
+    from joblib.externals.loky import process_executor
+
+    # Shared memory counts as a worker's own: loky would take large buffers for a leak and replace the worker.
+    process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
+    # Ctrl-C reaches all processes of a terminal; the parent ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended; machine code that runs meanwhile does not hold the thread up."""
+    while os.getppid() == parent:
+        time.sleep(WATCH_S)
+    shared_memory.forget_all()
+    os._exit(1)
 
 
 def describe(value: Any) -> Any:
-    """An argument as it travels to a process: a segment's name and type, or the number itself."""
-    if isinstance(value, Buffer):
-        return (value.segment, value.size, value.dtype.str)  # type: ignore[attr-defined]
+    """An argument as it travels to a process: a segment and its elements, or the number itself."""
+    if isinstance(value, SharedBuffer):
+        return (value.segment, value.size, value.dtype.str)
     return (type(value).__name__, value.item() if hasattr(value, "item") else int(value))
 
 
 FLOATS = {"float32": "f32", "float64": "f64"}
-_attached: dict[str, shared_memory.SharedMemory] = {}
 
 
 def attached(description: Any) -> Any:
@@ -99,22 +167,8 @@ def attached(description: Any) -> Any:
     if len(description) == 2:
         kind, value = description
         return BY_NAME[FLOATS.get(kind, kind)](value)
-    name, count, dtype = description
-    if name not in _attached:
-        _attached[name] = _attach(name)
-    return Buffer(np.ndarray(count, np.dtype(dtype), _attached[name].buf), (count,), dtype)
-
-
-def _attach(name: str) -> shared_memory.SharedMemory:
-    """Open a segment that the parent owns; the parent's process alone removes it."""
-    from multiprocessing import resource_tracker
-
-    register = resource_tracker.register
-    resource_tracker.register = lambda *_: None
-    try:
-        return shared_memory.SharedMemory(name)
-    finally:
-        resource_tracker.register = register
+    segment, count, dtype = description
+    return Buffer(np.ndarray(count, np.dtype(dtype), shared_memory.opened(segment)), (count,), dtype)
 
 
 def work(path: str, begin: int, end: int, total: int, described: list[Any]) -> None:
@@ -123,9 +177,9 @@ def work(path: str, begin: int, end: int, total: int, described: list[Any]) -> N
     native.load(path)(begin, end, total, packed.ctypes.data)
 
 
-def work_recorded(launches: list[Any], meeting: Any, times: int, worker: int, workers: int) -> None:
+def work_recorded(code: str, launches: list[Any], meeting: Any, times: int, worker: int, workers: int) -> None:
     """One process's part of a replay."""
     packed = [slots(tuple(attached(d) for d in described)) for _, _, described in launches]
     counter = attached(meeting).handle
-    recorded = native.Recorded([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter)
+    recorded = native.Recorded([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)
     recorded.run(times, worker, workers)

@@ -23,6 +23,8 @@ ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, c
 
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
+# Object files that this process compiled: not where they belong if the cache did not take them.
+_elsewhere: dict[str, str] = {}
 
 
 def object_path(source: str, stem: str) -> str:
@@ -124,12 +126,13 @@ def load(path: str) -> Any:
 
 def load_or_compile(source: str, path: str) -> str:
     """Load an object file; compile it first if no run before has left it whole. Returns where it is."""
+    place = _elsewhere.get(path, path)
     try:
-        load(path)
+        load(place)
     except FileNotFoundError:
-        path = compile_object(source, path)
-        load(path)
-    return path
+        place = _elsewhere[path] = compile_object(source, path)
+        load(place)
+    return place
 
 
 def address(path: str) -> int:
@@ -194,14 +197,21 @@ def entry(worker, workers, times, slots):
 """
 
 
+def replay_code() -> str:
+    """Where the machine code is that runs a recording; it is compiled if no run before has left it."""
+    return load_or_compile(REPLAY, object_path(REPLAY, "replay"))
+
+
 class Recorded:
     """Recorded launches, replayed by compiled code: no Python between two of them.
 
     Several workers may run the same recording together; they meet after every launch at the counter ``meeting``, which
-    must be zero when they begin.
+    must be zero when they begin. ``code`` is what `replay_code` returned to another process, if this is not the first.
     """
 
-    def __init__(self, paths: list[str], teams: list[int], packed: list[np.ndarray], meeting: Any = None) -> None:
+    def __init__(
+        self, paths: list[str], teams: list[int], packed: list[np.ndarray], meeting: Any = None, code: str | None = None
+    ) -> None:
         self.entries = np.array([address(p) for p in paths], np.uint64)
         self.teams = np.array(teams, np.int32)
         self.packed = packed
@@ -209,7 +219,7 @@ class Recorded:
         self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
         parts = [self.entries, self.teams, self.addresses, self.meeting]
         self.slots = np.array([len(paths), *(p.ctypes.data for p in parts)], np.uint64)
-        self.entry = load(load_or_compile(REPLAY, object_path(REPLAY, "replay")))
+        self.entry = load(code or replay_code())
 
     def run(self, times: int, worker: int, workers: int) -> None:
         """This worker's part of ``times`` replays."""

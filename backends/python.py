@@ -24,6 +24,7 @@ class PythonBackend(Backend):
     """
 
     name = "python"
+    oracle = True
 
     def __init__(self, device: DeviceInfo, reverse: bool = False) -> None:
         super().__init__(device, Capabilities(1024, 1 << 30, 1, 1024))

@@ -17,6 +17,7 @@ class ThreadsBackend(CpuBackend):
     """Runs each launch on all cores; atomics are real."""
 
     name = "threads"
+    automatic_for = "cores"
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)

@@ -11,11 +11,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.cache import cache_folder, read_sealed, write_sealed
+from core.lang.digest import source_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backends.base import Backend, Capabilities, LaunchRefused, OutOfMemory
+    from core.lang import Kernel
 
 WARP = 32
 LARGEST_TEAM = 512
@@ -42,7 +44,7 @@ class Tuner:
     trials
         Iterations per shape. The median counts, so from 3 on the compiling in a shape's first launch does not.
     known
-        The best shape, if an earlier run has found it: nothing is tried then.
+        The best shape, if an earlier run has found it: `next` gives it, and nothing is tried.
 
     Attributes
     ----------
@@ -64,7 +66,7 @@ class Tuner:
         if min(solution_size, neighbourhood_size, trials) < 1:
             raise ValueError(f"sizes {solution_size}, {neighbourhood_size}, {trials} trials; expected at least 1 each")
         self._waiting = waves(capabilities.max_team_size, solution_size, neighbourhood_size)
-        self._shape = next(self._waiting)
+        self._shape = known or next(self._waiting)
         self._trials = trials
         self._seconds: list[float] = []
         self._best_seconds = float("inf")
@@ -116,21 +118,22 @@ def waves(max_team_size: int, solution_size: int, neighbourhood_size: int) -> It
 
 
 class Key(NamedTuple):
-    """What a best shape is good for: a kernel, by its name, on a device, for one size of problem."""
+    """What a best shape is good for: a kernel, by its name and what it says, on a device, for one size of problem."""
 
     backend: str
     device: str
     driver: str
     compute_units: int
     kernel: str
+    source: str
     solution_size: int
     neighbourhood_size: int
 
     @classmethod
-    def of(cls, backend: Backend, kernel: str, solution_size: int, neighbourhood_size: int) -> Key:
-        """The key on this backend's device."""
+    def of(cls, backend: Backend, kernel: Kernel, solution_size: int, neighbourhood_size: int) -> Key:
+        """The key on this backend's device; a kernel that was changed has another."""
         place = (backend.name, backend.device.name, backend.device.driver, backend.capabilities.compute_units)
-        return cls(*place, kernel, solution_size, neighbourhood_size)
+        return cls(*place, kernel.name, source_digest([kernel]), solution_size, neighbourhood_size)
 
 
 def remember(key: Key, shape: Shape) -> None:

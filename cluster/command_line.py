@@ -13,9 +13,22 @@ class RankParser(argparse.ArgumentParser):
     """An `ArgumentParser` that is silent on every rank but the first."""
 
     def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
-        """Print the help, on rank 0."""
+        """Print the help, on rank 0, if all ranks are asked for it."""
+        if launcher.launched():
+            self._agree_on_help()
         if launcher.rank() == 0:
             super().print_help(file)
+
+    def _agree_on_help(self) -> None:
+        from cluster import agree, communicator
+        from cluster.communicators import LaunchError
+
+        try:
+            ranks = communicator()
+        except LaunchError:
+            # Help is to be had without MPI, and the other ranks cannot wait for this one in it.
+            return
+        agree(ranks, {"program": self.prog, "--help": "given"})
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End this rank; with a status other than 0 end the job."""

@@ -7,14 +7,12 @@ has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own opera
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from cluster import abort, launcher
-
-if TYPE_CHECKING:
-    from cluster.shared import SharedCounter, SharedLeast
+from cluster import abort, launcher, presence
+from cluster.shared import OwnWord, SharedCounter, SharedLeast, SharesWords, WindowWord, Word
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
@@ -96,6 +94,9 @@ class Communicator(Protocol):
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
+    def word(self) -> Word:
+        """Make a word that ranks share; all ranks together."""
+
     def counter(self) -> SharedCounter:
         """Make a counter from which ranks take numbers without meeting; all ranks together."""
 
@@ -103,7 +104,7 @@ class Communicator(Protocol):
         """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
 
 
-class Solo:
+class Solo(SharesWords):
     """The communicator of a process alone, which returns what it is given."""
 
     rank = 0
@@ -143,19 +144,16 @@ class Solo:
     def barrier(self) -> None:
         """Return at once; see `Communicator`."""
 
-    def counter(self) -> SharedCounter:
-        """Make a counter; see `Communicator`."""
-        return shared_counter(self)
-
-    def least(self, value: int) -> SharedLeast:
-        """Make a least value; see `Communicator`."""
-        return shared_least(self, value)
+    def word(self) -> Word:
+        """Make a word of its own; see `Communicator`."""
+        return OwnWord()
 
 
-class Mpi:
+class Mpi(SharesWords):
     """The communicator of a rank under MPI.
 
-    Making one starts MPI and installs `cluster.abort`, so that a rank that fails ends the job.
+    Making one starts MPI and installs `cluster.abort` and `cluster.presence`, so that a rank that fails or leaves the
+    others ends the job.
 
     Raises
     ------
@@ -166,17 +164,13 @@ class Mpi:
 
     def __init__(self) -> None:
         try:
-            import mpi4py
-
-            # Only the main thread speaks MPI, whatever threads a backend runs.
-            mpi4py.rc.thread_level = "funneled"
-            from mpi4py import MPI
+            mpi = presence.start_mpi()
         except ImportError as error:
             raise LaunchError(
                 f"an MPI launcher started this, but mpi4py fails ({error}): pip install 'onekernel[mpi]'"
             ) from error
-        self._mpi = MPI
-        self.world = MPI.COMM_WORLD
+        self._mpi = mpi
+        self.world = mpi.COMM_WORLD
         self.rank = self.world.Get_rank()
         self.size = self.world.Get_size()
         announced = launcher.size()
@@ -188,14 +182,16 @@ class Mpi:
         abort.install()
         local_rank = launcher.local_rank()
         if local_rank is None:
-            local_rank = self.world.Split_type(MPI.COMM_TYPE_SHARED).Get_rank()
+            local_rank = self.world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()
         self.local_rank = local_rank
-        self._pair = MPI.BYTE.Create_contiguous(PAIR.size).Commit()
-        self._least = MPI.Op.Create(_keep_least, commute=True)
+        self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
+        self._least = mpi.Op.Create(_keep_least, commute=True)
+        self._presence = presence.of_this_rank(mpi)
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Reduce in one Allreduce; see `Communicator`."""
         _check_pair(value, index)
+        self._presence.together()
         value = int(value)
         mine = PAIR.pack(value >> 64, value & WORD, index)
         least = bytearray(PAIR.size)
@@ -206,6 +202,7 @@ class Mpi:
     def sum(self, summand: Summand) -> Summand:
         """Reduce in one Allreduce; see `Communicator`."""
         _check_summand(summand)
+        self._presence.together()
         if isinstance(summand, int):
             return self.world.allreduce(summand, self._mpi.SUM)
         mine = np.array(summand, order="C")
@@ -215,6 +212,7 @@ class Mpi:
 
     def bcast(self, item: T) -> T:
         """Send arrays as they lie in memory and anything else pickled; see `Communicator`."""
+        self._presence.together()
         is_array = self.rank == 0 and isinstance(item, np.ndarray) and not item.dtype.hasobject
         header = (item.shape, item.dtype) if is_array else None  # type: ignore[attr-defined]
         header = self.world.bcast(header)
@@ -226,10 +224,12 @@ class Mpi:
 
     def gather(self, item: T) -> list[T] | None:
         """Send pickled; see `Communicator`."""
+        self._presence.together()
         return self.world.gather(item)
 
     def join(self, items: np.ndarray) -> np.ndarray:
         """Collect in one Allgatherv; see `Communicator`."""
+        self._presence.together()
         lengths = self.world.allgather(items.size)
         whole: Any = np.empty(sum(lengths), items.dtype)
         element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
@@ -240,44 +240,27 @@ class Mpi:
 
     def send(self, items: np.ndarray, to: int) -> None:
         """Send an array as it lies in memory; see `Communicator`."""
-        self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to)
+        with self._presence.exchange(to):
+            self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to)
 
     def receive(self, items: np.ndarray, source: int) -> None:
         """Receive in place; see `Communicator`."""
-        self.world.Recv(items.reshape(-1).view(np.uint8), source)
+        with self._presence.exchange(source):
+            self.world.Recv(items.reshape(-1).view(np.uint8), source)
 
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""
+        self._presence.together()
         self.world.Barrier()
 
-    def counter(self) -> SharedCounter:
-        """Make a counter; see `Communicator`."""
-        return shared_counter(self)
-
-    def least(self, value: int) -> SharedLeast:
-        """Make a least value; see `Communicator`."""
-        return shared_least(self, value)
+    def word(self) -> Word:
+        """Make a word that lies with rank 0; see `Communicator`."""
+        return WindowWord(self) if self.size > 1 else OwnWord()
 
 
 def communicator() -> Communicator:
     """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI."""
     return Mpi() if launcher.launched() else Solo()
-
-
-def shared_counter(ranks: Communicator) -> SharedCounter:
-    """Make the counter of `Communicator.counter`."""
-    from cluster.shared import SharedCounter
-
-    return SharedCounter(ranks)
-
-
-def shared_least(ranks: Communicator, value: int) -> SharedLeast:
-    """Make the least value of `Communicator.least`."""
-    from cluster.shared import SharedLeast
-
-    least = SharedLeast(ranks)
-    least.reset(value)
-    return least
 
 
 def _keep_least(candidate: Any, least: Any, _: Any) -> None:

@@ -10,16 +10,54 @@ no processor is needed, but over TCP rank 0's own processor answers, the next ti
 
 from __future__ import annotations
 
-import time
 from typing import Any, Protocol
 
 import numpy as np
 
-from cluster.communicators import Communicator, Mpi, Solo
-from cluster.timed import Timed
-
 MOST = 2**63 - 1
 """What `SharedLeast` begins with: no value is larger."""
+
+
+class Word(Protocol):
+    """A 64-bit number that ranks share."""
+
+    def add(self, summand: int) -> int:
+        """Add a number and return what was there before."""
+
+    def lower(self, value: int) -> int:
+        """Keep the smaller of this value and the one that is there, and return what was there before."""
+
+    def reset(self, value: int) -> None:
+        """Write a value: after all that came before this call, and before all that comes; every rank calls it."""
+
+    def close(self) -> None:
+        """Give the memory back; every rank calls it."""
+
+
+class SharesWords:
+    """The part of a communicator that makes what is shared."""
+
+    def word(self) -> Word:
+        """Make a word that ranks share; all ranks together."""
+        raise NotImplementedError
+
+    def counter(self) -> SharedCounter:
+        """Make a counter from which ranks take numbers without meeting; all ranks together."""
+        return SharedCounter(self.word())
+
+    def least(self, value: int) -> SharedLeast:
+        """Make a least value, at first this one, that ranks lower without meeting; all ranks together."""
+        return SharedLeast(self.word(), value)
+
+
+class Ranks(Protocol):
+    """What a word in a window needs of a communicator over MPI."""
+
+    rank: int
+    world: Any
+
+    def barrier(self) -> None:
+        """Wait until every rank is here."""
 
 
 class SharedCounter:
@@ -27,15 +65,14 @@ class SharedCounter:
 
     Parameters
     ----------
-    ranks
-        The communicator of the ranks that share the counter; every one makes its `SharedCounter` at the same place of
-        its program. A communicator that answers itself (`Solo`, `Rehearsal`) has a counter of its own. The time
-        that `take` spends in MPI is added to a `Timed`.
+    word
+        What the ranks share; `Communicator.counter` makes both.
 
     """
 
-    def __init__(self, ranks: Communicator) -> None:
-        self._word = _SharedWord(ranks, 0)
+    def __init__(self, word: Word) -> None:
+        self.word = word
+        word.reset(0)
 
     def take(self, count: int = 1) -> int:
         """Take the next `count` numbers and return the first of them; no other rank has to call.
@@ -48,18 +85,18 @@ class SharedCounter:
         """
         if count < 1:
             raise ValueError(f"found a count of {count}, expected at least 1")
-        return self._word.add(count)
+        return self.word.add(count)
 
     def reset(self) -> None:
         """Begin at 0 again; every rank calls it."""
-        self._word.reset(0)
+        self.word.reset(0)
 
     def close(self) -> None:
         """Give the memory back; every rank calls it, after its last `take`.
 
         Not in a `finally`: a rank that fails would wait here for ranks that wait for it elsewhere.
         """
-        self._word.close()
+        self.word.close()
 
 
 class SharedLeast:
@@ -67,13 +104,16 @@ class SharedLeast:
 
     Parameters
     ----------
-    ranks
-        As for `SharedCounter`.
+    word
+        As for `SharedCounter`; `Communicator.least` makes both.
+    value
+        What it begins with, the same on every rank.
 
     """
 
-    def __init__(self, ranks: Communicator) -> None:
-        self._word = _SharedWord(ranks, MOST)
+    def __init__(self, word: Word, value: int = MOST) -> None:
+        self.word = word
+        word.reset(_checked(value))
 
     def lower(self, value: int) -> int:
         """Offer a value, from -2^63 to 2^63 - 1; return the least so far, this one included.
@@ -86,73 +126,77 @@ class SharedLeast:
             The value is outside these bounds.
 
         """
-        return min(self._word.lower(_checked(value)), int(value))
+        return min(self.word.lower(_checked(value)), int(value))
 
     def reset(self, value: int = MOST) -> None:
         """Forget all values and begin with this one, the same on every rank; every rank calls it."""
-        self._word.reset(_checked(value))
+        self.word.reset(_checked(value))
 
     def close(self) -> None:
         """Give the memory back; every rank calls it, after its last `lower`; see `SharedCounter.close`."""
-        self._word.close()
+        self.word.close()
 
 
-class _Word(Protocol):
-    """A 64-bit number; each operation returns what it was before."""
-
-    def add(self, summand: int) -> int: ...
-
-    def lower(self, value: int) -> int: ...
-
-    def replace(self, value: int) -> int: ...
-
-    def close(self) -> None: ...
-
-
-class _OwnWord:
+class OwnWord:
     """The word of a process that shares it with nobody."""
 
     def __init__(self) -> None:
         self._value = 0
 
     def add(self, summand: int) -> int:
-        return self.replace(self._value + summand)
+        """See `Word`."""
+        before = self._value
+        self._value += summand
+        return before
 
     def lower(self, value: int) -> int:
-        return self.replace(min(self._value, value))
-
-    def replace(self, value: int) -> int:
-        before, self._value = self._value, int(value)
+        """See `Word`."""
+        before = self._value
+        self._value = min(before, int(value))
         return before
+
+    def reset(self, value: int) -> None:
+        """See `Word`."""
+        self._value = int(value)
 
     def close(self) -> None:
         """Hold nothing that is to be given back."""
 
 
-class _WindowWord:
+class WindowWord:
     """A word in an MPI window of rank 0, open to all ranks from the beginning to the end."""
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, ranks: Ranks) -> None:
         from mpi4py import MPI
 
         self._mpi = MPI
+        self._ranks = ranks
+        ranks.barrier()
         # Memory that MPI allocates itself can lie in a segment that all ranks of a host share.
         size = MPI.INT64_T.Get_size()
-        self._window = MPI.Win.Allocate(size if world.Get_rank() == 0 else 0, size, comm=world)
+        self._window = MPI.Win.Allocate(size if ranks.rank == 0 else 0, size, comm=ranks.world)
         self._window.Lock_all(MPI.MODE_NOCHECK)
         self._operand = np.zeros(1, np.int64)
         self._before = np.zeros(1, np.int64)
 
     def add(self, summand: int) -> int:
+        """See `Word`."""
         return self._fetch(summand, self._mpi.SUM)
 
     def lower(self, value: int) -> int:
+        """See `Word`."""
         return self._fetch(value, self._mpi.MIN)
 
-    def replace(self, value: int) -> int:
-        return self._fetch(value, self._mpi.REPLACE)
+    def reset(self, value: int) -> None:
+        """See `Word`."""
+        self._ranks.barrier()
+        if self._ranks.rank == 0:
+            self._fetch(value, self._mpi.REPLACE)
+        self._ranks.barrier()
 
     def close(self) -> None:
+        """See `Word`."""
+        self._ranks.barrier()
         self._window.Unlock_all()
         self._window.Free()
 
@@ -162,53 +206,6 @@ class _WindowWord:
         self._window.Fetch_and_op([self._operand, word], [self._before, word], 0, 0, operation)
         self._window.Flush(0)
         return int(self._before[0])
-
-
-class _SharedWord:
-    """The word that a communicator's ranks share, with a value that it begins with, on the clock of a `Timed`."""
-
-    def __init__(self, ranks: Communicator, value: int) -> None:
-        self._ranks = ranks
-        self._clocks: list[Timed] = []
-        inner = ranks
-        while isinstance(inner, Timed):
-            self._clocks.append(inner)
-            inner = inner.ranks
-        self._word: _Word
-        if isinstance(inner, Mpi) and inner.size > 1:
-            self._word = _WindowWord(inner.world)
-        elif isinstance(inner, Mpi | Solo):
-            self._word = _OwnWord()
-            # Nothing is said to other ranks: nothing is measured.
-            self._clocks = []
-        else:
-            raise TypeError(f"ranks share memory through Mpi or Solo, found {type(inner).__name__}")
-        self.reset(value)
-
-    def add(self, summand: int) -> int:
-        began = time.perf_counter()
-        return self._clocked(began, self._word.add(summand))
-
-    def lower(self, value: int) -> int:
-        began = time.perf_counter()
-        return self._clocked(began, self._word.lower(value))
-
-    def reset(self, value: int) -> None:
-        """Write a value between two barriers: after all that came before it, and before all that comes."""
-        self._ranks.barrier()
-        if self._ranks.rank == 0 or isinstance(self._word, _OwnWord):
-            self._word.replace(value)
-        self._ranks.barrier()
-
-    def close(self) -> None:
-        self._word.close()
-
-    def _clocked(self, began: float, result: int) -> int:
-        spent = time.perf_counter() - began
-        for clock in self._clocks:
-            clock.seconds += spent
-            clock.calls += 1
-        return result
 
 
 def _checked(value: int) -> int:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.communicators import Communicator, Solo, shared_counter, shared_least
-
-if TYPE_CHECKING:
-    from cluster.shared import SharedCounter, SharedLeast
+from cluster.communicators import Communicator, Solo
+from cluster.shared import OwnWord, SharesWords, Word
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 
-class Timed:
+class Timed(SharesWords):
     """A communicator that passes every call on and adds up how long the calls take, waiting for others included.
 
     Parameters
@@ -90,13 +88,36 @@ class Timed:
         """See `Communicator`."""
         self._timed(self.ranks.barrier)
 
-    def counter(self) -> SharedCounter:
-        """See `Communicator`; taking numbers is timed too."""
-        return shared_counter(self)
+    def word(self) -> Word:
+        """See `Communicator`; its calls are timed too, unless nothing is said to other ranks."""
+        word = self.ranks.word()
+        return word if isinstance(word, OwnWord) else TimedWord(word, self)
 
-    def least(self, value: int) -> SharedLeast:
-        """See `Communicator`; lowering it is timed too."""
-        return shared_least(self, value)
+
+class TimedWord:
+    """A word that ranks share, whose calls are added to a clock."""
+
+    def __init__(self, word: Word, clock: Timed) -> None:
+        self._word = word
+        self._clock = clock
+
+    def add(self, summand: int) -> int:
+        """See `Word`."""
+        before: int = self._clock._timed(self._word.add, summand)
+        return before
+
+    def lower(self, value: int) -> int:
+        """See `Word`."""
+        before: int = self._clock._timed(self._word.lower, value)
+        return before
+
+    def reset(self, value: int) -> None:
+        """See `Word`."""
+        self._clock._timed(self._word.reset, value)
+
+    def close(self) -> None:
+        """See `Word`."""
+        self._clock._timed(self._word.close)
 
 
 class Rehearsal(Solo):

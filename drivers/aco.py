@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.ihc import find_instance
-from drivers.options import add_common_options, natural, number, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
 
@@ -50,10 +50,9 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.aco", options)
     work: Any = settled(options) if ranks.rank == 0 else None
     settings, instance, source = ranks.bcast(work)
     gpus = gpus_here() if options.backend == "auto" else 0
@@ -212,6 +211,7 @@ class Colonies(Repetitions):
     """Repetitions of all iterations of all colonies."""
 
     workload = "aco"
+    hash_covers = "tours"
     doing = "touring"
 
     def __init__(
@@ -227,11 +227,12 @@ class Colonies(Repetitions):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Repetitions`."""
-        return {
-            **self.settings._asdict(),
-            "iterations": self.options.iterations,
-            "strategy": self.options.strategy,
-        }
+        return {**self.settings._asdict(), "iterations": self.options.iterations}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {"strategy": self.options.strategy}
 
     @property
     def units(self) -> int:
@@ -292,7 +293,8 @@ class Colonies(Repetitions):
             f"iteration {outcome.iteration}, {times.running_s:.3f} s (compile {times.compile_s:.3f}, "
             f"transfer {times.transfer_s:.3f}, kernel {times.kernel_s:.3f}{talking}), "
             f"{outcome.evaluations / times.running_s / 1e9:.3f} G selection evaluations/s, "
-            f"hash {outcome.digest:016x}, " + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
+            f"{self.hashed(outcome.digest)}, "
+            + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )
         for note in self.search.notes:

@@ -1,29 +1,21 @@
-"""What `--backend auto` stands for on this rank, found without importing what a device needs."""
+"""What `--backend auto` stands for on this rank, found without importing what a device needs.
+
+A backend says for which kind of device it is taken (`backends.base.Backend.automatic_for`).
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
-import re
 import sys
 from typing import Any
 
 
-def gpus_here(folder: str = "/dev") -> int:
-    """Count this machine's NVIDIA GPUs by their device files, fewer where ``CUDA_VISIBLE_DEVICES`` names some.
+def gpus_here() -> int:
+    """Count the GPUs of the backend that is taken for them; 0 where there is none."""
+    import backends
 
-    0 where numba-cuda, which would run them, is not installed.
-    """
-    if importlib.util.find_spec("numba_cuda") is None or not os.path.isdir(folder):
-        return 0
-    present = sum(re.fullmatch("nvidia[0-9]+", name) is not None for name in os.listdir(folder))
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return present
-    # CUDA itself stops at the first entry that names no device.
-    named = re.match(r"(?:[0-9A-Za-z/-]*[0-9A-Za-z](?:,|$))*", visible.replace("-1", ""))
-    return min(present, len([name for name in named[0].split(",") if name])) if named else 0
+    name = backends.automatic("gpu")
+    return backends.backend_class(name).present() if name else 0
 
 
 def best_backend(size: int, local_rank: int, gpus: int) -> str:
@@ -31,9 +23,31 @@ def best_backend(size: int, local_rank: int, gpus: int) -> str:
 
     Ranks beyond the number of GPUs take a core each, so that no two wait for one device.
     """
-    if local_rank < gpus:
-        return "cuda"
-    return "cpu" if size > 1 else "threads"
+    return backend_for("gpu" if local_rank < gpus else "core" if size > 1 else "cores")
+
+
+def backend_for(kind: str) -> str:
+    """The backend that is taken for a kind of device.
+
+    Raises
+    ------
+    Unavailable
+        None is.
+
+    """
+    import backends
+
+    name = backends.automatic(kind)
+    if name is None:
+        raise backends.Unavailable(f"no backend is taken for a device of kind {kind!r} here: name one with --backend")
+    return name
+
+
+def one_core() -> Any:
+    """A backend on one core."""
+    import backends
+
+    return backends.create(backend_for("core"))
 
 
 def automatic_device(options: argparse.Namespace, ranks: Any, gpus: int) -> Any:
@@ -41,10 +55,27 @@ def automatic_device(options: argparse.Namespace, ranks: Any, gpus: int) -> Any:
     import backends
 
     name = best_backend(ranks.size, ranks.local_rank, gpus)
-    if name == "cuda":
+    if ranks.local_rank < gpus:
         try:
-            return backends.create(name, str(ranks.local_rank) if ranks.size > 1 else options.device)
+            return backends.create(name, own_gpu(name, ranks.local_rank) if ranks.size > 1 else options.device)
         except backends.Unavailable as error:
             name = best_backend(ranks.size, ranks.local_rank, 0)
             print(f"note: {error}; {name} instead", file=sys.stderr)
     return backends.create(name, None)
+
+
+def own_gpu(name: str, local_rank: int) -> str:
+    """The index of a rank's own GPU among a backend's devices.
+
+    Raises
+    ------
+    Unavailable
+        The backend has fewer GPUs than it seemed to have.
+
+    """
+    import backends
+
+    found = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
+    if local_rank >= len(found):
+        raise backends.Unavailable(f"{name}: {len(found)} GPUs here, none of them for rank {local_rank} of this host")
+    return found[local_rank]

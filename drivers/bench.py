@@ -13,15 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from drivers import bench_ants, bench_dp, bench_exact, bench_local_search
+from drivers.bench_devices import Place, all_cores, on_each, one_core, opened, places
 from drivers.bench_local_search import in_turn
 from drivers.options import add_work_options, positive, run_driver
 
 LARGE = (("a280", 2000), ("d493", 2000), ("pr1002", 2000), ("pr2392", 2000))
 C_FLAGS = ("-O3", "-march=native")
+SCANS = ("pruned", "full")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,41 +52,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     rows = backends.survey()
-    usable = [(row.backend, row.device) for row in rows if row.usable and row.backend != "python"]
-    print("usable:", ", ".join(f"{name}:{device}" for name, device in usable), flush=True)
-    cores = [name for name, _ in usable if name != "cuda"]
-    gpus = [(row.backend, row.device) for row in rows if row.usable and row.backend in ("cuda", "opencl")]
+    cores, gpus = places(rows, on_gpu=False), places(rows, on_gpu=True)
+    print("usable:", ", ".join(f"{name}:{device}" for name, device in [*cores, *gpus]), flush=True)
     if options.workload in ("all", "ihc"):
         bench_cpu(options, cores)
-        on_each_gpu(gpus, lambda backend: bench_gpu(options, backend))
+        on_each(gpus, lambda backend: bench_gpu(options, backend))
     if options.workload in ("all", "local-search"):
         bench_local_search.bench_cpu(options, cores)
-        on_each_gpu(gpus, lambda backend: bench_local_search.bench_gpu(options, backend))
+        on_each(gpus, lambda backend: bench_local_search.bench_gpu(options, backend))
     if options.workload in ("all", "aco"):
         bench_ants.bench_cpu(options, cores)
-        on_each_gpu(gpus, lambda backend: bench_ants.bench_gpu(options, backend))
+        on_each(gpus, lambda backend: bench_ants.bench_gpu(options, backend))
     if options.workload in ("all", "exact"):
         bench_exact.bench_cpu(options, cores)
-        on_each_gpu(gpus, lambda backend: bench_exact.bench_gpu(options, backend))
+        on_each(gpus, lambda backend: bench_exact.bench_gpu(options, backend))
     if options.workload in ("all", "dp"):
         dynamic_programming = bench_dp.DynamicProgramming(options)
         dynamic_programming.on_cores(cores)
-        on_each_gpu(gpus, dynamic_programming.on_gpu)
+        on_each(gpus, dynamic_programming.on_gpu)
     if options.workload == "aco-strategies":
-        one_way = [gpu for gpu in gpus if gpu[0] == "cuda"] or gpus
-        on_each_gpu(one_way, lambda backend: bench_ants.bench_strategies(options, backend))
+        one_way = [gpu for gpu in gpus if gpu.backend == backends.automatic("gpu")] or gpus
+        on_each(one_way, lambda backend: bench_ants.bench_strategies(options, backend))
     return 0
-
-
-def on_each_gpu(devices: list[tuple[str, str]], measure: Callable[[Any], None]) -> None:
-    """Measure on every device of a GPU's kind."""
-    import backends
-
-    for name, device in devices:
-        backend = backends.create(name, device)
-        if backend.capabilities.lanes_resident > 1:
-            measure(backend)
-        backend.close()
 
 
 def contestant(backend: Any, instance: Any, climbers: int, scan: str) -> tuple[Callable[[], float], Any]:
@@ -104,9 +93,8 @@ def contestant(backend: Any, instance: Any, climbers: int, scan: str) -> tuple[C
     return run, search
 
 
-def bench_cpu(options: Any, names: list[str]) -> None:
-    """One core against C, all cores against one, PoCL against all cores."""
-    import backends
+def bench_cpu(options: Any, devices: Sequence[Place]) -> None:
+    """One core against C, all cores against one, others that use all cores against these."""
     from core.problems import tsp
     from core.problems.sources import default_instance
 
@@ -114,13 +102,9 @@ def bench_cpu(options: Any, names: list[str]) -> None:
     instance = tsp.load(spec, options.data)
     runs: dict[str, Callable[[], float]] = {}
     searches: dict[str, Any] = {}
-    made = []
-    for name in names:
-        backend = backends.create(name)
-        if backend.capabilities.lanes_resident > 1:
-            continue
-        made.append(backend)
-        for scan in ("pruned", "full"):
+    made = opened(devices)
+    for name, backend in made.items():
+        for scan in SCANS:
             runs[f"{name} {scan}"], searches[f"{name} {scan}"] = contestant(backend, instance, options.climbers, scan)
     program = compiled_c(options, instance)
     if program:
@@ -133,19 +117,20 @@ def bench_cpu(options: Any, names: list[str]) -> None:
             outcome = searches[name].outcome
             rate = f"  {outcome.evaluations / statistics.median(seconds) / 1e9:8.3f} G moves/s  {outcome.digest:016x}"
         print(f"  {name:28} {statistics.median(seconds):8.4f} ({min(seconds):.4f} .. {max(seconds):.4f}){rate}")
-    for faster, slower in ratios(times):
+    for faster, slower in ratios(times, one_core(made), all_cores(made)):
         pairs = [b / a for a, b in zip(times[faster], times[slower], strict=True)]
         print(f"  {faster} against {slower}: {statistics.median(pairs):.2f}x")
-    for backend in made:
+    for backend in made.values():
         backend.close()
 
 
-def ratios(times: dict[str, list[float]]) -> list[tuple[str, str]]:
-    """The pairs of the table of promises that were measured."""
+def ratios(times: Mapping[str, list[float]], one: str, every: str) -> list[tuple[str, str]]:
+    """The pairs of the table of promises that were measured: one core, all cores, and others that use these."""
     yardstick = next((name for name in times if name.startswith("C,")), "")
-    wanted = [("cpu pruned", yardstick), ("cpu full", yardstick)]
-    for scan in ("pruned", "full"):
-        wanted += [(f"threads {scan}", f"cpu {scan}"), (f"opencl {scan}", f"threads {scan}")]
+    wanted = [(f"{one} {scan}", yardstick) for scan in SCANS]
+    for scan in SCANS:
+        others = [name for name in times if name.endswith(f" {scan}") and name not in (f"{one} {scan}", yardstick)]
+        wanted += [(name, f"{one} {scan}" if name == f"{every} {scan}" else f"{every} {scan}") for name in others]
     return [(a, b) for a, b in wanted if a in times and b in times]
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from drivers.bench_devices import Place, one_core, opened
 from drivers.bench_local_search import in_turn
 
 C_SOURCE = Path(__file__).with_name("ant_system.c")
@@ -63,18 +64,15 @@ class Yardstick(NamedTuple):
     constructing: float
 
 
-def bench_cpu(options: Any, names: list[str]) -> None:
-    """One core against C; many cores and PoCL against one core."""
-    import backends
-
-    made = {name: backends.create(name) for name in names}
-    narrow = {name: backend for name, backend in made.items() if backend.capabilities.lanes_resident == 1}
+def bench_cpu(options: Any, devices: Sequence[Place]) -> None:
+    """One core against C; whatever uses all cores against one core."""
+    made = opened(devices)
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
         programs = compiled_yardsticks(folder)
         for name, ants, iterations in ON_ONE_CORE:
             instance = loaded(name, options.data)
             if instance is not None:
-                against_c(options, narrow, instance, ants, iterations, programs)
+                against_c(options, made, instance, ants, iterations, programs)
     for backend in made.values():
         backend.close()
 
@@ -121,8 +119,9 @@ def against_c(
         )
     if len({(result["outcome"].length, result["outcome"].digest) for result in found.values()}) > 1:
         raise RuntimeError(f"{instance.name}: the ants of {', '.join(found)} did not walk the same tours")
-    for name in [name for name in times if name != "cpu" and "cpu" in times]:
-        fast, slow = (name, "cpu") if name in made else ("cpu", name)
+    one = one_core(made)
+    for name in [name for name in times if name != one and one in times]:
+        fast, slow = (name, one) if name in made else (one, name)
         pairs = [b / a for a, b in zip(times[fast], times[slow], strict=True)]
         print(f"  {fast} against {slow}: {statistics.median(pairs):.2f}x")
 

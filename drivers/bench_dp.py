@@ -11,12 +11,13 @@ import importlib
 import importlib.util
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from drivers.bench_ants import spread
+from drivers.bench_devices import Place, one_core, opened
 from drivers.bench_local_search import in_turn
 
 TRACED = "traced"
@@ -75,13 +76,10 @@ class DynamicProgramming:
 
     # --- devices ---
 
-    def on_cores(self, names: list[str]) -> None:
+    def on_cores(self, devices: Sequence[Place]) -> None:
         """One core, and all of them, beside rapidfuzz and held-karp where these are installed."""
-        import backends
-
-        made = {name: backends.create(name) for name in names}
-        narrow = {name: backend for name, backend in made.items() if backend.capabilities.lanes_resident == 1}
-        self.measure(narrow, ON_CORES, peers=True)
+        made = opened(devices)
+        self.measure(made, ON_CORES, peers=True)
         for backend in made.values():
             backend.close()
 
@@ -109,7 +107,7 @@ class DynamicProgramming:
         race = {name: common(backend, a, b, False) for name, backend in made.items()}
         if peers:
             race |= installed("rapidfuzz", lambda package: by_rapidfuzz(a, b))
-        self.race(f"LCS, {sizes.letters:,} random letters of 4", race, "cpu")
+        self.race(f"LCS, {sizes.letters:,} random letters of 4", race, one_core(made))
         a, b = random_strings(sizes.traced_letters, letters=4, seed=seed)
         for name, backend in made.items():
             race = {
@@ -148,7 +146,8 @@ class DynamicProgramming:
                 print(f"Held-Karp, {cities} cities, {name}: not measured ({error})", flush=True)
         if peers:
             race |= installed("held_karp", lambda package: by_held_karp(package, instance))
-        self.race(f"Held-Karp, {cities} cities", race, "cpu", repeats=1 if cities in sizes.full_cities else None)
+        repeats = 1 if cities in sizes.full_cities else None
+        self.race(f"Held-Karp, {cities} cities", race, one_core(made), repeats=repeats)
 
     # --- timing ---
 

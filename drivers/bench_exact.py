@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from drivers.bench_ants import loaded
+from drivers.bench_devices import Place, one_core, opened
 
 TABLE = "5.2"
 """The thesis' table of its faster machine."""
@@ -24,22 +26,19 @@ def published() -> dict[str, str]:
     return {row["instance"]: f"{row['solver']} s" if "solver" in row else "not solved" for row in table["rows"]}
 
 
-def bench_cpu(options: Any, names: list[str]) -> None:
+def bench_cpu(options: Any, devices: Sequence[Place]) -> None:
     """Every instance of the thesis on one core; its own bound on one core and on all."""
-    import backends
-
-    backend = backends.create("cpu")
-    print(f"\nexact, 1-trees, {backend.device.name}, one core, median of {options.repeats}, ms end to end")
-    for name in published():
-        measure(options, backend, name, {})
-    backend.close()
-    for other in ("cpu", "threads", "joblib"):
-        if other in names:
-            backend = backends.create(other)
-            print(f"\nexact, the thesis' bound, {other}")
-            for name in ON_ONE_CORE:
-                measure(options, backend, name, {"bound": "edges"})
-            backend.close()
+    made = opened(devices)
+    one = one_core(made)
+    if one:
+        print(f"\nexact, 1-trees, {made[one].device.name}, one core, median of {options.repeats}, ms end to end")
+    for name in published() if one else ():
+        measure(options, made[one], name, {})
+    for other, backend in made.items():
+        print(f"\nexact, the thesis' bound, {other}")
+        for name in ON_ONE_CORE:
+            measure(options, backend, name, {"bound": "edges"})
+        backend.close()
 
 
 def bench_gpu(options: Any, backend: Any) -> None:

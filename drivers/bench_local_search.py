@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from drivers.bench_devices import Place, one_core, opened
 
 
 class Experiment(NamedTuple):
@@ -95,24 +97,22 @@ def bench_gpu(options: Any, backend: Any) -> None:
         show(experiment, in_turn({"": run}, options.repeats)[""], found["outcome"])
 
 
-def bench_cpu(options: Any, names: list[str]) -> None:
+def bench_cpu(options: Any, devices: Sequence[Place]) -> None:
     """Rates of one core, and one neighbourhood shared out over cores."""
-    import backends
-
     print(f"\nlocal search, tabu, median of {options.repeats}, seconds")
-    made = {name: backends.create(name) for name in names}
-    narrow = {name: b for name, b in made.items() if b.capabilities.lanes_resident == 1}
-    for experiment in ON_ONE_CORE if "cpu" in narrow else ():
-        run, found = contestant(narrow["cpu"], experiment, options.data)
+    made = opened(devices)
+    one = one_core(made)
+    for experiment in ON_ONE_CORE if one else ():
+        run, found = contestant(made[one], experiment, options.data)
         show(experiment, in_turn({"": run}, options.repeats)[""], found["outcome"])
-    pairs = {name: contestant(backend, SHARED_OUT, options.data) for name, backend in narrow.items()}
+    pairs = {name: contestant(backend, SHARED_OUT, options.data) for name, backend in made.items()}
     times = in_turn({name: run for name, (run, _) in pairs.items()}, options.repeats)
     for name, seconds in times.items():
         show(SHARED_OUT, seconds, pairs[name][1]["outcome"], name)
     for name in times:
-        if name != "cpu" and "cpu" in times:
-            ratios = [one / many for one, many in zip(times["cpu"], times[name], strict=True)]
-            print(f"  {name} against cpu: {statistics.median(ratios):.2f}x")
+        if name != one and one in times:
+            ratios = [alone / many for alone, many in zip(times[one], times[name], strict=True)]
+            print(f"  {name} against {one}: {statistics.median(ratios):.2f}x")
     for backend in made.values():
         backend.close()
 

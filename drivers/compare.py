@@ -10,14 +10,14 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
+from drivers import guardian
 from drivers.options import DONE, FAILED, add_work_options, natural, positive, run_driver
 from reports import markdown, plots
 from reports.comparison import Comparison, NotRun, compare
@@ -25,7 +25,8 @@ from reports.records import Record, RecordError, UnequalWorkError, load
 from reports.table import print_table
 
 RECORDS = "compare.jsonl"
-RANKED_BACKEND = "cpu"
+ONE_CORE = "core"
+"""The kind of device that a rank takes, and that the baseline has."""
 # One repetition on one core is to take about a second, at the 10^9 moves per second that a core reaches.
 MOVES_PER_REPETITION = 10**9
 
@@ -112,11 +113,11 @@ def plan(
     Parameters
     ----------
     devices : sequence
-        Objects with `backend, device, name, usable, reason`.
+        Objects with `backend, device, name, usable, reason, kind, oracle`, as `backends.survey` has them.
     backends : sequence of str, optional
-        Only these; None: all but `python`, which is the oracle and thousands of times slower.
+        Only these; None: all but the oracle, which is thousands of times slower.
     ranks : sequence of int
-        Numbers of MPI ranks to run the `cpu` backend over besides.
+        Numbers of MPI ranks to run one core's backend over besides.
 
     Raises
     ------
@@ -124,24 +125,27 @@ def plan(
         A named backend is unknown or not usable here, or nothing is left to run.
     """
     chosen: list[Configuration] = []
+    kinds: dict[Configuration, str] = {}
     not_run: list[NotRun] = []
     _refuse_unusable(devices, backends or ())
     for device in devices:
         if backends is not None and device.backend not in backends:
             continue
-        if backends is None and device.backend == "python":
-            not_run.append(NotRun("python", device.device, 1, "the oracle, far too slow to race: --backends python"))
+        if backends is None and device.oracle:
+            why = f"the oracle, far too slow to race: --backends {device.backend}"
+            not_run.append(NotRun(device.backend, device.device, 1, why))
         elif device.usable:
             chosen.append(Configuration(device.backend, device.device, device.name))
+            kinds[chosen[-1]] = "" if device.oracle else device.kind
         else:
             not_run.append(NotRun(device.backend, device.device, 1, _one_line(device.reason)))
-    chosen.sort(key=lambda configuration: configuration.backend != RANKED_BACKEND)
+    chosen.sort(key=lambda configuration: kinds[configuration] != ONE_CORE)
     if not chosen:
         raise UserError("no backend is usable here: `python -m backends` says why")
-    if chosen[0].backend == RANKED_BACKEND:
+    if kinds[chosen[0]] == ONE_CORE:
         obstacle = mpi_obstacle()
         for count in ranks:
-            ranked = Configuration(RANKED_BACKEND, chosen[0].device, chosen[0].device_name, count)
+            ranked = replace(chosen[0], ranks=count)
             if count > 1 and obstacle:
                 not_run.append(NotRun(ranked.backend, ranked.device, count, obstacle))
             elif count > 1:
@@ -204,7 +208,10 @@ def _parser() -> argparse.ArgumentParser:
         help="evaluate every move, as the paper does, or leave out those that cannot win (%(default)s)",
     )
     parser.add_argument(
-        "--backends", nargs="+", metavar="B", help="only these backends (default: all usable ones but python)"
+        "--backends",
+        nargs="+",
+        metavar="B",
+        help="only these backends (default: all usable ones but the oracle, python)",
     )
     parser.add_argument(
         "--ranks",
@@ -212,7 +219,7 @@ def _parser() -> argparse.ArgumentParser:
         type=natural,
         default=[2, 4],
         metavar="N",
-        help="numbers of MPI ranks to run the cpu backend over (default: 2 4; nothing after it: none)",
+        help="numbers of MPI ranks to run one core's backend over (default: 2 4; nothing after it: none)",
     )
     parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     parser.add_argument(
@@ -279,10 +286,10 @@ def _run(configuration: Configuration, command: list[str], work: Work) -> NotRun
     if configuration.ranks > 1 and os.geteuid() == 0:
         # Containers are often root-only; without these two Open MPI refuses to start there.
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+    result = guardian.run(command, environment)
     record = _record_of(configuration, work)
     if result.returncode == 0 and record is not None:
-        print(f"best {record.best_cost}, hash {record.trajectory_hash[:12]}")
+        print(f"best {record.best_cost}, hash {record.hashed}")
         return None
     said = result.stderr.strip().splitlines()
     reason = f"failed with exit code {result.returncode}" if result.returncode else "wrote no record"
@@ -302,7 +309,8 @@ def _record_of(configuration: Configuration, work: Work) -> Record | None:
     if not work.records.exists():
         return None
     key = (configuration.backend, configuration.device, configuration.ranks)
-    return next((r for r in load(work.records) if (r.backend, r.device, r.ranks) == key), None)
+    found = (r for r in load(work.records) if r.ways.get("scan", work.scan) == work.scan)
+    return next((r for r in found if (r.backend, r.device, r.ranks) == key), None)
 
 
 def _conclude(work: Work, not_run: Sequence[NotRun], failed: bool, folder: Path, why: str) -> int:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivers.options import add_common_options, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, positive, run_driver
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
 
@@ -35,10 +35,9 @@ MOST_ENUMERATED = 10
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.exact", options)
     work: Any = settled(options, ranks.size) if ranks.rank == 0 else None
     instance, source = ranks.bcast(work)
     gpus = gpus_here() if options.backend == "auto" else 0
@@ -162,15 +161,14 @@ def find_instance(options: argparse.Namespace) -> tuple[Any, str]:
 
 def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, known: dict[str, str]) -> Any:
     """The search on this rank's device, compiled and warm, without a word to other ranks."""
-    import backends
     from core.search.exact import ENUMERATIONS, ExactSearch
-    from drivers.automatic import automatic_device
+    from drivers.automatic import automatic_device, one_core
 
     if options.backend != "auto":
         backend = chosen_device(options, ranks)
     elif options.bound in (None, "one-tree"):
         # So few nodes are left that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
-        backend = backends.create("cpu")
+        backend = one_core()
     else:
         backend = automatic_device(options, ranks, gpus)
     backend.known = dict(known)
@@ -227,6 +225,7 @@ class Proofs(Repetitions):
     """Repetitions of the whole search."""
 
     workload = "exact"
+    hash_covers = "answer"
     doing = "searching"
 
     def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, source: str, search: Any) -> None:
@@ -240,6 +239,11 @@ class Proofs(Repetitions):
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {"count": self.options.count}
+
+    @property
+    def ways(self) -> dict[str, Any]:
         """See `Repetitions`; the bound is ``host`` where all tours were looked at without the device."""
         from core.search.exact import ENUMERATIONS
 
@@ -248,7 +252,6 @@ class Proofs(Repetitions):
             "bound": "host" if search.on_host else search.bound,
             "enumerate": (options.enumerate or ENUMERATIONS[0]) if options.bound == "none" else None,
             "depth": options.depth,
-            "count": options.count,
         }
 
     @property
@@ -327,7 +330,7 @@ class Proofs(Repetitions):
             f"{self.instance.name}: shortest length {outcome.length}{known}{counted}, "
             f"{root}start length {outcome.start_length}, {nodes:,} nodes, {rate(nodes, times.running_s):,.0f} nodes/s, "
             f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}), hash {outcome.digest:016x}, {self.verdict}",
+            f"kernel {times.kernel_s:.6f}), {self.hashed(outcome.digest)}, {self.verdict}",
             flush=True,
         )
         for note in self.search.notes:

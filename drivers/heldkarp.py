@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from drivers.dp_options import add_dp_options
 from drivers.heldkarp_others import MOST_PEER, Peer, check_others, held_karp, second_opinion
 from drivers.matrix_files import load_matrix
-from drivers.options import add_common_options, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, positive, run_driver
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
@@ -38,10 +38,9 @@ DEFAULT_K = 8
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.heldkarp", options)
     instance, options.k = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else (None, None))
     profile = detail(options, ranks, "heldkarp", argv, sized=bool(options.instance or options.matrix))
     gpus = gpus_here() if options.backend == "auto" else 0
@@ -206,6 +205,7 @@ class Tours(Repetitions):
     """Repetitions of the whole search for a proved shortest tour."""
 
     workload = "heldkarp"
+    hash_covers = "answer"
     doing = "layers"
 
     def __init__(
@@ -222,9 +222,12 @@ class Tours(Repetitions):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Repetitions`."""
-        options = self.options
-        given = {name: getattr(options, name) for name in ("trace", "tiling", "device_memory")}
-        return given | {"k": options.k, "rotations": options.rotations, "improve": options.improve}
+        return {name: getattr(self.options, name) for name in ("trace", "k", "rotations", "improve")}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {name: getattr(self.options, name) for name in ("tiling", "device_memory")}
 
     @property
     def units(self) -> int | None:
@@ -298,7 +301,7 @@ class Tours(Repetitions):
         return (
             f"{cells:,} transitions, {rate(cells, times.running_s):,.0f} transitions/s, {times.running_s:.6f} s "
             f"(compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, kernel {times.kernel_s:.6f}), "
-            f"hash {self.digest(outcome)}, {self.verdict}"
+            f"{self.hashed(self.digest(outcome))}, {self.verdict}"
         )
 
     def cells(self, outcome: Any) -> int:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from drivers.options import add_common_options, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, positive, run_driver
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.tour_files import add_tour_options, save_tour
 
@@ -48,9 +48,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.ihc", options)
     instance, reason = ranks.bcast(find_instance(options) if ranks.rank == 0 else None)
     climbing = prepared(ranks, lambda known: build(options, ranks, instance, known), leads=ranks.local_rank == 0)
     try:
@@ -89,6 +88,7 @@ class Climbs(Repetitions):
     """Repetitions of all climbs."""
 
     workload = "ihc"
+    hash_covers = "climbs"
     doing = "climbing"
 
     def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, reason: str, climbing: Any) -> None:
@@ -99,7 +99,12 @@ class Climbs(Repetitions):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Repetitions`."""
-        return {"climbers": self.options.climbers, "start": self.options.start, "scan": self.options.scan}
+        return {"climbers": self.options.climbers, "start": self.options.start}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`; a scan is the one that runs, since ``auto`` is another on another device."""
+        return {"scan": self.search.scan.name}
 
     @property
     def units(self) -> int:
@@ -127,7 +132,7 @@ class Climbs(Repetitions):
             f"{self.instance.name}: length {outcome.length}{gap} by climber {outcome.climber}, "
             f"{outcome.steps / self.options.climbers:.2f} steps a climb, {times.running_s:.3f} s "
             f"(compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, kernel {times.kernel_s:.3f}), "
-            f"{rate:.3f} G evaluations/s, hash {outcome.digest:016x}, "
+            f"{rate:.3f} G evaluations/s, {self.hashed(outcome.digest)}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )

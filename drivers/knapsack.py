@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
-from drivers.options import add_common_options, natural, number, positive, run_driver
+from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
@@ -36,10 +36,9 @@ COUNTED_AGAIN = 200_000_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.knapsack", options)
     instance = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
     sized = bool(options.items or options.capacity or options.kind or options.instance)
     profile = detail(options, ranks, "knapsack", argv, sized)
@@ -151,13 +150,12 @@ def settled(options: argparse.Namespace, ranks: int) -> Any:
 
 def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, known: dict[str, str]) -> Any:
     """The search on this rank's device, compiled and warm, without a word to other ranks."""
-    import backends
-    from drivers.automatic import automatic_device
+    from drivers.automatic import automatic_device, one_core
 
     if options.backend != "auto":
         backend = chosen_device(options, ranks)
     elif options.method == "bb":
-        backend = backends.create("cpu")
+        backend = one_core()
     else:
         backend = automatic_device(options, ranks, gpus)
     backend.known = dict(known)
@@ -183,6 +181,7 @@ class Packings(Repetitions):
     """Repetitions of the whole search, with its tracing."""
 
     workload = "knapsack"
+    hash_covers = "answer"
 
     def __init__(
         self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any]
@@ -199,16 +198,17 @@ class Packings(Repetitions):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`; those that decide what is kept and where are told apart, since reports compare them."""
+        """See `Repetitions`; of several best selections branch and bound may find another, so the method decides."""
+        return {name: getattr(self.options, name) for name in ("method", "trace", "nodes", "seconds")}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
         options = self.options
         return {
-            "method": options.method,
-            "trace": options.trace,
             "tiling": None if self.bounded else options.tiling,
             "device_memory": options.device_memory,
             "spill": options.spill is not None,
-            "nodes": options.nodes,
-            "seconds": options.seconds,
         }
 
     @property
@@ -304,7 +304,7 @@ class Packings(Repetitions):
         print(
             f"{self.instance.name}: {found}, {packed}{work}"
             f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}), hash {outcome.digest:016x}, {self.verdict}",
+            f"kernel {times.kernel_s:.6f}), {self.hashed(outcome.digest)}, {self.verdict}",
             flush=True,
         )
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drivers.dp_options import add_dp_options, refuse_idle_options
-from drivers.options import add_common_options, run_driver
+from drivers.options import add_common_options, agreed_ranks, run_driver
 from drivers.profile import add_profile_option, detail
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 
@@ -43,10 +43,9 @@ LINE = 70
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit code."""
     options = parse(argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks("python -m drivers.lcs", options)
     pair = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
     profile = detail(options, ranks, "lcs", argv, sized=bool(options.strings or options.instance or options.text))
     gpus = gpus_here() if options.backend == "auto" else 0
@@ -169,6 +168,7 @@ class Subsequences(Repetitions):
     """Repetitions of the whole table, with its tracing."""
 
     workload = "lcs"
+    hash_covers = "answer"
     doing = "waves"
     units = PARTS
 
@@ -185,10 +185,14 @@ class Subsequences(Repetitions):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`; those that decide what is kept and where are told apart, since reports compare them."""
+        """See `Repetitions`."""
+        return {"trace": self.options.trace}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
         options = self.options
         return {
-            "trace": options.trace,
             "tiling": options.tiling,
             "device_memory": options.device_memory,
             "spill": options.spill is not None,
@@ -262,7 +266,7 @@ class Subsequences(Repetitions):
             f"{pair.name}: length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}, "
             f"{outcome.cells:,} cells, {rate(outcome.cells, times.running_s):,.0f} cells/s, {streamed}"
             f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}), hash {digest(outcome)}, {self.verdict}",
+            f"kernel {times.kernel_s:.6f}), {self.hashed(digest(outcome))}, {self.verdict}",
             flush=True,
         )
 

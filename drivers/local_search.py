@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from drivers.options import AT_HAND, add_common_options
+from drivers.options import AT_HAND, add_common_options, agreed_ranks
 from drivers.repetitions import Repetitions, Times, chosen_device, prepared
 from drivers.search_options import (
     add_algorithm_options,
@@ -18,8 +18,8 @@ from drivers.search_options import (
     chosen_algorithm,
     chosen_stop,
     chosen_tuner,
+    keep_shape,
     settle,
-    tuning_key,
 )
 
 
@@ -48,8 +48,6 @@ class Workload(NamedTuple):
         From a cost to text.
     optimum : str
         What a problem's ``optimum`` is called.
-    tolerance : callable
-        From a problem to how far the scorer's cost may be from the search's: 0 where costs are exact.
 
     """
 
@@ -64,16 +62,14 @@ class Workload(NamedTuple):
     save: Callable[[argparse.Namespace, Any, Any], None] | None = None
     shown: Callable[[int], str] = str
     optimum: str = "optimum"
-    tolerance: Callable[[Any], int] = lambda problem: 0
 
 
 def run(workload: Workload, description: str | None, argv: Sequence[str] | None) -> int:
     """Run a driver; returns the exit code."""
     options = parse(workload, description, argv)
-    from cluster import communicator
     from drivers.automatic import gpus_here
 
-    ranks = communicator()
+    ranks = agreed_ranks(f"python -m drivers.{workload.name}", options)
     settle(options, workload.instance, ranks.size)
     problem, source = ranks.bcast(load(workload, options) if ranks.rank == 0 else None)
     gpus = gpus_here() if options.backend == "auto" else 0
@@ -163,6 +159,7 @@ def build(options: argparse.Namespace, ranks: Any, problem: Any, gpus: int, know
 class Searches(Repetitions):
     """Repetitions of one search."""
 
+    hash_covers = "moves"
     doing = "searching"
 
     def __init__(
@@ -182,7 +179,12 @@ class Searches(Repetitions):
 
         limits = {name: value for name, value in self.stop._asdict().items() if value != Stop._field_defaults[name]}
         own = {name: getattr(self.options, name) for name in self.described.parameters}
-        return {**self.search.parameters, **self.search.ways, "threads": self.options.threads, **limits, **own}
+        return {**self.search.parameters, **limits, **own}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """See `Repetitions`."""
+        return {**self.search.ways, "threads": self.options.threads}
 
     @property
     def units(self) -> int | None:
@@ -191,24 +193,24 @@ class Searches(Repetitions):
 
     def run(self, advance: Callable[[int], None] | None) -> Any:
         """Search once, and find out which part of its time each rank spent in communication."""
+        from core.search.local_search import Unconfirmed
+
         communicator = self.search.communicator
         communicator.reset()
         began = time.perf_counter()
-        outcome = self.search.run(self.stop, advance=advance)
+        try:
+            outcome = self.search.run(self.stop, advance=advance)
+        except Unconfirmed as error:
+            outcome = error.outcome  # `check` scores it again, and the run says so
         share = communicator.seconds / (time.perf_counter() - began) if self.ranks.size > 1 else 0.0
         self.talking = self.ranks.gather(share) or []
-        tuner = self.search.tuner
-        if tuner is not None and tuner.done:
-            from backends.tuning import remember
-
-            size = max(self.search.sizes)
-            remember(tuning_key(self.search.backend, self.instance.encoding.n, size), tuner.best)
+        keep_shape(self.search)
         return outcome
 
     def check(self, outcome: Any) -> tuple[Any, bool]:
         """Score the best solution from scratch."""
         difference = self.instance.cost(outcome.solution) - outcome.cost
-        return outcome.solution, abs(difference) <= self.described.tolerance(self.instance)
+        return outcome.solution, abs(difference) <= self.instance.tolerance()
 
     @property
     def talking_share(self) -> float:
@@ -239,7 +241,7 @@ class Searches(Repetitions):
             f"in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations, "
             f"{times.running_s:.3f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, "
             f"kernel {times.kernel_s:.3f}, host {host_s:.3f}; {100 * self.talking_share:.1f} % in communication), "
-            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, hash {outcome.digest:016x}, "
+            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, {self.hashed(outcome.digest)}, "
             + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
             flush=True,
         )
@@ -280,7 +282,7 @@ class Searches(Repetitions):
                 "size": self.instance.encoding.n,
                 "optimum": self.instance.optimum,
                 "instance_source": self.source,
-                "scorer_tolerance": self.described.tolerance(self.instance),
+                "scorer_tolerance": self.instance.tolerance(),
                 "neighbours": search.sizes,
                 "evaluations_per_step": "the neighbours that a sequential search looks at",
                 "evaluations_per_second": outcome.evaluations / times.running_s,

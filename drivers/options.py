@@ -8,13 +8,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from cluster import abort
+
+if TYPE_CHECKING:
+    from cluster import Communicator
 
 DONE = 0
 FAILED = abort.FAILED
 UNIFORM = "uniform:100:seed=1"
 AT_HAND = "chosen by what is at hand"
+HOUSE = ("core", "backends", "cluster", "reports", "drivers")
+"""The packages of the suite."""
 
 
 def positive(text: str) -> int:
@@ -91,6 +97,55 @@ def add_common_options(
         default=None,
         help="show a progress bar (default: only on a terminal)",
     )
+
+
+MAY_DIFFER = ("backend", "device", "progress", "data", "spill")
+"""Options that say where a rank works and what it shows, not what it computes."""
+SPELLED = {"kind": "--class", "strings": "FILE"}
+"""Options whose name is not that of their value in the program."""
+
+
+def agreed_ranks(program: str, options: argparse.Namespace) -> Communicator:
+    """This process's communicator, once all ranks know that they were started alike.
+
+    An instance need not be compared: every driver loads it on rank 0 and hands it to the others.
+
+    Parameters
+    ----------
+    program
+        As the driver's parser names it.
+    options
+        What the parser returned, before anything was filled in.
+
+    Raises
+    ------
+    UserError
+        The ranks run different programs, or the same with different options or sources.
+
+    """
+    from cluster import agree, communicator
+
+    ranks = communicator()
+    if ranks.size > 1:
+        given = {
+            SPELLED.get(name, "--" + name.replace("_", "-")): "not given" if value is None else str(value)
+            for name, value in vars(options).items()
+            if name not in MAY_DIFFER
+        }
+        agree(ranks, {"program": program, "--help": "not given", **given, "the suite's sources": sources_digest()})
+    return ranks
+
+
+def sources_digest() -> str:
+    """A short hash over the sources of the suite that this process runs."""
+    import hashlib
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(path for package in HOUSE for path in (root / package).rglob("*.py")):
+        digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:

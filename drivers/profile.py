@@ -97,7 +97,7 @@ def profiled(
     argv : sequence of str, optional
         Its command line; None means `sys.argv`.
     backend : str
-        What `--backend` says: cuda, or auto, which then means cuda.
+        What `--backend` says: one whose kernels Nsight Compute counts, or auto, which then means such a one.
     ranks : int
         MPI ranks of this run; a profile has one.
     sized : bool
@@ -114,7 +114,7 @@ def profiled(
     arguments = ["-m", f"drivers.{workload}", *cleaned(given), *(() if sized else PAPER_SIZES[workload])]
     try:
         tool = usable(backend, ranks)
-        kernels = summarised(counted(tool, [*arguments, "--backend", "cuda", "--repeats", "1"]))
+        kernels = summarised(counted(tool, [*arguments, "--backend", profiled_backend(), "--repeats", "1"]))
     except ProfileError as error:
         print(f"no profile: {error}", flush=True)
         return None
@@ -135,14 +135,24 @@ def usable(backend: str, ranks: int) -> str:
         It cannot profile this run.
 
     """
-    if backend not in ("cuda", "auto"):
-        raise ProfileError(f"found --backend {backend}, expected cuda: Nsight Compute counts what CUDA kernels do")
+    if backend not in (profiled_backend(), "auto"):
+        expected = profiled_backend()
+        raise ProfileError(
+            f"found --backend {backend}, expected {expected}: Nsight Compute counts what CUDA kernels do"
+        )
     if ranks > 1:
         raise ProfileError(f"found {ranks} ranks, expected one: start the driver without mpirun")
     path = shutil.which(TOOL)
     if path is None:
         raise ProfileError(f"{TOOL} is not on PATH: it comes with Nsight Compute, a part of NVIDIA's CUDA toolkit")
     return path
+
+
+def profiled_backend() -> str:
+    """The backend whose kernels Nsight Compute counts."""
+    import backends
+
+    return next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
 
 
 def cleaned(argv: Sequence[str]) -> list[str]:

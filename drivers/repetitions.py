@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class Times(NamedTuple):
-    """Seconds of one repetition, those of the slowest rank."""
+    """Seconds of one repetition.
+
+    Over several ranks as `reports.records.Sample` has them: the longest compilation of any rank, and of the rank that
+    ran longest the transfers and kernels; the total is that compilation and that rank's time, one after the other.
+    """
 
     compile_s: float
     transfer_s: float
@@ -26,15 +30,38 @@ class Times(NamedTuple):
         return self.total_s - self.compile_s
 
 
+def over_ranks(every: Sequence[Times]) -> Times:
+    """The times of a repetition from those of all its ranks, which compile, meet, and then run together.
+
+    The slowest rank is the one that ran longest, whatever it took to compile: a difference of the longest total and the
+    longest compilation is nobody's time.
+    """
+    slowest = max(every, key=lambda times: times.running_s)
+    compile_s = max(times.compile_s for times in every)
+    return slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s)
+
+
 def chosen_device(options: argparse.Namespace, ranks: Any) -> Any:
-    """The backend that the options name, on their device; of several GPUs, ranks of one host take turns."""
+    """The backend that the options name, on their device, or on a rank's turn of several devices like it."""
     import backends
 
     device = options.device
-    if ranks.size > 1 and options.backend in ("cuda", "opencl"):
-        found = backends.backend_class(options.backend).devices()
-        device = str((int(device) + ranks.local_rank) % len(found)) if device.isdigit() and found else device
+    if ranks.size > 1:
+        device = turn(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
     return backends.create(options.backend, device)
+
+
+def turn(devices: Sequence[Any], device: str, local_rank: int) -> str:
+    """The index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
+
+    Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
+    named by a part of its name is every rank's.
+    """
+    chosen = next((one for one in devices if one.index == device), None)
+    if chosen is None:
+        return device
+    alike = [one.index for one in devices if (one.kind, one.driver) == (chosen.kind, chosen.driver)]
+    return alike[(alike.index(chosen.index) + local_rank) % len(alike)]
 
 
 def prepared(ranks: Any, build: Callable[[dict[str, str]], Any], leads: bool) -> Any:
@@ -83,6 +110,8 @@ class Repetitions:
     """
 
     workload = ""
+    hash_covers = ""
+    """What the hash of a run is made of, a key of `reports.schema.HASH_COVERS`."""
     doing = "running"
     """What stands before the progress bar."""
 
@@ -92,12 +121,18 @@ class Repetitions:
         self.instance = instance
         self.search = search
         self.saved = False
+        self.hosts = 1
 
     # --- what a workload says ---
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What decides the work."""
+        """What decides the work, and nothing that decides its speed alone."""
+        raise NotImplementedError
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """What decides the speed alone: the same work has the same hash whatever they are."""
         raise NotImplementedError
 
     @property
@@ -127,9 +162,18 @@ class Repetitions:
 
     # --- what is the same for all ---
 
+    def hashed(self, digest: int | str) -> str:
+        """A hash of 64 bits as the lines of all drivers print it, with what it is made of."""
+        from reports.schema import HASH_COVERS
+
+        text = f"{digest:016x}" if isinstance(digest, int) else digest
+        return f"hash {text} of {HASH_COVERS[self.hash_covers]}"
+
     def repeat(self) -> None:
         """Make the repetitions that the record does not hold yet."""
         first = self.ranks.rank == 0
+        # Each host has one rank that is its first.
+        self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, done = self.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(done)
         if first and done:
@@ -164,10 +208,10 @@ class Repetitions:
             outcome = self.run(bar.advance if shown else None)
             # What was compiled before counts for the first repetition; what is compiled now is in its time already.
             total = time.perf_counter() - began + compiled
-        spent = (timings.compile_s, timings.transfer_s, timings.kernel_s, total)
+        spent = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, total)
         timings.compile_s = 0.0
         every = self.ranks.gather(spent)
-        return outcome, Times(*map(max, zip(*every, strict=True))) if every else Times(*spent)
+        return outcome, over_ranks([Times(*one) for one in every]) if every else spent
 
     # --- records ---
 
@@ -179,11 +223,12 @@ class Repetitions:
             "workload": self.workload,
             "instance_sha256": self.instance.sha256,
             "parameters": self.parameters,
+            "ways": self.ways,
             "seed": self.options.seed,
             "backend": self.search.backend.name,
             "device": self.options.device,
             "ranks": self.ranks.size,
-            "environment": environment(),
+            "environment": environment(self.hosts),
         }
 
     def recorded(self) -> tuple[str, int]:
@@ -200,17 +245,22 @@ class Repetitions:
 
         backend = self.search.backend
         device = backend.device
-        on_gpu = backend.name in ("cuda", "opencl") and backend.capabilities.lanes_resident > 1
         result = self.result(outcome, times)
         result["details"] |= {
             "device_name": device.name,
             "driver": device.driver,
-            "device_type": "gpu" if on_gpu else "cpu",
             "simulated": device.driver == "simulated",
+            "oracle": backend.oracle,
         }
         append(
             self.options.record,
             Record(
-                **self.identified(), **result, instance=self.instance.name, samples=(Sample(*times),), scored=scored
+                **self.identified(),
+                **result,
+                instance=self.instance.name,
+                device_kind=device.kind,
+                hash_covers=self.hash_covers,
+                samples=(Sample(*times),),
+                scored=scored,
             ),
         )

@@ -174,24 +174,27 @@ def chosen_algorithm(options: argparse.Namespace) -> Any:
     return makers[options.algorithm](**given)
 
 
-def chosen_tuner(options: argparse.Namespace, backend: Any) -> Callable[[int, int], Any] | None:
+def chosen_tuner(options: argparse.Namespace, backend: Any) -> Callable[[Any, int, int], Any] | None:
     """What tries shapes of launches on this device, if anything shall; it knows what an earlier run has found."""
     if options.threads == "fixed":
         return None
-    from backends.tuning import Tuner, remembered
+    from backends.tuning import Key, Tuner, remembered
 
-    def tune(solution_size: int, neighbourhood_size: int) -> Tuner:
-        known = remembered(tuning_key(backend, solution_size, neighbourhood_size))
+    def tune(kernel: Any, solution_size: int, neighbourhood_size: int) -> Tuner:
+        known = remembered(Key.of(backend, kernel, solution_size, neighbourhood_size))
         return Tuner(backend.capabilities, solution_size, neighbourhood_size, known=known)
 
     return tune
 
 
-def tuning_key(backend: Any, solution_size: int, neighbourhood_size: int) -> Any:
-    """Under which the best shape of a scan is kept."""
-    from backends.tuning import Key
+def keep_shape(search: Any) -> None:
+    """Remember the shape that a search's tuner has found, if it had one and is done."""
+    if search.tuner is None or not search.tuner.done:
+        return
+    from backends.tuning import Key, remember
 
-    return Key.of(backend, "scan_shared", solution_size, neighbourhood_size)
+    key = Key.of(search.backend, search.kernels.scan, search.problem.encoding.n, max(search.sizes))
+    remember(key, search.tuner.best)
 
 
 def chosen_stop(options: argparse.Namespace) -> Any:

@@ -27,7 +27,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         add_options=add_function_options,
         parameters=("points", "dtype"),
         shown=shown,
-        tolerance=lambda problem: problem.tolerance(),
     )
     return run(workload, __doc__, argv)
 

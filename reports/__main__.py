@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,12 +32,30 @@ def main(argv: Sequence[str] | None = None) -> int:
             written = [markdown.write_tables(tables_report(records), options.out)]
         else:
             written = markdown.write(_compared(records), options.out)
-        for path in written:
-            print(path)
+        tell(written)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def tell(written: Sequence[Path]) -> None:
+    """Print where the report is; whoever reads may have gone.
+
+    Raises
+    ------
+    UserError
+        Standard output cannot be written.
+    """
+    try:
+        for path in written:
+            print(path)
+        sys.stdout.flush()
+    except OSError as error:
+        # What Python holds back it would try to write once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise UserError(f"standard output: {error.strerror}; the report is in {written[0]}") from None
 
 
 def _compared(records: Sequence[Record]) -> Comparison:

@@ -1,21 +1,50 @@
 """Records of equal work side by side: medians with intervals, and speed-ups over the absolute baseline.
 
-The baseline is the `cpu` backend on one core and one rank, as Hoefler and Belli (SC 2015, rule 1) ask: its
-time stands beside every ratio. What did not do equal work, or was not confirmed by the NumPy scorer, never
-enters a ratio.
+The baseline is a run on one core and one rank, as Hoefler and Belli (SC 2015, rule 1) ask: its time stands
+beside every ratio. What did not do equal work, or was not confirmed by the NumPy scorer, never enters a ratio.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from reports import version_1
 from reports.records import Record, RecordError, merge, require_equal_work
 from reports.statistics import Estimate, Summary, ratio_of_medians, summarise
 
-BASELINE_BACKEND = "cpu"
+ONE_CORE = "core"
+"""The kind of device whose time a speed-up is over."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Which one-core run a row is compared with: the one most like it in its ways, of equally like ones the fastest.
+
+    Attributes
+    ----------
+    first : tuple of str
+        Ways that weigh more than all others, the first most.
+    plain : mapping
+        Ways that an experiment varies, with their values without it: what a baseline has in them is this, and not what
+        the row has. A way that no row has is ignored.
+    """
+
+    first: tuple[str, ...] = ()
+    plain: Mapping[str, Any] = field(default_factory=dict)
+
+    def unlike(self, record: Record, baseline: Record) -> list[str]:
+        """Return the ways in which a baseline is another than wanted, those that weigh most first."""
+        wanted = {name: self.plain.get(name, value) for name, value in record.ways.items()}
+        names = dict.fromkeys([*self.first, *sorted({*wanted, *baseline.ways})])
+        return [name for name in names if wanted.get(name) != baseline.ways.get(name)]
+
+    def cost(self, record: Record, baseline: Record) -> tuple[list[bool], int]:
+        """Return a key that is least for the baseline most like a record."""
+        unlike = self.unlike(record, baseline)
+        return [name in unlike for name in self.first], len(unlike)
 
 
 @dataclass(frozen=True)
@@ -95,15 +124,27 @@ class Comparison:
         return self.rows[0].record
 
     @property
+    def common_ways(self) -> dict[str, Any]:
+        """Ways that all rows share."""
+        ways = [row.record.ways for row in self.rows]
+        return {
+            name: value for name, value in ways[0].items() if all(name in one and one[name] == value for one in ways)
+        }
+
+    def ways_apart(self, record: Record) -> dict[str, Any]:
+        """Return the ways of a run that not all rows share."""
+        return {name: value for name, value in record.ways.items() if name not in self.common_ways}
+
+    @property
     def baseline(self) -> Row | None:
-        """The first one-core `cpu` row, if there is any."""
+        """The first row of one core, if there is any."""
         return next((row for row in self.rows if is_baseline(row)), None)
 
 
 def compare(
     records: Iterable[Record],
     not_run: Sequence[NotRun] = (),
-    ways: Sequence[str] = (),
+    likeness: Likeness | None = None,
     machines: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Comparison:
     """Put runs of equal work side by side.
@@ -114,9 +155,8 @@ def compare(
         Lines of one or more record files; repetitions of a run are joined.
     not_run : sequence of NotRun
         Configurations to list with the reason why they have no row.
-    ways : sequence of str
-        Parameters that say how a run did its work and not which: they may differ. A row's baseline is the one
-        most like it in these, the first weighing most.
+    likeness : Likeness, optional
+        Which one-core run is a row's baseline, where there are several.
     machines : mapping, optional
         Environments by letter, where several comparisons share their letters.
 
@@ -131,9 +171,9 @@ def compare(
     confirmed = [run for run in runs if run.scored and run.samples]
     if not confirmed:
         raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
-    require_equal_work([replace(run, parameters=work_parameters(run, ways)) for run in confirmed])
+    require_equal_work(confirmed)
     machines = letter_machines(confirmed) if machines is None else machines
-    rows = tuple(_with_speedups([_row(run, machines) for run in confirmed], ways))
+    rows = tuple(_with_speedups([_row(run, machines) for run in confirmed], likeness or Likeness()))
     wrong = [
         NotRun(
             run.backend,
@@ -148,12 +188,12 @@ def compare(
     return Comparison(rows, (*wrong, *not_run), machines)
 
 
-def compare_works(records: Iterable[Record], ways: Sequence[str] = ()) -> list[Comparison]:
+def compare_works(records: Iterable[Record], likeness: Likeness | None = None) -> list[Comparison]:
     """Sort runs by instance, seed and parameters, and put those of each work side by side.
 
     Parameters
     ----------
-    records, ways
+    records, likeness
         As `compare` takes them; letters of machines are the same in all comparisons.
 
     Raises
@@ -164,15 +204,10 @@ def compare_works(records: Iterable[Record], ways: Sequence[str] = ()) -> list[C
     runs = merge(records)
     works: dict[str, list[Record]] = {}
     for run in runs:
-        work = [run.workload, run.instance_sha256, run.seed, work_parameters(run, ways)]
+        work = [run.workload, run.instance_sha256, run.seed, run.parameters]
         works.setdefault(json.dumps(work, sort_keys=True), []).append(run)
     machines = letter_machines(runs)
-    return [compare(equal, ways=ways, machines=machines) for equal in works.values()]
-
-
-def work_parameters(record: Record, ways: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters that decide what is computed: all but `ways`."""
-    return {name: value for name, value in record.parameters.items() if name not in ways}
+    return [compare(equal, likeness=likeness, machines=machines) for equal in works.values()]
 
 
 def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:
@@ -203,52 +238,57 @@ def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> Row:
 
 
 def _labels(record: Record) -> tuple[str, ...]:
-    cores = record.environment.get("cores", 0) * record.environment.get("hosts", 1)
+    cores = (record.environment.get("cores") or 0) * (record.environment.get("hosts") or 1)
     labels = []
     if cores and record.ranks > cores:
         labels.append(f"oversubscribed: {record.ranks} ranks on {cores} cores")
     if record.details.get("simulated"):
         labels.append("simulated: its time is no device's")
+    if record.details.get("schema_read") == version_1.SCHEMA and record.ranks > 1:
+        compiled = max(sample.compile_s for sample in record.samples)
+        if compiled > 0:
+            labels.append(f"recorded by version 1: over ranks its time may be up to {compiled:.3g} s too short")
     return tuple(labels)
 
 
 def is_baseline(row: Row) -> bool:
-    """Tell whether a row is the absolute baseline: `cpu`, one core, one rank."""
-    return row.record.backend == BASELINE_BACKEND and row.record.ranks == 1
+    """Tell whether a row is an absolute baseline: one core, one rank, and not the oracle, which is plain Python."""
+    record = row.record
+    return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("oracle")
 
 
-def _with_speedups(rows: Sequence[Row], ways: Sequence[str]) -> Iterable[Row]:
+def _with_speedups(rows: Sequence[Row], likeness: Likeness) -> Iterable[Row]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
         if not baselines or row.running.median.value == 0:
             yield row
             continue
-        baseline = _baseline_of(row, baselines, ways)
+        baseline = _baseline_of(row, baselines, likeness)
         if row is baseline:
             yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
             continue
         yield replace(
             row,
-            labels=row.labels + _unlike(row, baseline, ways),
+            labels=row.labels + _unlike(row, baseline, likeness),
             speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
             baseline_s=baseline.running.median.value,
         )
 
 
-def _baseline_of(row: Row, baselines: Sequence[Row], ways: Sequence[str]) -> Row:
+def _baseline_of(row: Row, baselines: Sequence[Row], likeness: Likeness) -> Row:
     here = [baseline for baseline in baselines if baseline.machine == row.machine]
-    return min(here or baselines, key=lambda baseline: [_differ(row, baseline, way) for way in ways])
+    return min(
+        here or baselines,
+        key=lambda baseline: (*likeness.cost(row.record, baseline.record), baseline.running.median.value),
+    )
 
 
-def _unlike(row: Row, baseline: Row, ways: Sequence[str]) -> tuple[str, ...]:
-    """Label what sets a row apart from its baseline besides the device."""
+def _unlike(row: Row, baseline: Row, likeness: Likeness) -> tuple[str, ...]:
+    """Label what sets a baseline apart from the one that a row wants."""
     elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
-    others = [f"{way} = {baseline.record.parameters.get(way)}" for way in ways if _differ(row, baseline, way)]
+    ways = likeness.unlike(row.record, baseline.record)
+    others = [f"{way} = {baseline.record.ways.get(way)}" for way in ways]
     return elsewhere + ((f"its baseline ran with {', '.join(others)}",) if others else ())
-
-
-def _differ(one: Row, other: Row, way: str) -> bool:
-    return one.record.parameters.get(way) != other.record.parameters.get(way)
 
 
 def _running(record: Record) -> list[float]:

@@ -1,7 +1,8 @@
 """Published tables over many instances, line by line as the paper prints them, with our runs on the same lines.
 
 A table names the workload, neighbourhood and algorithm that it measures, and its `experiment` where it measures one way
-of working against another.
+of working against another. All speed-ups of a publication are over one program on one core, which makes no experiment:
+`plain` says what its ways are, and ours are over such a run too.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reports.comparison import Comparison, Row, compare_works
+from reports.comparison import Comparison, Likeness, Row, compare_works
 from reports.parameters import parameters, shared, worded
 from reports.records import Record, RecordError
 
-# How a local search does its work, not which: two runs that differ in these alone take the same trajectory.
-WAYS = ("evaluation", "level", "generate", "select", "tables", "threads")
+# Ways of a baseline that a run is compared with first: a speed-up is one of the device, and not of the algorithm.
+FIRST_ALIKE = ("evaluation", "level")
 
 Group = tuple[str, str, str]
 
@@ -56,29 +57,33 @@ class Table:
 class TablesReport:
     """Everything that a report of published tables prints.
 
-    `without_ours` numbers the publication's tables that no run of ours belongs to; `unconfirmed` are runs that
-    the NumPy scorer did not confirm and that no table shows.
+    `without_ours` numbers the publication's tables that no run of ours belongs to; `never_ours` those to which none
+    can, with the reason; `unconfirmed` are runs that the NumPy scorer did not confirm and that no table shows.
     """
 
     published: Mapping[str, Any]
     tables: tuple[Table, ...]
     without_ours: tuple[int, ...]
+    never_ours: tuple[tuple[int, str], ...]
     machines: Mapping[str, Mapping[str, Any]]
     unconfirmed: tuple[Record, ...]
 
 
 def laid_out(published: Mapping[str, Any], runs: Sequence[Record], unconfirmed: tuple[Record, ...]) -> TablesReport:
     """Lay confirmed runs of a publication's workloads out in its tables; see `reports.paper_tables.tables_report`."""
-    comparisons = compare_works(runs, WAYS)
+    comparisons = compare_works(runs, Likeness(FIRST_ALIKE, published.get("plain", {})))
     tables, without_ours = [], []
     for table in published["tables"]:
+        if "never_ours" in table:
+            continue
         ours = list(_belonging(table, published["tables"], comparisons))
         if ours:
             tables.append(_table(published, table, ours))
         else:
             without_ours.append(table["number"])
     tables += _unpublished(published["tables"], comparisons)
-    return TablesReport(published, tuple(tables), tuple(without_ours), comparisons[0].machines, unconfirmed)
+    never = tuple((table["number"], table["never_ours"]) for table in published["tables"] if "never_ours" in table)
+    return TablesReport(published, tuple(tables), tuple(without_ours), never, comparisons[0].machines, unconfirmed)
 
 
 # --- which run stands in which table ---
@@ -118,9 +123,9 @@ def _belonging(
 
 
 def _makes(record: Record, experiment: Mapping[str, Any]) -> bool:
-    """Tell whether a run is what a table measures: over at least its ranks, with its parameters."""
+    """Tell whether a run is what a table measures: over at least its ranks, in its ways."""
     return record.ranks >= experiment.get("ranks", 1) and all(
-        record.parameters.get(name) == value for name, value in experiment.items() if name != "ranks"
+        record.ways.get(name) == value for name, value in experiment.items() if name != "ranks"
     )
 
 
@@ -190,11 +195,36 @@ def _line(instance: str, row: Row, common: Mapping[str, Any], blank: tuple[str, 
     notes = list(row.labels)
     if record.instance != instance:
         notes.insert(0, record.instance)
-    iterations = record.parameters.get("iterations")
-    if "iterations" in table and iterations != table["iterations"]:
-        found = f"{iterations:,} iterations" if isinstance(iterations, int) else "iterations not recorded"
-        notes.append(f"{found}, not {table['iterations']:,}: times do not compare with the paper's")
-    return Line(instance, blank, row, worded(apart), tuple(notes))
+    return Line(instance, blank, row, worded(apart), (*notes, *_other_work(record, table)))
+
+
+def _other_work(record: Record, table: Mapping[str, Any]) -> Iterator[str]:
+    """Word what a run computed other than the paper's did, so that their times do not compare; nothing for our tables.
+
+    A published time is of `walks` searches one after the other (one, where a table names no number), of `iterations`
+    iterations each, with the parameters in `work`.
+    """
+    if not table:
+        return
+    asked, wanted = record.parameters, table.get("walks", 1)
+    walks = asked.get("walks", 1)
+    other = []
+    if walks != wanted:
+        one, several = ("climb", "climbs") if "walks" in table else ("walk", "walks")
+        other.append(f"{walks} {one if walks == 1 else several}, not {wanted}")
+    if "iterations" in table:
+        # A search of one walk records how many it made: a target or its patience may have ended it before its limit.
+        made = record.details.get("iterations", asked.get("iterations")) if walks == 1 else asked.get("iterations")
+        if made != table["iterations"]:
+            found = f"{made:,} iterations" if isinstance(made, int) else "iterations not recorded"
+            other.append(f"{found}, not {table['iterations']:,}")
+    for name, value in table.get("work", {}).items():
+        if name in asked and asked[name] != value:
+            other.append(f"{name} = {asked[name]}, not {value}")
+    if other:
+        yield f"{'; '.join(other)}: times do not compare with the paper's"
+    elif walks > 1:
+        yield f"its {walks} climbs ran side by side, the paper's one after the other"
 
 
 def _papers_name(instance: str, names: Collection[str]) -> str:

@@ -31,12 +31,15 @@ class TimingRow:
 
 @dataclass(frozen=True)
 class QualityRow:
-    """A published best tour, and ours when it comes from the same instance and number of climbers."""
+    """A published best tour, and ours when it comes from the same instance, start tours and number of climbers.
+
+    `best_index` is None where no climber's number is known.
+    """
 
     instance: str
     climbers: int
     best_cost: int
-    best_index: int
+    best_index: int | None
     ours: Record | None
 
 
@@ -81,27 +84,33 @@ def timing_rows(published: Mapping[str, Any], comparison: Comparison) -> list[Ti
 
 
 def quality_rows(published: Mapping[str, Any], work: Record) -> Sequence[QualityRow]:
-    """List the published best tours, with ours where instance and number of climbers are the same."""
+    """List the published best tours, with ours where instance, start tours and number of climbers are the same."""
     return [
-        QualityRow(**row, ours=work if _same_work(row["instance"], row["climbers"], work) else None)
+        QualityRow(
+            **({"best_index": None} | row),
+            ours=work if _same_work(published, row["instance"], row["climbers"], work) else None,
+        )
         for row in published["quality"]["rows"]
     ]
 
 
 def same_work(published: Mapping[str, Any], work: Record) -> bool:
-    """Tell whether ours ran the published instance and number of climbers, so that times compare directly."""
-    return _same_work(published["work"]["instance"], published["work"]["climbers"], work)
+    """Tell whether ours made the published climbs, so that times compare directly."""
+    return _same_work(published, published["work"]["instance"], published["work"]["climbers"], work)
 
 
-def _same_work(instance: str, climbers: int, work: Record) -> bool:
-    return work.instance == instance and work.parameters.get("climbers") == climbers
+def _same_work(published: Mapping[str, Any], instance: str, climbers: int, work: Record) -> bool:
+    asked, start = work.parameters, published["work"]["start"]
+    return work.instance == instance and asked.get("climbers") == climbers and asked.get("start", start) == start
 
 
 def _kind(row: Row) -> tuple[str, int]:
-    """Which kind of machine a row stands for: one core, several cores, or a GPU."""
+    """Which kind of machine a row stands for: one core, so many cores, or so many GPUs."""
     record = row.record
-    if record.details.get("device_type", "gpu" if record.backend == "cuda" else "cpu") == "gpu":
+    if record.device_kind == "gpu":
         return "gpu", record.ranks
-    if record.backend in ("cpu", "python"):
+    if record.device_kind == "core":
         return ("sequential", 1) if record.ranks == 1 else ("cores", record.ranks)
-    return "cores", int(record.environment.get("cores", 1)) * record.ranks
+    # Every rank has all cores of its host, however many ranks share them.
+    hosts = min(record.ranks, record.environment.get("hosts") or 1)
+    return "cores", (record.environment.get("cores") or 1) * hosts

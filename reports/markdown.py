@@ -12,6 +12,8 @@ from reports.comparison import Comparison, Row, is_baseline
 from reports.line_tables import TablesReport
 from reports.parameters import worded
 from reports.peer_table import Peer, PeerReport, Printed
+from reports.records import Record
+from reports.schema import HASH_COVERS
 from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate, Summary
 from reports.strategy_table import Cell, Measured, StrategyReport
 from reports.wavefront_table import STATISTICS, STORED_BYTES, Spread, WavefrontReport
@@ -42,6 +44,10 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
     text = _template("compare.md.j2").render(
         work=comparison.work,
         rows=comparison.rows,
+        hashed=HASH_COVERS[comparison.work.hash_covers],
+        evaluations=_counted(comparison.rows),
+        common_ways=comparison.common_ways,
+        ways_apart=comparison.ways_apart,
         machines=comparison.machines,
         not_run=comparison.not_run,
         baseline=comparison.baseline,
@@ -82,6 +88,7 @@ def _lines_text(report: TablesReport) -> str:
         published=report.published,
         tables=report.tables,
         without_ours=report.without_ours,
+        never_ours=report.never_ours,
         machines=report.machines,
         unconfirmed=report.unconfirmed,
         disagreements=[row for row in report.published["disagreements"]["rows"] if shown.intersection(row["tables"])],
@@ -272,7 +279,7 @@ def _proof_cell(run: Row | None) -> str:
     lines = [seconds_interval(run.running.median)]
     if details.get("nodes") is not None:
         lines.append(f"{_grouped(details['nodes'])} nodes, {number(details.get('nodes_per_second'))}/s")
-    if run.record.parameters.get("bound") == "host":
+    if run.record.ways.get("bound") == "host":
         lines.append("all tours, on the host")
     if details.get("root_bound") is not None:
         lines.append(f"bound at the root {details['root_bound']}")
@@ -345,11 +352,17 @@ def _statistics(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def _counted(rows: Sequence[Row]) -> list[Record]:
+    """A record for every number of evaluations: other ways may need fewer for the same work."""
+    found = {row.record.evaluations: row.record for row in reversed(rows)}
+    return [found[count] for count in dict.fromkeys(row.record.evaluations for row in rows)]
+
+
 def _fastest(comparison: Comparison) -> Row | None:
     raced = [
         row
         for row in comparison.rows
-        if row.speedup is not None and row is not comparison.baseline and not row.record.details.get("simulated")
+        if row.speedup is not None and not is_baseline(row) and not row.record.details.get("simulated")
     ]
     return max(raced, key=lambda row: row.speedup.value if row.speedup else 0.0, default=None)
 

@@ -1,4 +1,4 @@
-"""A run's parameters with its seed: what runs have in common, and how reports word them."""
+"""What was asked of a run, its ways and its seed too: what runs have in common, and how reports word it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from reports.records import Record
 
 
 def parameters(record: Record) -> dict[str, Any]:
-    """Return everything that was asked of a run, its seed included."""
-    return {**record.parameters, "seed": record.seed}
+    """Return everything that was asked of a run, its ways and its seed included."""
+    return {**record.parameters, **record.ways, "seed": record.seed}
 
 
 def shared(records: Sequence[Record]) -> dict[str, Any]:
-    """Return the parameters, seed included, that have the same value in all records; at least one record."""
+    """Return the parameters, ways and seed included, that have the same value in all records; at least one record."""
     first, *others = map(parameters, records)
     return {
         name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.comparison import Row, compare_works
-from reports.parameters import shared
+from reports.comparison import Likeness, Row, compare_works
+from reports.parameters import parameters, shared
 from reports.records import Record, RecordError
 
 LAYOUT = "peers"
-WAYS = ("bound", "enumerate", "depth")
+LIKENESS = Likeness(first=("bound", "enumerate", "depth"))
 
 ON_THE_HOST = "host"
 BESIDE_HOST = "one-tree"
@@ -105,9 +105,10 @@ class PeerReport:
 def laid_out(published: Mapping[str, Any], runs: Sequence[Record], unconfirmed: tuple[Record, ...]) -> PeerReport:
     """Lay confirmed runs out beside a publication's figures; see `reports.paper_tables.tables_report`."""
     for record in runs:
-        if "bound" not in record.parameters:
-            raise RecordError(f"{record.label}: expected the parameter bound, found {sorted(record.parameters)}")
-    comparisons = compare_works(runs, WAYS)
+        if "bound" not in record.ways:
+            found = sorted({**record.parameters, **record.ways})
+            raise RecordError(f"{record.label}: expected the parameter bound, found {found}")
+    comparisons = compare_works(runs, LIKENESS)
     rows = [row for comparison in comparisons for row in comparison.rows]
     headings, printed = _printed(published)
     names = tuple(dict.fromkeys(peer["name"] for row in rows for peer in _recorded_peers(row)))
@@ -153,14 +154,14 @@ def _by_bound(rows: Sequence[Row]) -> list[list[Row]]:
     """Sort runs into tables: of one bound and its parameters, the first table that of the default bound."""
     tables: dict[str, list[Row]] = {}
     for row in rows:
-        asked = dict(row.record.parameters)
+        asked = parameters(row.record)
         asked["bound"] = BESIDE_HOST if asked["bound"] == ON_THE_HOST else asked["bound"]
-        tables.setdefault(json.dumps([asked, row.record.seed], sort_keys=True), []).append(row)
+        tables.setdefault(json.dumps(asked, sort_keys=True), []).append(row)
     return sorted(tables.values(), key=lambda alike: _bound(alike) != BESIDE_HOST)
 
 
 def _bound(rows: Sequence[Row]) -> str:
-    found = [row.record.parameters["bound"] for row in rows if row.record.parameters["bound"] != ON_THE_HOST]
+    found = [row.record.ways["bound"] for row in rows if row.record.ways["bound"] != ON_THE_HOST]
     return str(found[0]) if found else BESIDE_HOST
 
 
@@ -172,7 +173,7 @@ def _bound_table(rows: Sequence[Row], printed: Sequence[Printed]) -> BoundTable:
         columns.setdefault(_place(row), row)
         runs = instances.setdefault((record.instance, int(record.best_cost), record.instance_sha256), {})
         # An instance that ran on the host and with the bound itself: the latter.
-        if _place(row) not in runs or record.parameters["bound"] != ON_THE_HOST:
+        if _place(row) not in runs or record.ways["bound"] != ON_THE_HOST:
             runs[_place(row)] = row
     known = {(one.instance, one.optimum): one for one in printed}
     lines = {
@@ -185,7 +186,7 @@ def _bound_table(rows: Sequence[Row], printed: Sequence[Printed]) -> BoundTable:
             lines[name, optimum] = line
         else:
             own.append(line)
-    first = rows[0].record.parameters
+    first = parameters(rows[0].record)
     return BoundTable(
         _title(_bound(rows), first),
         tuple(columns.values()),

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.comparison import Comparison, Row, is_baseline
+from reports.parameters import worded
+from reports.schema import HASH_COVERS
 from reports.statistics import Estimate
 
 FORMATS = ("svg", "png")
@@ -36,9 +38,10 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.45 * len(rows)), layout="constrained")
-    _draw(axes, rows)
+    _draw(axes, rows, _names(comparison, [row for row, _ in rows]))
     work = comparison.work
-    axes.set_title(f"{work.workload} on {work.instance}, equal work {work.trajectory_hash[:12]}", fontsize=10)
+    work_done = f"{work.proven}: hash {work.trajectory_hash[:12]} of {HASH_COVERS[work.hash_covers]}"
+    axes.set_title(f"{work.workload} on {work.instance}, {work_done}", fontsize=10)
     written = []
     for form in FORMATS:
         path = folder / f"speedup.{form}"
@@ -48,7 +51,7 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     return written
 
 
-def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
+def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str]) -> None:
     values = [ratio.value for _, ratio in rows]
     ends = [(ratio.low or ratio.value, ratio.high or ratio.value) for _, ratio in rows]
     reach = [
@@ -61,7 +64,7 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
     colours = [NOTED if row.labels else BASELINE if is_baseline(row) else PLAIN for row, _ in rows]
     widths = [value - start for value in values]
     axes.barh(range(len(rows)), widths, left=start, xerr=reach, color=colours, capsize=3)
-    axes.set_yticks(range(len(rows)), [row.name + ("*" if row.labels else "") for row, _ in rows])
+    axes.set_yticks(range(len(rows)), names)
     axes.invert_yaxis()
     if logarithmic:
         axes.set_xscale("log")
@@ -72,4 +75,15 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]]) -> None:
         axes.annotate(text, (high, position), va="center", fontsize=8)
     axes.margins(x=0.25)
     note = ";  * see the notes in the table" if any(row.labels for row, _ in rows) else ""
-    axes.set_xlabel(f"speed-up over cpu on one core, ratio of medians, 95 % CI{note}", fontsize=8)
+    axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{note}", fontsize=8)
+
+
+def _names(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
+    """Names of bars: with its ways where another row has the same name, and a star where the table has notes."""
+    plain = [row.name for row in rows]
+    return [
+        name
+        + (f"\n{worded(comparison.ways_apart(row.record))}" if plain.count(name) > 1 else "")
+        + "*" * bool(row.labels)
+        for name, row in zip(plain, rows, strict=True)
+    ]

@@ -35,6 +35,18 @@ __all__ = [
 
 _START = b'{"schema": '
 
+COMPARED = (
+    "workload",
+    "instance_sha256",
+    "parameters",
+    "seed",
+    "hash_covers",
+    "trajectory_hash",
+    "best_cost",
+    "best_index",
+)
+"""What runs of the same work agree on, whatever their ways."""
+
 
 class UnequalWorkError(UserError):
     """Records that did not do the same work and so must not be compared."""
@@ -66,9 +78,11 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
     Raises
     ------
     RecordError
-        The file cannot be read, or a line is no record of schema version 1; names file and line.
+        The file cannot be read, or a line is no record of a known schema version; names file and line.
     """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+            raise RecordError(f"{os.fspath(path)}: expected a regular file of records")
         with open(path, "rb") as file:
             content = file.read()
     except OSError as error:
@@ -135,31 +149,32 @@ def fold(path: str | os.PathLike[str], run: str) -> None:
 def require_equal_work(records: Sequence[Record]) -> None:
     """Refuse records that did not all do the same work.
 
+    Ways to do it are no reason: two runs that were asked the same and have equal hashes did the same work, one of them
+    perhaps with fewer evaluations (a pruned scan leaves out those that it proves useless, meeting in the middle takes
+    half of Held and Karp's transitions). Runs of equal ways must have evaluated as often too.
+
     Raises
     ------
     UnequalWorkError
         Names the first thing that differs, the two records, and what each says.
     """
-    compared = (
-        "workload",
-        "instance_sha256",
-        "parameters",
-        "seed",
-        "trajectory_hash",
-        "best_cost",
-        "best_index",
-        "evaluations",
-    )
-    for other in records[1:]:
-        for name in compared:
-            ours, theirs = getattr(records[0], name), getattr(other, name)
-            if ours != theirs:
-                if name == "parameters":
-                    ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
-                raise UnequalWorkError(
-                    f"not the same work, hence not compared: {name} is {ours!r} in {records[0].label} "
-                    f"but {theirs!r} in {other.label}"
-                )
+    counted: dict[str, Record] = {}
+    for record in records:
+        _require_equal(records[0], record, COMPARED)
+        alike = counted.setdefault(json.dumps(record.ways, sort_keys=True), record)
+        _require_equal(alike, record, ("evaluations",))
+
+
+def _require_equal(one: Record, other: Record, names: Sequence[str]) -> None:
+    for name in names:
+        ours, theirs = getattr(one, name), getattr(other, name)
+        if ours != theirs:
+            if name == "parameters":
+                ours, theirs = _differing(ours, theirs), _differing(theirs, ours)
+            raise UnequalWorkError(
+                f"not the same work, hence not compared: {name} is {ours!r} in {one.label} "
+                f"but {theirs!r} in {other.label}"
+            )
 
 
 def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,16 +195,24 @@ def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
     elif tail:
         raise RecordError(f"{name}:{len(whole) + 1}: expected a run record, found {tail[:40]!r}")
     return [
-        (Record.from_line(line.decode("utf-8", "replace"), f"{name}:{number}"), line + b"\n")
+        (Record.from_line(_text(line, f"{name}:{number}"), f"{name}:{number}"), line + b"\n")
         for number, line in enumerate(whole, 1)
         if line.strip()
     ]
 
 
+def _text(line: bytes, origin: str) -> str:
+    """A line as text; a damaged byte is not replaced by a sign that nobody wrote."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise RecordError(f"{origin}: expected a run record in UTF-8, found {line[:40]!r}") from None
+
+
 def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

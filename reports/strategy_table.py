@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from reports.comparison import Row, compare_works, is_baseline
+from reports.comparison import Likeness, Row, compare_works, is_baseline
 from reports.parameters import parameters, shared, worded
 from reports.records import Record, RecordError
 from reports.statistics import Estimate, ratio_of_medians
 
 LAYOUT = "strategies"
-WAYS = ("strategy",)
+LIKENESS = Likeness(first=("strategy",))
 
 # What a line or a column says of a run, so that runs of one device's table may differ in it.
 _PLACES = ("strategy", "ants", "iterations")
@@ -163,7 +163,7 @@ def laid_out(published: Mapping[str, Any], runs: Sequence[Record], unconfirmed: 
         _require_places(record, published["strategies"])
     columns = tuple((strategy, ants) for strategy in published["strategies"] for ants in published["tables"]["ants"])
     printed = tuple(_printed(row, columns) for row in published["tables"]["rows"])
-    comparisons = compare_works(runs, WAYS)
+    comparisons = compare_works(runs, LIKENESS)
     placed: list[Measured] = []
     others: list[Measured] = []
     for comparison in comparisons:
@@ -182,10 +182,10 @@ def laid_out(published: Mapping[str, Any], runs: Sequence[Record], unconfirmed: 
 
 
 def _require_places(record: Record, strategies: Iterable[str]) -> None:
-    found = record.parameters
+    found = parameters(record)
     missing = [name for name in (*_PLACES, "variant") if name not in found]
     if missing:
-        raise RecordError(f"{record.label}: expected the parameter {missing[0]}, found {sorted(found)}")
+        raise RecordError(f"{record.label}: expected the parameter {missing[0]}, found {sorted({*found} - {'seed'})}")
     if found["strategy"] not in strategies:
         raise RecordError(
             f"{record.label}: expected a strategy among {', '.join(strategies)}, found {found['strategy']!r}"
@@ -234,7 +234,7 @@ def _measured(rows: Sequence[Row], first: str) -> Iterator[Measured]:
 
 
 def _strategy(row: Row) -> str:
-    return row.record.parameters["strategy"]
+    return str(parameters(row.record)["strategy"])
 
 
 def _running(row: Row) -> list[float]:
@@ -258,7 +258,7 @@ def _by_device(runs: Sequence[Measured]) -> list[list[Measured]]:
 def _device_table(runs: Sequence[Measured], printed: Sequence[Line], columns: Sequence[Column]) -> DeviceTable:
     filled: dict[tuple[str, int, str], dict[Column, Measured]] = {}
     for run in runs:
-        record, asked = run.row.record, run.row.record.parameters
+        record, asked = run.row.record, parameters(run.row.record)
         cells = filled.setdefault((record.instance, asked["iterations"], record.instance_sha256), {})
         cells[asked["strategy"], asked["ants"]] = run
     lines = tuple(

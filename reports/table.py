@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from reports.comparison import Comparison, Row
 from reports.markdown import number, ratio_interval, seconds, seconds_interval
+from reports.parameters import worded
 
 _HEADINGS = (
     "backend",
     "device",
     "ranks",
+    "ways",
     "reps",
     "compile",
     "transfer",
@@ -21,22 +23,24 @@ _HEADINGS = (
     "speed-up [95 % CI]",
     "notes",
 )
-_RIGHT = range(2, 10)
+_RIGHT = (2, *range(4, 11))
 
 
 def print_table(comparison: Comparison) -> None:
     """Print the rows, the work that they share, and what did not run.
 
-    `total` is without compilation; speed-ups are over the `cpu` backend on one core.
+    `total` is without compilation; speed-ups are over a run on one core.
     """
-    cells = [_cells(row) for row in comparison.rows]
+    cells = [_cells(row, worded(comparison.ways_apart(row.record))) for row in comparison.rows]
     rich_printed = sys.stdout.isatty() and _print_rich(cells)
     if not rich_printed:
         print(plain_text(cells))
     work = comparison.work
-    print(f"equal work: hash {work.trajectory_hash}, best {work.best_cost} by index {work.best_index}")
+    print(f"{work.proven}: hash {work.hashed}, best {work.best_cost} by index {work.best_index}")
+    if comparison.common_ways:
+        print(f"ways of all: {worded(comparison.common_ways)}")
     if comparison.baseline is None:
-        print("no cpu run on one core, hence no speed-ups")
+        print("no run on one core, hence no speed-ups")
     for missing in comparison.not_run:
         print(f"not run: {missing}")
 
@@ -56,11 +60,12 @@ def plain_text(cells: Sequence[Sequence[str]]) -> str:
     return "\n".join([aligned(_HEADINGS), aligned(["-" * width for width in widths]), *map(aligned, cells)])
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, ways: str) -> tuple[str, ...]:
     return (
         row.record.backend,
         f"{row.record.device}: {row.device_name}",
         str(row.record.ranks),
+        ways,
         str(row.running.repetitions),
         seconds(row.compile_s),
         seconds(row.transfer.median.value),

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reports.comparison import Row, compare_works
+from reports.comparison import Likeness, Row, compare_works
 from reports.parameters import parameters, shared, worded
 from reports.records import Record, RecordError
 from reports.statistics import Estimate, ratio_of_medians
 
 LAYOUT = "wavefronts"
-WAYS = ("tiling", "device_memory", "spill")
+LIKENESS = Likeness(first=("tiling", "device_memory", "spill"))
 LINEAR_SPACE = "linear space"
 """The method of a longest common subsequence that may find another one of the same length: a work of its own."""
 KEPT = ("trace", "device_memory", "spill", LINEAR_SPACE)
@@ -115,7 +115,7 @@ def laid_out(published: Mapping[str, Any], runs: Sequence[Record], unconfirmed: 
             raise RecordError(
                 f"{record.label}: expected the parameter trace, true or false, found {record.parameters.get('trace')!r}"
             )
-    comparisons = compare_works([_by_what_it_finds(record) for record in runs], WAYS)
+    comparisons = compare_works([_by_what_it_finds(record) for record in runs], LIKENESS)
     rows = [row for comparison in comparisons for row in comparison.rows]
     metrics = tuple(published["profile"]["metrics"])
     return WavefrontReport(
@@ -138,18 +138,10 @@ def laid_out(published: Mapping[str, Any], runs: Sequence[Record], unconfirmed: 
 
 
 def _by_what_it_finds(record: Record) -> Record:
-    """A run as comparisons take it: by what it finds, not by how many cells a tiling computes on the way.
-
-    Meeting in the middle takes half of the transitions of all layers. A method that may find another solution than
-    other runs' says so among the parameters.
-    """
+    """A run as comparisons take it: a method that may find another solution than others' is among the parameters."""
     found = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
-    return replace(
-        record,
-        parameters={**record.parameters, **found},
-        evaluations=0,
-        details={"cells": record.evaluations, **record.details},
-    )
+    details = {"cells": record.evaluations, **record.details}
+    return replace(record, parameters={**record.parameters, **found}, details=details)
 
 
 def _of(table: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:

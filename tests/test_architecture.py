@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,
     "core.kernels": ("core.kernels", *LANGUAGE),
+    "core.problems": ("core.problems", "core.kernels", *LANGUAGE),
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
     "reports": ("reports", "core"),

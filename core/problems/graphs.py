@@ -53,6 +53,8 @@ class GraphInstance:
 
     Attributes
     ----------
+    cost_range : tuple of int
+        The sums of all negative and of all positive weights: every cost lies between them.
     sha256 : str
         Digest of the content, k included: equal for files that differ in white space, order or name only.
 
@@ -67,6 +69,7 @@ class GraphInstance:
     k: int
     optimum: int | None = None
     source: str = "given by the caller"
+    cost_range: tuple[int, int] = field(init=False)
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,15 +109,21 @@ class GraphInstance:
         if unequal.any():
             i, j = np.unravel_index(unequal.argmax(), given.shape)
             self._refuse(f"weight {given[i, j]} from vertex {i} to {j} and {given[j, i]} back", "a symmetric matrix")
-        self._check_sum(given)
+        object.__setattr__(self, "cost_range", self._checked_sums(given))
         return np.ascontiguousarray(given, dtype=np.int32)
 
-    def _check_sum(self, weights: np.ndarray) -> None:
+    def _checked_sums(self, weights: np.ndarray) -> tuple[int, int]:
         """Bound every cost, every difference of two costs and every partial sum of either."""
+        negative = positive = 0
         # by rows, because the matrix in 64 bits would take twice its memory
-        total = sum(int(np.abs(row.astype(np.int64)).sum()) for row in weights) // 2
+        for row in weights:
+            wide = row.astype(np.int64)
+            negative += int(wide[wide < 0].sum())
+            positive += int(wide[wide > 0].sum())
+        total = (positive - negative) // 2
         if total > LARGEST_COST:
             self._refuse(f"weights whose sizes sum up to {total}", f"at most {LARGEST_COST}, as costs have 32 bits")
+        return negative // 2, positive // 2
 
 
 def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0, k: int = 2) -> GraphInstance:

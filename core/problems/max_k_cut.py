@@ -12,7 +12,8 @@ import numpy as np
 from core.kernels.moves import ASSIGN, change
 from core.lang import Array, barrier, function, i32, lane, team_size
 from core.problems import graphs
-from core.search.local_search import Evaluation, Kept, Problem, Values
+from core.problems.encodings import Values
+from core.problems.problem import Evaluation, Kept, Problem
 
 
 @function
@@ -71,6 +72,7 @@ class MaxKCut(Problem):
     """
 
     neighbourhoods = ("assign",)
+    tested = True
 
     def __init__(self, instance: graphs.GraphInstance) -> None:
         n, k = instance.n, instance.k
@@ -88,6 +90,10 @@ class MaxKCut(Problem):
     def cost(self, solution: np.ndarray) -> int:
         """The weight of the edges inside parts."""
         return graphs.cost(self.instance, solution)
+
+    def cost_range(self) -> tuple[int, int]:
+        """At best all edges of negative weight lie inside parts, at worst all others."""
+        return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``ties`` (O(1) from kept sums) or ``linear``."""

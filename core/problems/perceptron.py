@@ -138,13 +138,18 @@ class PerceptronInstance:
         return content.hexdigest()
 
 
+def largest_cost(m: int, n: int, negative_weight: int, histogram_weight: int) -> int:
+    """Return a bound on costs, on their two parts and on the difference of two costs.
+
+    Products lie between -n and n, so a cost is at most negative_weight * 2 n m + histogram_weight * 2 m.
+    """
+    return 2 * m * (negative_weight * n + histogram_weight)
+
+
 def check_size(
     name: str | os.PathLike, m: int, n: int, negative_weight: int, histogram_weight: int, line: int | None = None
 ) -> None:
     """Make sure that a size and weights are in range, and that no cost passes 31 bits.
-
-    Products lie between -n and n, so a cost is at most negative_weight * 2 n m + histogram_weight * 2 m, which
-    also bounds its two parts and the difference of two costs.
 
     Raises
     ------
@@ -156,7 +161,7 @@ def check_size(
     for what, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
         if not 0 <= weight <= LARGEST_WEIGHT:
             raise InstanceError(name, None, f"{what} {weight}", f"an integer from 0 to {LARGEST_WEIGHT}")
-    largest = 2 * m * (negative_weight * n + histogram_weight)
+    largest = largest_cost(m, n, negative_weight, histogram_weight)
     if largest > LARGEST_COST:
         raise InstanceError(
             name,

@@ -30,7 +30,8 @@ from core.lang import (
     u32,
 )
 from core.problems import perceptron
-from core.search.local_search import Bits, Evaluation, Kept, Problem
+from core.problems.encodings import Bits
+from core.problems.problem import Evaluation, Kept, Problem
 
 # The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
 # flips of 1, 2 or 3 columns can reach.
@@ -385,6 +386,8 @@ class Ppp(Problem):
 
     """
 
+    tested = True
+
     def __init__(self, instance: perceptron.PerceptronInstance) -> None:
         m, n = instance.m, instance.n
         targets = np.zeros(n + 1 + 2 * MARGIN, np.int32)
@@ -415,6 +418,12 @@ class Ppp(Problem):
     def cost(self, solution: np.ndarray) -> int:
         """The weighted sum of negative products and of differences of histograms."""
         return perceptron.cost(self.instance, solution)
+
+    def cost_range(self) -> tuple[int, int]:
+        """All products -n, and no product among the targets, would cost most."""
+        return 0, perceptron.largest_cost(
+            self.instance.m, self.instance.n, self.instance.negative_weight, self.instance.histogram_weight
+        )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``words`` (32 rows at a time) or ``linear`` (row by row, as in the paper)."""

@@ -14,7 +14,8 @@ from core.kernels.local_search import EVERYTHING
 from core.kernels.moves import EXCHANGE, change
 from core.lang import Array, atomic_add, barrier, function, i32, lane, max, min, team_size, u32
 from core.problems import qaplib
-from core.search.local_search import Evaluation, Kept, Permutation, Problem
+from core.problems.encodings import Permutation
+from core.problems.problem import Evaluation, Kept, Problem
 
 
 @function
@@ -239,6 +240,7 @@ class Qap(Problem):
     """
 
     neighbourhoods = ("exchange2", "exchange3")
+    tested = True
 
     def __init__(self, instance: qaplib.QapInstance) -> None:
         flows, distances = instance.flows, instance.distances
@@ -264,6 +266,12 @@ class Qap(Problem):
     def cost(self, solution: np.ndarray) -> int:
         """The sum over i, j of a[i, j] b[p(i), p(j)]."""
         return qaplib.cost(self.instance, solution)
+
+    def cost_range(self) -> tuple[int, int]:
+        """Bounds on every cost: no pairing of flows and distances has a larger sum than both in sorted order."""
+        largest = self.instance.largest_difference
+        is_signed = (self.instance.flows < 0).any() or (self.instance.distances < 0).any()
+        return (-(largest // 2), largest // 2) if is_signed else (0, largest)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``kept`` (O(1) for most neighbours) or ``linear`` (O(n), the paper's)."""

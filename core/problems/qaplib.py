@@ -54,6 +54,8 @@ class QapInstance:
     n : int
         Number of facilities, and of locations.
     flows, distances : ndarray, shape (n, n), int32, C-contiguous
+    largest_difference : int
+        A bound on costs and on differences of two costs.
     sha256 : str
         Digest of the content: equal for files that differ in white space or name only.
 
@@ -83,6 +85,7 @@ class QapInstance:
         if largest > LARGEST_COST:
             found = f"matrices whose costs could differ by {largest}"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
+        self.largest_difference = largest
         self.sha256 = self._digest()
         if best_known is None and self.sha256 in published():
             best_known = published()[self.sha256].best_known

@@ -25,7 +25,9 @@ from core.lang import (
     team_size,
 )
 from core.problems import tsp
-from core.search.local_search import Evaluation, Kept, Permutation, Problem
+from core.problems.distances import largest_possible
+from core.problems.encodings import Permutation
+from core.problems.problem import Evaluation, Kept, Problem
 
 D = Generic("D")
 
@@ -219,6 +221,7 @@ class TspTour(Problem):
     """
 
     neighbourhoods = ("exchange2", "exchange3", "2opt")
+    tested = True
 
     def __init__(self, instance: tsp.Instance) -> None:
         self.instance = instance
@@ -236,16 +239,27 @@ class TspTour(Problem):
         """The length of the tour."""
         return self.instance.tour_length(solution)
 
+    def cost_range(self) -> tuple[int, int]:
+        """No tour is longer than the longest distances of all cities; without a table, than n times the longest."""
+        instance = self.instance
+        if instance.coordinates is None or self.prefers_table:
+            return 0, int(instance.distances.max(axis=1).sum(dtype=np.int64))
+        return 0, instance.n * int(largest_possible(instance.coordinates, instance.edge_weight_type))
+
+    @property
+    def prefers_table(self) -> bool:
+        """Whether the table of distances is small enough to be read faster than coordinates."""
+        return self.instance.n**2 * 2 <= LARGEST_TABLE
+
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``table`` of distances, or ``plane``: from coordinates, where they are integers and distances EUC_2D."""
-        n = self.instance.n
         ways = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
         if self.plane is None:
             return ways
         kept = {name: Kept("int32", "cities") for name in ("tour_x", "tour_y", "edges")}
         move = reverse_cities if neighbourhood == "2opt" else swap_cities
         ways["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move, kept=kept)
-        return ways if n * n * 2 <= LARGEST_TABLE else dict(reversed(ways.items()))
+        return ways if self.prefers_table else dict(reversed(ways.items()))
 
     def data_for(self, name: str) -> dict[str, object]:
         """The table, or the coordinates: whichever the evaluation reads."""

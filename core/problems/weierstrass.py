@@ -35,7 +35,8 @@ from core.lang import (
 )
 from core.lang.library import philox
 from core.problems import weierstrass_function
-from core.search.local_search import Evaluation, Kept, Problem, Reals
+from core.problems.encodings import Reals
+from core.problems.problem import Evaluation, Kept, Problem
 
 R = Generic("R")
 
@@ -242,6 +243,7 @@ class Weierstrass(Problem):
     """
 
     neighbourhoods = ("crowns",)
+    tested = True
 
     def __init__(
         self,
@@ -271,6 +273,11 @@ class Weierstrass(Problem):
     def cost(self, solution: np.ndarray) -> int:
         """The function's value in units of 2^-20, by NumPy in 64 bits."""
         return self.instance.cost(solution.astype(np.float64))
+
+    def cost_range(self) -> tuple[int, int]:
+        """As many times what one coordinate can add, up or down, as there are coordinates."""
+        most = int(self.encoding.n * weierstrass_function.LARGEST_TERM * COST_UNITS)
+        return -most, most
 
     def tolerance(self) -> int:
         """By how many units the search's cost may differ from `cost`, which rounds once instead of n times."""

@@ -20,16 +20,16 @@ COST_UNIT = 2.0**-20
 """The search compares values rounded to this unit, so that its costs are integers."""
 
 LARGEST_COST = 2**31 - 1
-LARGEST_TERM = 4.63
+LARGEST_TERM = 2.995
 """No coordinate adds more than this to the value, up or down.
 
-Two terms in a row are 2^(-i/4) (sin t + r sin 2t), t = 2^i x and r = 2^(-1/4), which is at most 1.6094 * 2^(-i/4)
-for any t; over i = 1, 3, ..., 99 that sums up to less than 1.6094 r / (1 - r^2) = 4.621. (With each sine taken as
-1 the bound would be 5.29, too weak for 400 coordinates.)
+Ten terms in a row are 2^(-i/4) g(2^i x), where g(t) is the sum over j from 0 to 9 of r^j sin(2^j t), r = 2^(-1/4),
+which is at most 2.93 for any t; over i = 1, 11, ..., 91 that sums up to less than 2.93 r / (1 - r^10) = 2.993. (With
+each sine taken as 1 the bound would be 5.29.)
 """
 
-MOST_COORDINATES = 400
-"""Keeps costs within 31 bits: 400 * 4.63 / 2^-20 is 1,941,962,752. The difference of two may take 32."""
+MOST_COORDINATES = 341
+"""Keeps differences of two costs within 31 bits: 2 * 341 * 2.995 / 2^-20 is 2,141,810,851."""
 
 _SPEC = re.compile(r"(?:weierstrass:)?([0-9]{1,9})")
 

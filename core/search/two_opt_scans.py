@@ -24,6 +24,7 @@ class Scan:
     """One way to climb: buffers on the device and a launch of ``team_size`` lanes."""
 
     kernel: Any = None
+    name = "full"
     counted = FULL_COUNT
 
     def __init__(self, backend: Any, distances: np.ndarray) -> None:
@@ -57,6 +58,7 @@ class PrunedScan(Scan):
     """Walks sorted neighbour lists and counts the moves that it evaluates."""
 
     kernel = climb_pruned
+    name = "pruned"
     counted = "the moves that the pruned scan evaluates; those that it proves useless are not counted"
 
     def __init__(self, backend: Any, distances: np.ndarray) -> None:

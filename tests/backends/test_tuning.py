@@ -9,9 +9,10 @@ import pytest
 from backends import tuning
 from backends.base import Capabilities, DeviceInfo, LaunchRefused, OutOfMemory
 from backends.tuning import Key, Shape, Tuner
+from core.lang.digest import source_digest
 from tests.backends import kernels
 
-KEY = Key("cuda", "NVIDIA H200", "13.0", 132, "scan", 100, 4950)
+KEY = Key("cuda", "NVIDIA H200", "13.0", 132, "grow", source_digest([kernels.grow]), 100, 4950)
 
 
 def device(max_team_size):
@@ -161,6 +162,13 @@ def test_reports_after_the_end_change_nothing():
     assert tuner.done and tuner.best == tuner.next() == best
 
 
+def test_a_known_shape_is_used_from_the_first_iteration_on():
+    tuner = Tuner(device(512), 100, 5_000, known=Shape(7, 64))
+    assert tuner.done and tuner.best == tuner.next() == (7, 64)
+    tuner.report(1e-9)
+    assert tuner.next() == (7, 64)
+
+
 @pytest.mark.parametrize("sizes", [(0, 10, 1), (10, 0, 1), (10, 10, 0)])
 def test_refuses_empty_sizes(sizes):
     with pytest.raises(ValueError, match="at least 1"):
@@ -206,7 +214,7 @@ def test_a_key_says_where_a_kernel_runs():
         device = DeviceInfo("0", "NVIDIA H200", "13.0", 1 << 37, 0)
         capabilities = Capabilities(1024, 48 << 10, 132, 2048)
 
-    assert Key.of(Fake(), "scan", 100, 4950) == KEY
+    assert Key.of(Fake(), kernels.grow, 100, 4950) == KEY
 
 
 @pytest.mark.parametrize("damage", ["cut short", "one byte changed", "empty", "text"])

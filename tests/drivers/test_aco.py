@@ -10,6 +10,8 @@ import pytest
 
 from drivers import aco
 from drivers.progress import progress
+from reports.comparison import compare
+from reports.records import load
 
 DRIVER = aco
 SMALL = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
@@ -58,7 +60,7 @@ def test_a_run_says_what_it_does_who_found_the_best_tour_and_how_fast(drive):
     assert "on cpu (" in head
     assert re.search(r": length \d+ by ant \d+ in iteration [0-5], ", result)
     assert re.search(r"\(compile [\d.]+, transfer [\d.]+, kernel [\d.]+\)", result)
-    assert " G selection evaluations/s, hash " in result
+    assert re.search(r" G selection evaluations/s, hash [0-9a-f]{16} of all tours, confirmed by the scorer$", result)
     assert result.endswith(", confirmed by the scorer")
 
 
@@ -126,7 +128,9 @@ def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive,
     drive(*SMALL[:4], *arguments, "--seed", "5", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert (record["workload"], record["backend"], record["seed"]) == ("aco", "cpu", 5)
+    assert record["ways"] == {"strategy": given.pop("strategy")}
     assert record["parameters"] == given
+    assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "tours", "core")
     assert record["scored"] is True
     assert record["evaluations"] == 2 * 10 * 30 * 30 * 5
     assert 0 <= record["best_index"] < 10
@@ -146,9 +150,10 @@ def test_the_strategies_of_the_paper_change_nothing_but_the_speed(drive, tmp_pat
     for strategy in ("coarse", "fine", "fine-deposit"):
         drive(*SMALL, "--strategy", strategy, "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
-    assert [record["parameters"]["strategy"] for record in records] == ["coarse", "fine", "fine-deposit"]
+    assert [record["ways"]["strategy"] for record in records] == ["coarse", "fine", "fine-deposit"]
     assert len({record["trajectory_hash"] for record in records}) == 1
     assert len({(record["best_cost"], record["best_index"]) for record in records}) == 1
+    assert len(compare(load(tmp_path / "r.jsonl")).rows) == 3
 
 
 def test_another_seed_and_another_parameter_make_other_tours(drive, tmp_path):

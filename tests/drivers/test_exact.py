@@ -59,7 +59,7 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive):
     assert re.search(
         r", [\d,]+ nodes, [\d,]+ nodes/s, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+\)", result
     )
-    assert re.search(r"hash [0-9a-f]{16}, confirmed by the scorer and by a full search in NumPy$", result)
+    assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by a full search in NumPy$", result)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--bound", "edges"], ["--bound", "none", "--enumerate", "permutations"]])
@@ -84,7 +84,9 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, *asked, "--record", record)
     (found,) = lines(record)
     assert (found["workload"], found["backend"], found["best_index"], found["evaluations"]) == ("exact", "cpu", 0, 0)
-    assert found["parameters"] == {"bound": "edges", "enumerate": None, "depth": 3, "count": True}
+    assert found["parameters"] == {"count": True}
+    assert found["ways"] == {"bound": "edges", "enumerate": None, "depth": 3}
+    assert found["hash_covers"] == "answer"
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
     assert details["nodes"] == sum(details["nodes_per_depth"]) > 0
@@ -100,7 +102,7 @@ def test_up_to_seven_cities_the_record_says_that_the_host_searched(drive, tmp_pa
     for bound in ([], ["--bound", "edges"]):
         drive("--instance", "uniform:7:seed=2", *SMALL[2:], *bound, "--record", tmp_path / "r.jsonl")
     host, edges = lines(tmp_path / "r.jsonl")
-    assert [run["parameters"]["bound"] for run in (host, edges)] == ["host", "edges"]
+    assert [run["ways"]["bound"] for run in (host, edges)] == ["host", "edges"]
     assert host["trajectory_hash"] == edges["trajectory_hash"]
 
 

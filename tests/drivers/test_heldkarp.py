@@ -66,7 +66,7 @@ def test_a_run_says_how_large_it_could_be_what_it_found_and_who_confirms_it(driv
         r"\S+: shortest length \d+, start length \d+, [\d,]+ transitions, [\d,]+ transitions/s, [\d.]+ s \(compile ",
         result,
     )
-    assert re.search(r"hash [0-9a-f]{16}, confirmed by the scorer and by branch and bound$", result)
+    assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by branch and bound$", result)
 
 
 def test_a_published_optimum_is_named_and_the_files_are_written(drive, shared_data, tmp_path):
@@ -106,14 +106,9 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     assert "1 of 3 repetitions are in" in said and said.count("confirmed by the scorer") == 2
     (found,) = lines(record)
     assert (found["workload"], found["backend"], len(found["samples"])) == ("heldkarp", "cpu", 3)
-    assert found["parameters"] == {
-        "trace": True,
-        "tiling": "auto",
-        "device_memory": None,
-        "k": None,
-        "rotations": None,
-        "improve": False,
-    }
+    assert found["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
+    assert found["ways"] == {"tiling": "auto", "device_memory": None}
+    assert found["hash_covers"] == "answer"
     details = found["details"]
     assert (details["cities"], details["proved"]) == (9, True)
     assert details["confirmed_by"] == ["the scorer", "branch and bound"]

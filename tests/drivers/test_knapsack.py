@@ -36,7 +36,9 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
         f"paper:20:500:seed=1: value {value}, weight {weight} of 500, {chosen.sum()} items, 10,020 cells, "
     )
     assert re.search(r"[\d,]+ cells/s, 0 bytes streamed, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel ", said)
-    assert re.search(r"hash [0-9a-f]{16}, selection confirmed by the scorer, value confirmed by NumPy\n$", said)
+    assert re.search(
+        r"hash [0-9a-f]{16} of the answer, selection confirmed by the scorer, value confirmed by NumPy\n$", said
+    )
 
 
 def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
@@ -47,7 +49,7 @@ def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
     found = lines(record)
     assert len({(run["trajectory_hash"], run["best_cost"], run["scored"]) for run in found}) == 1
     assert [run["details"]["streamed_bytes"] > 0 for run in found] == [False, False, True, True]
-    assert [run["parameters"]["tiling"] for run in found] == ["auto", "none", "auto", "auto"]
+    assert [run["ways"]["tiling"] for run in found] == ["auto", "none", "auto", "auto"]
     details = found[0]["details"]
     assert details["cells"] == 20 * 501 == found[0]["evaluations"]
     assert details["cells_per_second"] == pytest.approx(details["cells"] / details["solve_s"])

@@ -53,8 +53,8 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive):
     assert result.startswith("half:3000:seed=2: length 1500 of 3000 and 3000 letters, ")
     assert re.search(r", 9,000,000 cells, [\d,]+ cells/s, 0 bytes streamed, [\d.]+ s \(compile ", result)
     assert re.search(
-        r"hash [0-9a-f]{16}, subsequence confirmed by the scorer, length confirmed by the strings' making and by plain "
-        r"Python$",
+        r"hash [0-9a-f]{16} of the answer, subsequence confirmed by the scorer, length confirmed by the strings' making "
+        r"and by plain Python$",
         result,
     )
 
@@ -122,8 +122,10 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
         assert details["streamed_bytes"] == 0
         assert details["length_confirmed_by"] == ["plain Python"]
     assert traced["best_cost"] == alone["best_cost"] == strings.common_length(*strings.random_strings(600, 500))
-    assert traced["parameters"] == {"trace": True, "tiling": "auto", "device_memory": None, "spill": False}
-    assert alone["parameters"] == {"trace": False, "tiling": "auto", "device_memory": 65536, "spill": False}
+    assert (traced["parameters"], alone["parameters"]) == ({"trace": True}, {"trace": False})
+    assert traced["ways"] == {"tiling": "auto", "device_memory": None, "spill": False}
+    assert alone["ways"] == {"tiling": "auto", "device_memory": 65536, "spill": False}
+    assert traced["hash_covers"] == "answer"
     assert traced["trajectory_hash"] != alone["trajectory_hash"]
     assert "peers" not in traced["details"]
 

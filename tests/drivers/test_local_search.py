@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backends.cuda import CudaBackend
 from drivers import automatic, ppp, qap, tsp, weierstrass
 from drivers.local_search import Workload, parse
 from drivers.search_options import FIRST_RUN, ITERATIONS, settle
+from reports.comparison import compare
+from reports.records import load
 
 DRIVER = qap
 SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
@@ -80,13 +83,14 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
         "algorithm": "tabu",
         "tenure": 5,
         "tenure_span": 2,
-        "remember": "auto",
+        "remember": "attributes",
         "neighbourhood": "exchange2",
         "walks": 1,
         "exchange": 0,
         "iterations": 200,
-        **WAYS,
     }
+    assert record["ways"] == WAYS
+    assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "moves", "core")
     details = record["details"]
     assert details["neighbours"] == [36]
     assert details["communication_share"] < 0.05
@@ -119,6 +123,7 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
     records = lines(tmp_path / "r.jsonl")
     assert len(records) == len(ways)
     assert len({record["trajectory_hash"] for record in records}) == 1
+    assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(ways)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +177,26 @@ def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
 
 
 # --- what is refused ---
+
+
+def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path):
+    """Here the start is short enough, and a shaken tour passes 2^31."""
+    distances = np.triu(np.where(np.random.default_rng(7).random((14, 14)) < 0.3, 357_000_000, 1), 1)
+    rows = "\n".join(" ".join(map(str, row)) for row in distances + distances.T)
+    (tmp_path / "far.tsp").write_text(
+        "NAME: far\nTYPE: TSP\nDIMENSION: 14\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"
+        f"EDGE_WEIGHT_SECTION\n{rows}\nEOF\n"
+    )
+    files = [tmp_path / name for name in ("r.jsonl", "best.txt", "best.tour")]
+    wanted = ("--record", files[0], "--solution", files[1], "--tour", files[2])
+    asked = ("--algorithm", "ils", "--strength", "250", "--neighbourhood", "exchange2", "--iterations", "500")
+    code, _, error = drive(
+        "--instance", tmp_path / "far.tsp", "--backend", "cpu", "--seed", "2", *asked, *wanted, driver=tsp
+    )
+    assert code == 2
+    assert "far: costs from 0 to " in error and "below 2147483647, since they have 32 bits" in error
+    assert len(error.splitlines()) == 1
+    assert not any(file.exists() and file.stat().st_size for file in files)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +267,9 @@ def test_seconds_alone_limit_no_iterations():
     ("size", "local_rank", "gpus", "name"),
     [(1, 0, 0, "threads"), (1, 0, 1, "cuda"), (4, 0, 0, "cpu"), (4, 1, 2, "cuda"), (64, 3, 2, "cpu")],
 )
-def test_auto_is_a_gpu_of_ones_own_else_a_core_of_many_ranks_else_all_cores(size, local_rank, gpus, name):
+def test_auto_is_a_gpu_of_ones_own_else_a_core_of_many_ranks_else_all_cores(monkeypatch, size, local_rank, gpus, name):
+    monkeypatch.setattr(CudaBackend, "present", lambda: gpus)
+    assert automatic.gpus_here() == gpus
     assert automatic.best_backend(size, local_rank, gpus) == name
 
 
@@ -257,7 +284,7 @@ def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, 
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     else:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert automatic.gpus_here(str(tmp_path)) == found
+    assert CudaBackend.present(str(tmp_path)) == found
 
 
 def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys):
@@ -269,6 +296,7 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
         return name
 
     monkeypatch.setattr(backends, "create", create)
+    monkeypatch.setattr(CudaBackend, "present", lambda: 1)
     alone = argparse.Namespace(size=1, local_rank=0)
     assert automatic.automatic_device(argparse.Namespace(device="0"), alone, gpus=1) == "threads"
     assert capsys.readouterr().err == "note: cuda: the driver is too old; threads instead\n"

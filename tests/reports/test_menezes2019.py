@@ -147,7 +147,6 @@ def make_run(make_record):
 
     def make(strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", parameters=None, **changes):
         asked = {
-            "strategy": strategy,
             "ants": ants,
             "iterations": 20,
             "alpha": 1.0,
@@ -162,12 +161,15 @@ def make_run(make_record):
             "colonies": 1,
             "exchange": 0,
         } | (parameters or {})
+        strategy = asked.pop("strategy", strategy)
         digest = hashlib.sha256(instance.encode()).hexdigest()
         fields = {
             "workload": "aco",
             "instance": instance,
             "instance_sha256": digest,
             "best_cost": 6700,
+            "ways": {"strategy": strategy},
+            "hash_covers": "tours",
             "evaluations": ants * 38 * 38 * asked["iterations"],
             "details": {"cities": 38, "optimum": 6656},
         }
@@ -416,15 +418,15 @@ def test_records_of_one_work_have_a_plain_comparison(make_run):
     assert "# aco on dj38" in text and "38 cities" in text and "known optimum 6656" in text
 
 
-def test_a_comparison_of_several_strategies_names_the_report_that_takes_them(tmp_path, make_run):
-    append(tmp_path / "a.jsonl", make_run("coarse"))
-    append(tmp_path / "a.jsonl", make_run("fine"))
+def test_a_comparison_of_several_works_names_the_report_that_takes_them(tmp_path, make_run):
+    append(tmp_path / "a.jsonl", make_run("coarse", 1024))
+    append(tmp_path / "a.jsonl", make_run("fine", 2048))
     done = reports("compare", tmp_path / "a.jsonl", "--out", tmp_path / "out")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "parameters is {'strategy': 'coarse'} in cpu" in done.stderr
+    assert "parameters is {'ants': 1024} in cpu" in done.stderr
     assert done.stderr.endswith(
-        "but {'strategy': 'fine'} in cpu (device 0) at "
+        "but {'ants': 2048} in cpu (device 0) at "
         f"{tmp_path}/a.jsonl:2; for records of several works: `python -m reports tables`\n"
     )
     append(tmp_path / "b.jsonl", make_run("fine"))

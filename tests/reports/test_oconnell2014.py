@@ -37,14 +37,18 @@ def make_run(make_record):
     """A record of a driver of dynamic programming; keywords replace fields, those of `parameters` the parameters."""
 
     def make(workload="lcs", instance="random:1000", best_cost=650, times=(0.5, 0.5, 0.5), **changes):
-        parameters = {"trace": True, "tiling": "auto", "device_memory": None, "spill": None}
-        parameters |= {name: changes.pop(name) for name in list(changes) if name in parameters or name == "k"}
+        ways = {"tiling": "auto", "device_memory": None, "spill": None}
+        ways |= {name: changes.pop(name) for name in list(changes) if name in ways}
+        parameters = {"trace": changes.pop("trace", True)}
+        parameters |= {name: changes.pop(name) for name in list(changes) if name == "k"}
         details = {"cells": 1_000_000, "method": "bits", "streamed_bytes": 3 << 20} | changes.pop("details", {})
         fields = {
             "workload": workload,
             "instance": instance,
             "instance_sha256": f"{sum(map(ord, instance)):064x}",
             "parameters": parameters,
+            "ways": ways,
+            "hash_covers": "answer",
             "best_cost": best_cost,
             "best_index": 0,
             "evaluations": 1_000_000,

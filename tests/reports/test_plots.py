@@ -41,6 +41,15 @@ def test_equal_records_give_equal_pictures(tmp_path, make_record):
     assert first == [path.read_bytes() for path in plots.speedups(comparison, tmp_path)]
 
 
+def test_bars_of_one_device_are_told_apart_by_their_ways(tmp_path, make_record):
+    rows = [make_record(ways={"scan": scan}, evaluations=count) for scan, count in (("full", 9), ("pruned", 4))]
+    text = plots.speedups(
+        compare([*rows, make_record(backend="threads", ways={"scan": "full"}, evaluations=9)]), tmp_path
+    )
+    drawn = text[0].read_text()
+    assert [drawn.count(f"scan = {scan}") for scan in ("full", "pruned")] == [1, 1]
+
+
 def test_without_a_ratio_nothing_is_drawn(tmp_path, make_record):
     assert plots.speedups(compare([make_record(backend="threads")]), tmp_path) == []
     assert list(tmp_path.iterdir()) == []

@@ -29,15 +29,18 @@ KEYS = [
     "instance",
     "instance_sha256",
     "parameters",
+    "ways",
     "seed",
     "backend",
     "device",
+    "device_kind",
     "ranks",
     "samples",
     "best_cost",
     "best_index",
     "evaluations",
     "trajectory_hash",
+    "hash_covers",
     "environment",
 ]
 
@@ -47,7 +50,7 @@ def python(script, *arguments, **options):
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, **options)
 
 
-def test_a_line_is_one_json_object_with_the_keys_of_schema_version_1(tmp_path, make_record):
+def test_a_line_is_one_json_object_with_the_keys_of_schema_version_2(tmp_path, make_record):
     path = tmp_path / "runs.jsonl"
     append(path, make_record(times=[0.5, 0.25]))
     append(path, make_record(backend="threads"))
@@ -55,7 +58,7 @@ def test_a_line_is_one_json_object_with_the_keys_of_schema_version_1(tmp_path, m
     assert len(lines) == 2
     content = json.loads(lines[0])
     assert set(KEYS) <= set(content)
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert [sample["kernel_s"] for sample in content["samples"]] == [0.5, 0.25]
     assert set(content["samples"][0]) == {"compile_s", "transfer_s", "kernel_s", "total_s"}
 
@@ -123,6 +126,7 @@ def test_only_the_same_run_on_the_same_machine_resumes(tmp_path, make_record):
         make_record(workload="aco"),
         make_record(instance_sha256="cd" * 32),
         make_record(parameters={"climbers": 101}),
+        make_record(ways={"scan": "full"}),
         make_record(seed=1),
         make_record(backend="threads"),
         make_record(device="1"),
@@ -140,7 +144,7 @@ def test_only_the_same_run_on_the_same_machine_resumes(tmp_path, make_record):
 def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(tmp_path, make_record):
     path = tmp_path / "runs.jsonl"
     other = make_record(backend="threads")
-    strange = other.to_line().replace('"schema": 1', '"schema":  1')
+    strange = other.to_line().replace('"schema": 2', '"schema":  2')
     append(path, make_record(times=[1.0]))
     with path.open("a") as file:
         file.write(strange)
@@ -176,8 +180,8 @@ def test_processes_that_append_and_fold_at_once_lose_nothing(tmp_path, make_reco
 def test_another_schema_version_is_one_clear_error(tmp_path, make_record):
     path = tmp_path / "runs.jsonl"
     line = make_record().to_line()
-    path.write_text(line + line.replace('"schema": 1', '"schema": 2'))
-    with pytest.raises(RecordError, match=r"runs\.jsonl:2: found schema version 2, expected version 1"):
+    path.write_text(line + line.replace('"schema": 2', '"schema": 3'))
+    with pytest.raises(RecordError, match=r"runs\.jsonl:2: found schema version 3, expected version 1 or 2"):
         load(path)
 
 
@@ -187,6 +191,7 @@ def test_another_schema_version_is_one_clear_error(tmp_path, make_record):
         ("not a record\n", r":1: expected a run record"),
         ("[1, 2]\n", r":1: expected a run record"),
         ('{"schema": 1}\n', r":1: expected the key 'workload'"),
+        ('{"schema": 2}\n', r":1: expected the key 'workload'"),
         ("no line end either", r":1: expected a run record"),
     ],
 )
@@ -232,7 +237,14 @@ def test_places_that_cannot_hold_records_are_refused(tmp_path, make_record):
         ("environment", None),
         ("scored", 1),
         ("details", {"x": {2, 3}}),
-        ("schema", 2),
+        ("schema", 1),
+        ("ways", ["scan"]),
+        ("ways", {"scan": 10**400}),
+        ("hash_covers", "course"),
+        ("device_kind", "fpga"),
+        ("evaluations", 10**400),
+        ("instance", "\ud800"),
+        ("details", {"name": "\ud800"}),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(make_record, field, value):

@@ -37,8 +37,9 @@ def make_run(make_record):
     """A record of an exact search; keywords replace fields, `bound` and others parameters, `nodes` and others details."""
 
     def make(instance="gr17", best_cost=2085, times=(0.5, 0.5, 0.5), **changes):
-        parameters = {"bound": "one-tree", "enumerate": None, "depth": None, "count": False}
-        parameters |= {name: changes.pop(name) for name in list(changes) if name in parameters}
+        ways = {"bound": "one-tree", "enumerate": None, "depth": None}
+        ways |= {name: changes.pop(name) for name in list(changes) if name in ways}
+        parameters = {"count": changes.pop("count", False)}
         details = {"cities": 17, "nodes": 1000, "nodes_per_second": 2000.0, "root_bound": 2080}
         details |= changes.pop("details", {})
         fields = {
@@ -46,6 +47,8 @@ def make_run(make_record):
             "instance": instance,
             "instance_sha256": f"{sum(map(ord, instance)):064x}",
             "parameters": parameters,
+            "ways": ways,
+            "hash_covers": "answer",
             "best_cost": best_cost,
             "best_index": 0,
             "evaluations": 0,
@@ -185,7 +188,7 @@ def test_an_instance_that_was_searched_on_the_host_stands_in_the_default_bounds_
     report = tables_report([host, make_run()])
     (table,) = report.tables
     assert table.title == "bound one-tree"
-    assert line_of(table, "eil7").runs[0].record.parameters["bound"] == "host"
+    assert line_of(table, "eil7").runs[0].record.ways["bound"] == "host"
     both = tables_report([make_run("eil7", 66, times=[0.2] * 3), host])
     assert line_of(both.tables[0], "eil7").runs[0].running.median.value == 0.2
 

@@ -1,6 +1,8 @@
 """Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
 
 from core.kernels.moves import exchanged, flipped
+from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
+from core.problems.problem import Evaluation, Kept, Problem
 from core.search.local_search.algorithms import (
     Algorithm,
     HillClimbing,
@@ -9,10 +11,10 @@ from core.search.local_search.algorithms import (
     TabuSearch,
     VariableNeighbourhoodSearch,
 )
-from core.search.local_search.neighbourhoods import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
-from core.search.local_search.problem import Evaluation, Kept, Problem
-from core.search.local_search.search import LocalSearch, Outcome
+from core.search.local_search.outcome import Outcome, Unconfirmed
+from core.search.local_search.search import LocalSearch
 from core.search.local_search.stops import Iterations, NoImprovement, Seconds, Stop, Target
+from core.search.local_search.validation import ProblemError, check
 
 __all__ = [
     "NEIGHBOURHOODS",
@@ -28,14 +30,17 @@ __all__ = [
     "Outcome",
     "Permutation",
     "Problem",
+    "ProblemError",
     "Reals",
     "Seconds",
     "SimulatedAnnealing",
     "Stop",
     "TabuSearch",
     "Target",
+    "Unconfirmed",
     "Values",
     "VariableNeighbourhoodSearch",
+    "check",
     "exchanged",
     "flipped",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.kernels import local_search as template
 from core.kernels import moves
-from core.search.local_search.neighbourhoods import listed_moves
+from core.problems.encodings import listed_moves
 
 SLICE = 1 << 22
 """Neighbours that are evaluated and copied at a time."""

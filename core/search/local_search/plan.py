@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from core.errors import UserError
 from core.kernels import local_search as template
 from core.kernels import moves
+from core.problems.encodings import neighbourhood
+from core.problems.problem import Evaluation, Problem, checked_place
 from core.search.local_search.algorithms import Algorithm
-from core.search.local_search.neighbourhoods import neighbourhood
-from core.search.local_search.problem import Evaluation, Problem, checked_place
 
 MOST_NEIGHBOURS = 2**32 - 1
 MOST_LEVELS = 3
+LARGEST_UNSTATED = 2**30 - 1
+"""The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
 LEVELS = ("iteration", "algorithm", "solution")
 
 
@@ -80,6 +84,7 @@ class Plan:
         self.tables = checked_place(tables)
         self.check_level(ranks)
         self.check_host(generate, select, tuned)
+        self.check_costs()
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
         self.choose_evaluation(evaluation)
         self.choose_memory()
@@ -113,18 +118,46 @@ class Plan:
             raise UserError("simulated annealing draws on the device: expected select device")
         self.keeps_apart = select == "host" or tuned
 
+    def check_costs(self) -> None:
+        """Refuse costs that 32 bits do not hold, and settle which costs a walk may meet."""
+        stated = self.problem.cost_range()
+        self.least_cost, self.most_cost = stated or (-LARGEST_UNSTATED, LARGEST_UNSTATED)
+        size = max(abs(self.least_cost), abs(self.most_cost), self.most_cost - self.least_cost)
+        if size >= moves.NEVER:
+            raise UserError(
+                f"{self.problem.name}: costs from {self.least_cost} to {self.most_cost} are possible: expected costs "
+                f"and differences of costs below {moves.NEVER}, since they have 32 bits"
+            )
+        tolerance = self.problem.tolerance()
+        self.least_cost, self.most_cost = self.least_cost - tolerance, self.most_cost + tolerance
+
+    def is_astray(self, costs: np.ndarray) -> np.ndarray:
+        """Which costs the problem cannot have."""
+        return (costs < self.least_cost) | (costs > self.most_cost)
+
+    @property
+    def expected_costs(self) -> str:
+        """The costs that the problem can have, in words."""
+        is_stated = self.problem.cost_range() is not None
+        why = "as its cost_range says" if is_stated else "since costs and their differences have 32 bits"
+        return f"{self.least_cost} to {self.most_cost}, {why}"
+
+    @property
+    def searched(self) -> str:
+        """Problem, algorithm, neighbourhoods and evaluation, in words."""
+        names = ", ".join(one.name for one in self.neighbourhoods)
+        return f"{self.problem.name}, {self.algorithm.name} by {names}, evaluation {self.evaluation_name}"
+
     def choose_neighbourhoods(self, names: list[str]) -> None:
         """Find the neighbourhoods and their sizes."""
         if not 1 <= len(names) <= MOST_LEVELS:
             raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
         encoding = self.problem.encoding
         self.neighbourhoods = [neighbourhood(name, encoding) for name in names]
-        known = self.problem.neighbourhoods
+        known = self.problem.known_neighbourhoods()
         for one in self.neighbourhoods:
-            if (known and one.name not in known) or (not known and one.change == moves.REVERSE):
-                raise UserError(
-                    f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(known) or 'all but it'}"
-                )
+            if one.name not in known:
+                raise UserError(f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(known)}")
             if one.change != self.neighbourhoods[0].change:
                 raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
         if len(names) > 1 and self.algorithm.rule not in (template.BEST, template.FIRST):
@@ -175,17 +208,22 @@ class Plan:
     @property
     def parameters(self) -> dict[str, object]:
         """What decides the trajectory, for the record."""
+        remember = "moves" if self.memory_kind == moves.MOVES else "attributes"
+        settled = {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": remember}
         return {
             **self.algorithm.parameters,
+            **(settled if self.algorithm.rule == template.TABU else {}),
             "neighbourhood": "+".join(one.name for one in self.neighbourhoods),
             "walks": self.walks,
             "exchange": self.exchange,
-        } | ({"tenure": self.tenure, "tenure_span": self.tenure_span} if self.algorithm.rule == template.TABU else {})
+        }
 
     @property
     def ways(self) -> dict[str, object]:
         """What decides how the work is done and not what comes out, for the record."""
+        batch = {"batch": self.algorithm.batch} if self.algorithm.rule == template.ANNEAL else {}
         return {
+            **batch,
             "evaluation": self.evaluation_name,
             "level": self.level,
             "generate": self.generate,

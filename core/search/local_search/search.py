@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from core.errors import LaunchRefused, UserError
 from core.kernels import local_search as template
 from core.kernels import moves
 from core.kernels.moves import start_solutions
+from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.host_driven import HostLoop
+from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
 from core.search.local_search.plan import MOST_LEVELS, Plan
-from core.search.local_search.problem import Problem
 from core.search.local_search.stops import Stop
+from core.search.local_search.validation import ProblemError, first_moves_together
 
 NO_KEY = np.uint64(template.NO_KEY)
 SMALL = 16_384
@@ -26,37 +28,6 @@ MOST_TEAMS = 65_535
 FIRST_BATCH = 16
 LONGEST_BATCH_S = 0.25
 """The host looks at the time and can be interrupted about so often."""
-
-
-class Outcome(NamedTuple):
-    """What all walks of all ranks together found.
-
-    Attributes
-    ----------
-    cost : int
-        Of the best solution.
-    walk : int
-        The smallest number of a walk that found it.
-    found_at : int
-        The iteration in which that walk found it.
-    iterations : int
-        Of all walks together.
-    evaluations : int
-        Neighbours looked at, as a sequential run counts them.
-    digest : int
-        64 bits that stand for the trajectories of all walks.
-    solution : ndarray, shape (n,)
-        The best solution.
-
-    """
-
-    cost: int
-    walk: int
-    found_at: int
-    iterations: int
-    evaluations: int
-    digest: int
-    solution: np.ndarray
 
 
 class LocalSearch(Plan):
@@ -73,8 +44,8 @@ class LocalSearch(Plan):
     neighbourhoods, **options
         See `core.search.local_search.plan.Plan`.
     tune
-        From the sizes of solution and neighbourhood to something with the methods of `backends.tuning.Tuner`, which
-        tries shapes of the scan during the first iterations.
+        From the kernel of the scan and the sizes of solution and neighbourhood to something with the methods of
+        `backends.tuning.Tuner`, which tries shapes of the scan during the first iterations, or knows the best one.
 
     Raises
     ------
@@ -91,13 +62,13 @@ class LocalSearch(Plan):
         algorithm: Algorithm,
         neighbourhoods: str | Sequence[str],
         *,
-        tune: Callable[[int, int], Any] | None = None,
+        tune: Callable[[Any, int, int], Any] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(problem, algorithm, neighbourhoods, communicator.size, tuned=tune is not None, **options)
         self.backend = backend
         self.communicator = communicator
-        self.tuner: Any = tune(problem.encoding.n, max(self.sizes)) if tune else None
+        self.is_tried = False
         self.kernels = template.search_kernels(
             problem.hooks(self.evaluation, self.given, self.neighbourhoods[0].name, self.tables),
             tuple(one.shape for one in self.neighbourhoods),
@@ -107,6 +78,7 @@ class LocalSearch(Plan):
             algorithm.at_optimum,
             self.level == "solution",
         )
+        self.tuner: Any = tune(self.kernels.scan, problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_launch()
         self.allocate()
         self.settle_launch()
@@ -139,6 +111,8 @@ class LocalSearch(Plan):
         self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
         if self.level == "solution" and wide:
             self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
+        if self.tuner is not None and self.tuner.done:
+            self.teams, self.team_size = self.tuner.next()
 
     def settle_launch(self) -> None:
         """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
@@ -201,8 +175,8 @@ class LocalSearch(Plan):
             backend.write(self.solutions, np.tile(given, self.here))
         solutions = backend.download(self.solutions).reshape(self.here, encoding.n)
         costs = np.array([problem.cost(one) for one in solutions], np.int64)
-        if np.abs(costs).max(initial=0) >= 2**30:
-            raise UserError(f"{problem.name}: a solution costs {costs.max()}: expected less than 2^30")
+        for cost in costs[self.is_astray(costs)][:1]:
+            raise UserError(f"{problem.name}: a start solution costs {cost}: expected {self.expected_costs}")
         control = np.zeros((self.here, template.CONTROL), np.int32)
         control[:, template.COST] = control[:, template.BEST_COST] = costs
         control[:, template.HOME_COST] = moves.NEVER
@@ -254,8 +228,9 @@ class LocalSearch(Plan):
 
     def warm_up(self) -> None:
         """Make one iteration, so that everything is compiled; the time counts as the backend's compilation."""
+        self.try_problem()
         with self.backend.warming_up():
-            self.run(Stop(iterations=1))
+            self.walk(Stop(iterations=1), None, None)
 
     def run(self, stop: Stop, start: np.ndarray | None = None, advance: Callable[[int], None] | None = None) -> Outcome:
         """Walk until ``stop`` holds.
@@ -269,8 +244,38 @@ class LocalSearch(Plan):
         advance
             Called with the number of iterations since the last call.
 
+        Raises
+        ------
+        Unconfirmed
+            The best solution has another cost by the problem's `cost`.
+        ProblemError
+            The problem is new, and the first of its moves that plain Python tries are wrong; or a walk came to a cost
+            that is not possible.
+        UserError
+            A start solution is none, or costs too much.
+
         """
         stop.check()
+        self.try_problem()
+        outcome = self.walk(stop, start, advance)
+        self.confirm(outcome)
+        return outcome
+
+    def try_problem(self) -> None:
+        """Before the first run: try some moves of a problem that no test of the suite knows."""
+        if not self.is_tried and not vars(type(self.problem)).get("tested", False):
+            names = [one.name for one in self.neighbourhoods]
+            first_moves_together(self.communicator, self.problem, names, self.evaluation_name)
+        self.is_tried = True
+
+    def confirm(self, outcome: Outcome) -> None:
+        """Hold the best solution to the problem's scorer; what the first rank finds counts for all."""
+        cost = self.communicator.bcast(int(self.problem.cost(outcome.solution)))
+        if abs(cost - outcome.cost) > self.problem.tolerance():
+            raise Unconfirmed(self.searched, outcome, cost)
+
+    def walk(self, stop: Stop, start: np.ndarray | None, advance: Callable[[int], None] | None) -> Outcome:
+        """Walk until ``stop`` holds, without a look at the result."""
         began = time.perf_counter()
         self.begin(stop, start)
         done, batch = 0, FIRST_BATCH
@@ -290,7 +295,13 @@ class LocalSearch(Plan):
             now = time.perf_counter()
             # The first rank's clock decides for all: they must agree on how often they meet.
             batch, late = self.communicator.bcast((next_batch(batch, now - before), now - began > stop.seconds))
-            running = self.communicator.sum(int((control[:, template.STOP] == template.RUNNING).sum()))
+            found = [control[:, template.STOP] == template.RUNNING, self.is_astray(control[:, template.COST])]
+            running, astray = self.communicator.sum(np.array([one.sum() for one in found], np.int64))
+            if astray:
+                raise ProblemError(
+                    f"{self.problem.name}: a walk came to a cost out of range: expected {self.expected_costs}; look at "
+                    "`delta`, or make costs smaller"
+                )
             # Walks that rest may go on after an exchange, which must not depend on when the clock makes a batch end.
             exchanged = self.exchange == 0 or done % self.exchange == 0
             if late or (running == 0 and exchanged):
@@ -323,8 +334,6 @@ class LocalSearch(Plan):
                 self.iterate_tuned()
         elif self.communicator.size == 1:
             if self.sequence is None:
-                if self.tuner is not None:
-                    self.teams, self.team_size = self.tuner.next()
                 with self.backend.record() as self.sequence:
                     self.launch_scan()
                     self.launch_step()
@@ -452,12 +461,3 @@ def next_batch(batch: int, seconds: float) -> int:
 def rounded(lanes: int) -> int:
     """Lanes rounded up to whole warps."""
     return -(-lanes // 32) * 32
-
-
-def mixed_digests(digests: np.ndarray, walks: np.ndarray) -> int:
-    """One digest of all walks, a sum, so that their order does not count."""
-    with np.errstate(over="ignore"):
-        x = digests ^ (walks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return int((x ^ (x >> np.uint64(31))).sum(dtype=np.uint64))

@@ -104,7 +104,7 @@ def test_value_is_that_of_150_digits(point):
 
 
 def test_value_is_what_a_double_loop_sums_up():
-    point = np.random.default_rng(7).uniform(-1, 1, 400)
+    point = np.random.default_rng(7).uniform(-1, 1, 341)
     expected = 0.0
     for x in point.tolist():
         for i in range(1, 101):
@@ -125,15 +125,16 @@ def test_single_precision_coordinates_are_taken_as_they_are():
     assert weierstrass.value(x) == weierstrass.value([float(coordinate) for coordinate in x])
 
 
-def test_costs_of_the_largest_instance_fit_in_31_bits():
-    # the bound of two terms in a row by a fine scan, with what the sine's slope allows between two angles
-    r, steps = 2**-0.25, 200_000
+def test_differences_of_the_largest_instance_s_costs_fit_in_31_bits():
+    # the bound of ten terms in a row by a fine scan, with what their slopes allow between two angles
+    r, steps = 2**-0.25, 400_000
     angles = np.linspace(0, 2 * np.pi, steps)
-    pair = (np.sin(angles) + r * np.sin(2 * angles)).max() + 3 * 2 * np.pi / steps
-    per_coordinate = pair * sum(2 ** (-i / 4) for i in range(1, 100, 2))
+    slope = sum(r**j * 2**j for j in range(10))
+    ten = sum(r**j * np.sin(2**j * angles) for j in range(10)).max() + slope * np.pi / (steps - 1)
+    per_coordinate = ten * sum(2 ** (-i / 4) for i in range(1, 100, 10))
     assert per_coordinate < weierstrass.LARGEST_TERM
-    assert weierstrass.MOST_COORDINATES * weierstrass.LARGEST_TERM * 2**20 < weierstrass.LARGEST_COST
-    grid = np.random.default_rng(1).uniform(-1, 1, (50, 400))
+    assert 2 * weierstrass.MOST_COORDINATES * weierstrass.LARGEST_TERM * 2**20 < weierstrass.LARGEST_COST
+    grid = np.random.default_rng(1).uniform(-1, 1, (50, 341))
     assert max(abs(weierstrass.value([x])) for x in grid.ravel()) < weierstrass.LARGEST_TERM
 
 
@@ -151,8 +152,8 @@ def test_instance_is_named_by_its_size():
 @pytest.mark.parametrize(
     "spec, words",
     [
-        ("0", "found 0 coordinates, expected 1 to 400"),
-        ("weierstrass:401", "found 401 coordinates, expected 1 to 400, so that costs in units of 2^-20 fit in 31 bits"),
+        ("0", "found 0 coordinates, expected 1 to 341"),
+        ("weierstrass:342", "found 342 coordinates, expected 1 to 341, so that costs in units of 2^-20 fit in 31 bits"),
         ("-1", "no such function"),
         ("weierstrass", "no such function"),
         ("weierstrass:x", "no such function"),

@@ -8,7 +8,7 @@ import pytest
 
 from backends.cpu import CpuBackend
 from cluster import Solo
-from core.search.local_search import HillClimbing, Iterations, LocalSearch, TabuSearch
+from core.search.local_search import HillClimbing, Iterations, LocalSearch, TabuSearch, check
 
 README = Path(__file__).parents[3] / "README.md"
 
@@ -36,6 +36,10 @@ def test_every_backend_searches_the_readme_s_problem(backend, labs, name, algori
     found = LocalSearch(backend, Solo(), problem, algorithm, name).run(Iterations(6))
     assert found[:-1] == expected[:-1]
     assert problem.cost(found.solution) == found.cost
+
+
+def test_the_readme_s_problem_passes_its_check(labs):
+    check(labs.Labs(9))
 
 
 @pytest.mark.parametrize(("n", "optimum"), [(7, 3), (11, 5), (13, 6)])  # Barker sequences

@@ -10,7 +10,7 @@ import pytest
 
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
-from backends.tuning import Tuner
+from backends.tuning import Shape, Tuner
 from cluster import Solo
 from core.problems.qap import Qap
 from core.search.local_search import Iterations, NoImprovement, Seconds, Target
@@ -39,8 +39,7 @@ def test_same_search_on_every_backend(backend, row, cpu):
     outcome = found(expected)
     assert found(search(backend, Solo(), row)) == outcome
     problem, best = expected.problem, np.array(outcome[-1])
-    tolerance = problem.tolerance() if row[0].startswith("weierstrass") else 0
-    assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= tolerance
+    assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= problem.tolerance()
 
 
 @pytest.mark.parametrize("row", [ROWS[0], ROWS[2], ROWS[4]], ids=named)
@@ -127,10 +126,30 @@ def test_a_neighbourhood_is_evaluated_in_slices_on_the_host(cpu, monkeypatch):
 def test_tuned_launches_are_the_same_search(python, row, cpu):
     expected = found(search(cpu, Solo(), row))
     tuned = search(
-        python, Solo(), row, tune=lambda n, size: Tuner(python.capabilities._replace(max_team_size=8), n, size, 2)
+        python,
+        Solo(),
+        row,
+        tune=lambda kernel, n, size: Tuner(python.capabilities._replace(max_team_size=8), n, size, 2),
     )
     assert found(tuned) == expected
     assert tuned.tuner.done
+
+
+def test_a_known_shape_is_the_one_that_runs(python, cpu, monkeypatch):
+    scans = []
+    execute = python.execute
+
+    def noted(launch):
+        if launch.executable.kernel.source.name == "scan_shared":
+            scans.append((launch.teams, launch.executable.team_size))
+        execute(launch)
+
+    monkeypatch.setattr(python, "execute", noted)
+    tuned = search(
+        python, Solo(), ROWS[0], tune=lambda kernel, n, size: Tuner(python.capabilities, n, size, known=Shape(3, 5))
+    )
+    assert found(tuned) == found(search(cpu, Solo(), ROWS[0]))
+    assert scans == [(3, 5)] * table.ITERATIONS
 
 
 @pytest.mark.parametrize("row", [ROWS[0], ROWS[4]], ids=named)

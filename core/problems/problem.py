@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,9 +11,11 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.local_search import Hooks
+from core.kernels.moves import REVERSE
 from core.lang import Array, Function, Pack, Parts, Table, f32, i32
+from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, PLACES
-from core.search.local_search.neighbourhoods import Encoding
+from core.problems.encodings import NEIGHBOURHOODS, Encoding
 
 
 class Kept(NamedTuple):
@@ -52,6 +56,11 @@ class Evaluation(NamedTuple):
     quick_for: tuple[str, ...] = ()
     work: int = 16
 
+    @property
+    def functions(self) -> list[Function]:
+        """Those of its functions that there are."""
+        return [one for one in self if isinstance(one, Function)]
+
 
 class Problem:
     """Base class of problems.
@@ -72,7 +81,8 @@ class Problem:
     points = 0
     """Neighbours, where they are drawn at random."""
     optimum: int | None = None
-    sha256 = "0" * 64
+    tested = False
+    """Whether the suite's tests hold this class to `cost`, so that a search need not. Subclasses do not inherit it."""
 
     def __init__(self, name: str, encoding: Encoding, data: Mapping[str, Any]) -> None:
         self.name = name
@@ -82,6 +92,28 @@ class Problem:
     def cost(self, solution: np.ndarray) -> int:
         """Score a solution from scratch, in plain NumPy: what every search is held to."""
         raise NotImplementedError
+
+    def tolerance(self) -> int:
+        """By how much a search's cost may differ from `cost`: not at all, unless `delta` rounds."""
+        return 0
+
+    def cost_range(self) -> tuple[int, int] | None:
+        """The least and the largest cost that any solution can have, or bounds on them; None: not known.
+
+        Costs and differences of costs have 32 bits. A search refuses a problem whose range does not fit before it
+        begins; where the range is not known, it ends as soon as it meets a cost of 2^30 or more.
+        """
+        return None
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Digest of what is searched; by default `content_digest`. Equal for equal work, so the name does not count."""
+        return content_digest(self)
+
+    def known_neighbourhoods(self) -> list[str]:
+        """Names of those that `delta` knows: what the class lists, or all of the encoding but 2opt."""
+        fitting = [one for one in NEIGHBOURHOODS.values() if one.encoding == self.encoding.name]
+        return list(self.neighbourhoods) or [one.name for one in fitting if one.change != REVERSE]
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """The ways to evaluate a neighbourhood, the preferred one first; by default one, from ``self.delta``."""
@@ -120,6 +152,33 @@ class Problem:
             key: (int(data[kept.size]) if isinstance(kept.size, str) else kept.size, kept.dtype)
             for key, kept in evaluation.kept.items()
         }
+
+
+def content_digest(problem: Problem) -> str:
+    """SHA-256 of encoding, data and kernel functions, the same in every process and on every machine.
+
+    Data count with their names, types, shapes and values; functions with all that they call (see
+    `core.lang.digest.source_digest`).
+    """
+    functions: list[Function] = []
+    given: dict[str, Mapping[str, Any]] = {"": problem.data}
+    for name in problem.known_neighbourhoods():
+        for way, evaluation in problem.evaluations(name).items():
+            functions += evaluation.functions
+            given[way] = problem.data_for(way)
+    said = f"{tuple(problem.encoding)} {problem.points} {source_digest(functions)}"
+    content = hashlib.sha256(said.encode())
+    for way, data in sorted(given.items()):
+        if way and data is problem.data:
+            continue
+        for name, value in sorted(data.items()):
+            if isinstance(value, np.ndarray):
+                plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+                content.update(f"\n{way} {name} {plain.dtype.str} {plain.shape} ".encode())
+                content.update(plain.tobytes())
+            else:
+                content.update(f"\n{way} {name} {value.hex() if isinstance(value, float) else int(value)}".encode())
+    return content.hexdigest()
 
 
 def checked_place(tables: str) -> str:

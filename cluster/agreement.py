@@ -1,0 +1,58 @@
+"""Ranks compare what they were asked for, once, before they work: unlike ranks would wait for each other for ever.
+
+Or worse, they would not, and put parts of two different works together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cluster import presence
+from cluster.communicators import Communicator
+from core.errors import UserError
+
+MOST_NAMED = 4
+"""Ranks that a message names one by one."""
+
+
+def agree(ranks: Communicator, facts: Mapping[str, str]) -> None:
+    """Compare what must be equal on all ranks; every rank calls it, before any other call of the communicator.
+
+    Parameters
+    ----------
+    ranks
+        The communicator; a process alone agrees with itself.
+    facts
+        Names and values, the most telling first: the first one that differs is reported.
+
+    Raises
+    ------
+    UserError
+        On every rank, if a fact differs between two; it names both values and where they were found.
+
+    """
+    if ranks.size == 1:
+        return
+    with presence.all_ranks_expected():
+        everyone = ranks.gather(dict(facts))
+        difference = ranks.bcast(first_difference(everyone) if everyone is not None else "")
+    if difference:
+        raise UserError(difference)
+
+
+def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
+    """Say which fact is not the same for all, by rank; empty if there is none."""
+    for name in dict.fromkeys(name for facts in everyone for name in facts):
+        places: dict[str, list[int]] = {}
+        for rank, facts in enumerate(everyone):
+            places.setdefault(facts.get(name, "not given"), []).append(rank)
+        if len(places) > 1:
+            (first, here), (second, there) = list(places.items())[:2]
+            return f"{name}: found {first} on {_named(here)} and {second} on {_named(there)}, expected the same"
+    return ""
+
+
+def _named(ranks: Sequence[int]) -> str:
+    names = ", ".join(map(str, ranks[:MOST_NAMED]))
+    more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
+    return f"rank{'s' if len(ranks) > 1 else ''} {names}{more}"

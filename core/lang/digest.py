@@ -1,0 +1,89 @@
+"""A digest of what functions of the kernel language say: the same in every process, on every machine and Python.
+
+`core.lang.source.Source.identity` names code by its place, which is enough while a job runs. What outlives a job (a
+record, a launch shape that was found) needs to know whether the code itself is the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterable
+from types import CodeType
+
+from core.lang.source import Source
+from core.lang.types import Generic, Integer
+
+DOCSTRING = -1
+"""Stands for the kind of a token that is a docstring, which no kind of Python's is."""
+
+
+def source_digest(sources: Iterable[Source]) -> str:
+    """SHA-256 of functions, of all that they call, and of the constants that they read.
+
+    Comments, docstrings, blank lines and the place in a file do not count; neither does the order of ``sources``.
+
+    Parameters
+    ----------
+    sources
+        Functions and kernels.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    """
+    described = {_described(source, {}) for source in sources}
+    return hashlib.sha256("\n".join(sorted(described)).encode()).hexdigest()
+
+
+def _described(source: Source, numbers: dict[Source, int]) -> str:
+    """The function's words, then what each name in it stands for; one that was met before is its number alone."""
+    if source in numbers:
+        return f"function {numbers[source]}"
+    numbers[source] = len(numbers)
+    code = source.python.__code__
+    try:
+        said = _words(code)
+    except OSError:
+        source.refuse(None, "its source text cannot be found; define it in a file")
+    meanings = []
+    for name in sorted({*code.co_names, *code.co_freevars}):
+        value = source.lookup(name)
+        if isinstance(value, Source):
+            meanings.append(f"{name}: {_described(value, numbers)}")
+        elif isinstance(value, (bool, int, float, str, Integer)):
+            meanings.append(f"{name} = {value!r}")
+        elif isinstance(value, Generic):
+            meanings.append(f"{name}: any type {value.name}")
+    return f"{said} {source.pack or ''} [{'; '.join(meanings)}]"
+
+
+@functools.cache
+def _words(code: CodeType) -> str:
+    """The tokens of a function's source text, without what changes nothing.
+
+    Not its syntax tree, whose printed form differs from one version of Python to the next.
+    """
+    import inspect
+    import io
+    import textwrap
+    import tokenize
+
+    text = textwrap.dedent(inspect.getsource(code))
+    found = []
+    before = None
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.NL):
+            continue
+        if token.type == tokenize.STRING and before == tokenize.INDENT:
+            before = DOCSTRING
+            continue
+        if token.type in (tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):
+            if before != DOCSTRING:
+                found.append(tokenize.tok_name[token.type])
+        else:
+            found.append(token.string)
+        before = token.type
+    return " ".join(found)

@@ -1,0 +1,79 @@
+"""What a search found, and the error of a search whose result its problem's scorer does not confirm."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+
+
+class Outcome(NamedTuple):
+    """What all walks of all ranks together found.
+
+    Attributes
+    ----------
+    cost : int
+        Of the best solution.
+    walk : int
+        The smallest number of a walk that found it.
+    found_at : int
+        The iteration in which that walk found it.
+    iterations : int
+        Of all walks together.
+    evaluations : int
+        Neighbours looked at, as a sequential run counts them.
+    digest : int
+        64 bits that stand for the trajectories of all walks.
+    solution : ndarray, shape (n,)
+        The best solution.
+
+    """
+
+    cost: int
+    walk: int
+    found_at: int
+    iterations: int
+    evaluations: int
+    digest: int
+    solution: np.ndarray
+
+
+class Unconfirmed(UserError):  # noqa: N818
+    """A search claims another cost for its best solution than the problem's `cost` gives it.
+
+    Parameters
+    ----------
+    searched : str
+        Problem, algorithm, neighbourhoods and evaluation, in words.
+    outcome : Outcome
+        What the search claims.
+    cost : int
+        What its solution costs by the scorer.
+
+    """
+
+    exit_code = 1
+
+    def __init__(self, searched: str, outcome: Outcome, cost: int) -> None:
+        super().__init__(
+            f"{searched}: the search claims that its best solution costs {outcome.cost}, but `cost` says {cost}: "
+            "expected the same; look at `delta` and what it reads, and let core.search.local_search.check try them"
+        )
+        self.searched = searched
+        self.outcome = outcome
+        self.cost = cost
+
+    def __reduce__(self) -> tuple:
+        """Pickle by its parts, so that the error crosses process borders."""
+        return Unconfirmed, (self.searched, self.outcome, self.cost)
+
+
+def mixed_digests(digests: np.ndarray, walks: np.ndarray) -> int:
+    """One digest of all walks, a sum, so that their order does not count."""
+    with np.errstate(over="ignore"):
+        x = digests ^ (walks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return int((x ^ (x >> np.uint64(31))).sum(dtype=np.uint64))

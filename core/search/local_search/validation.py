@@ -1,0 +1,335 @@
+"""Whether a problem's kernel functions say what its `cost` says: some moves, tried on the plain-Python run.
+
+That run checks every subscript, every overflow and every barrier, which devices do not. `check` is for a test of your
+own problem; a search calls `first_moves` once for a problem that is new to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import moves as kinds
+from core.kernels.local_search import EVERYTHING, ONE_MOVE
+from core.kernels.move_trials import Trials, trial_kernels
+from core.lang.types import BY_DTYPE
+from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
+from core.problems.problem import Problem, content_digest
+
+LANES = 3
+FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
+"""What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
+(though two moves at least), and so many elements read."""
+REALS_GRID = 2**24
+WRITTEN = (
+    "it writes where it should only read: data are for reading, a walk's state is `Kept`, evaluating changes nothing"
+)
+seen: set[tuple[str, str, str]] = set()
+"""Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves."""
+
+
+class ProblemError(UserError):
+    """A problem's kernel functions leave their arrays or 32 bits, or do not say what its `cost` says."""
+
+
+def check(
+    problem: Problem, neighbourhood: str | None = None, evaluation: str | None = None, *, moves: int = 16, seed: int = 0
+) -> None:
+    """Try moves of a problem on the plain-Python run and rescore each neighbour by `Problem.cost`.
+
+    Tried are `delta`, and what else the evaluation has: `begin`, `update`, `move`, `refresh`, `quick` and `partial`,
+    with one lane and with several, which run in either order, from a random solution and again after a move. Use small
+    instances: plain Python takes some microseconds for each operation.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    neighbourhood, evaluation
+        Names; by default all that the problem knows.
+    moves
+        Moves to try of each.
+    seed
+        Of the solution and of the moves.
+
+    Raises
+    ------
+    ProblemError
+        A difference that is not that of rescoring, an index outside of an array, an overflow, or lanes that depend on
+        their order. One line says which function, which move, what was found and what was expected.
+
+    """
+    for name in [neighbourhood] if neighbourhood else problem.known_neighbourhoods():
+        for way in [evaluation] if evaluation else problem.evaluations(name):
+            kernels = kernels_of(problem, name, way)
+            for lanes, reverse in ((1, False), (LANES, False), (LANES, True)):
+                Trial(problem, name, way, kernels, seed, lanes, reverse).run(moves)
+
+
+def first_moves(problem: Problem, name: str, way: str) -> None:
+    """Try a few moves, once in a process for problems of equal content, and end quietly where that would take long."""
+    key = (content_digest(problem), name, way)
+    if key in seen:
+        return
+    moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[way].work))
+    with contextlib.suppress(EnoughReads):
+        Trial(problem, name, way, kernels_of(problem, name, way), most_reads=FIRST_READS).run(moves)
+    seen.add(key)
+
+
+def first_moves_together(communicator: Any, problem: Problem, names: list[str], way: str) -> None:
+    """Let the first rank try the first moves, and raise what it finds on every rank; all ranks call this."""
+    wrong = ""
+    if communicator.rank == 0:
+        try:
+            for name in names:
+                first_moves(problem, name, way)
+        except UserError as error:
+            wrong = str(error)
+    wrong = communicator.bcast(wrong)
+    if wrong:
+        raise ProblemError(wrong)
+
+
+class EnoughReads(Exception):  # noqa: N818
+    """As many elements were read as a `Trial` may read."""
+
+
+class Metered(np.ndarray):
+    """An array that counts down how often it, or a view of it, is read."""
+
+    left: list[int]
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.left = getattr(source, "left", [0])
+
+    def __getitem__(self, key: Any) -> Any:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise EnoughReads
+        return super().__getitem__(key)
+
+
+def kernels_of(problem: Problem, name: str, way: str) -> Trials:
+    """The kernels that try an evaluation of a neighbourhood."""
+    hooks = problem.hooks(problem.evaluations(name)[way], problem.data_for(way), name)
+    return trial_kernels(hooks, neighbourhood(name, problem.encoding).change)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same memory, to which nobody writes."""
+    found = array.view()
+    found.flags.writeable = False
+    return found
+
+
+def metered(array: np.ndarray, left: list[int]) -> Metered:
+    """The same memory, whose reads count down ``left[0]`` to the `EnoughReads` that ends them."""
+    found: Metered = array.view(Metered)
+    found.left = left
+    return found
+
+
+class Trial:
+    """One evaluation of a neighbourhood on the plain-Python run, from one random solution.
+
+    Parameters
+    ----------
+    problem, name, way
+        The problem, a neighbourhood's name and an evaluation's.
+    kernels
+        See `kernels_of`.
+    seed
+        Of the solution and the moves.
+    lanes, reverse
+        Of the team, and whether they run from last to first.
+    most_reads
+        Elements that kernels may read before `EnoughReads` ends the trial.
+
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        name: str,
+        way: str,
+        kernels: Trials,
+        seed: int = 0,
+        lanes: int = LANES,
+        reverse: bool = False,
+        most_reads: int | None = None,
+    ) -> None:
+        self.problem = problem
+        self.one: Neighbourhood = neighbourhood(name, problem.encoding)
+        self.way = way
+        self.lanes, self.reverse = lanes, reverse
+        self.random = np.random.default_rng(seed)
+        self.evaluation = problem.evaluations(name)[way]
+        data = problem.data_for(way)
+        self.hooks = problem.hooks(self.evaluation, data, name)
+        self.kernels = kernels
+        self.left = [most_reads] if most_reads is not None else None
+        self.data = {key: read_only(v.reshape(-1)) if isinstance(v, np.ndarray) else v for key, v in data.items()}
+        # A pattern that shows when a walk's state is read before it was written.
+        self.kept = {
+            key: np.full(max(1, count) * np.dtype(dtype).itemsize, 0xA5, np.uint8).view(dtype)
+            for key, (count, dtype) in problem.kept_sizes(self.evaluation, data).items()
+        }
+        self.solution = random_solution(problem.encoding, self.random)
+        self.made = 0
+
+    def run(self, moves: int) -> None:
+        """Try half of the moves at the start, make one, and try the others; a solution without neighbours has none."""
+        size = self.one.size(self.problem.encoding, self.problem.points)
+        if size < 1:
+            return
+        self.launch(self.kernels.build)
+        changed = (EVERYTHING, 0, 0, -1)
+        count = max(1, moves // 2)
+        first = int(self.random.integers(max(1, size - count + 1)))
+        window = np.arange(first, min(first + count, size))
+        for _ in range(2):
+            others = self.random.integers(size, size=count // 2)
+            asked = self.listed(np.concatenate([window, others]))
+            allowed = asked[self.compare(asked, window, changed) != kinds.NEVER]
+            if not len(allowed):
+                return
+            i, j, k = (int(x) for x in self.random.choice(allowed))
+            expected = neighbour(self.one.change, self.solution, i, j, k)
+            self.launch(self.kernels.make, i, j, k)
+            self.made += 1
+            if expected is not None and not np.array_equal(expected, self.solution):
+                self.refuse("move", (i, j, k), f"leads to {self.solution.tolist()}", f"{expected.tolist()}")
+            changed = (ONE_MOVE, i, j, k)
+
+    def listed(self, indices: np.ndarray) -> np.ndarray:
+        """The moves (i, j, k) of neighbours at the present solution: (count, 3) int32."""
+        encoding = self.problem.encoding
+        rows = [
+            listed_moves(self.one.shape, int(index), int(index) + 1, encoding.n, encoding.choices, self.solution)
+            for index in indices
+        ]
+        return np.concatenate(rows)
+
+    def compare(self, asked: np.ndarray, window: np.ndarray, changed: tuple[int, int, int, int]) -> np.ndarray:
+        """Return what moves add, after holding all ways to evaluate them to the scorer; `quick` knows ``window``."""
+        differences = np.empty(len(asked), np.int32)
+        for place, move in enumerate(asked.tolist()):  # one by one, so that some are rescored before reads run out
+            self.launch(self.kernels.ask, 1, asked[place], differences[place : place + 1], writes=False)
+            self.confirm(move, int(differences[place]))
+        if self.hooks.quick is not None:
+            first, end = int(window[0]), int(window[-1]) + 1
+            self.launch(self.kernels.refresh, first, end, *changed)
+            quick = np.empty(len(window), np.int32)
+            self.launch(
+                self.kernels.ask_quick, first, len(window), asked[: len(window)].reshape(-1), quick, writes=False
+            )
+            self.agree("quick", asked, quick, differences[: len(window)])
+        if self.hooks.partial is not None:
+            parts = np.empty(len(asked) * self.lanes, np.int32)
+            self.launch(self.kernels.ask_parts, len(asked), asked.reshape(-1), parts, writes=False)
+            self.agree("partial", asked, parts.reshape(-1, self.lanes).sum(axis=1), differences)
+        return differences
+
+    def agree(self, function: str, asked: np.ndarray, found: np.ndarray, differences: np.ndarray) -> None:
+        """Hold another way to `delta`, which it equals exactly."""
+        for move, one, expected in zip(asked.tolist(), found.tolist(), differences.tolist(), strict=False):
+            if one != expected:
+                self.refuse(function, move, f"says that it adds {one}", f"{expected}, as `delta` says")
+
+    def confirm(self, move: list[int], found: int) -> None:
+        """Hold a difference to the scorer's; a move that is none leads nowhere."""
+        if found == kinds.NEVER:
+            return
+        other = neighbour(self.one.change, self.solution, *move)
+        if other is None:
+            other = self.moved(move)
+        expected = int(self.problem.cost(other)) - int(self.problem.cost(self.solution))
+        if abs(found - expected) > 2 * self.problem.tolerance():
+            self.refuse("delta", move, f"says that it adds {found}", f"{expected}, as `cost` says")
+
+    def moved(self, move: list[int]) -> np.ndarray:
+        """The solution to which the problem's own `move` leads; all stays as it was."""
+        kept, solution = {key: array.copy() for key, array in self.kept.items()}, self.solution.copy()
+        self.launch(self.kernels.make, *move)
+        found, self.solution, self.kept = self.solution, solution, kept
+        return found
+
+    def launch(self, kernel: Any, *given: Any, writes: bool = True) -> None:
+        """Run one of the kernels in one team; ``given`` stands before the solution.
+
+        ``writes`` says whether it may write to the solution and a walk's state; nothing may write to the data.
+        """
+        from core.lang import oracle
+
+        own = [self.solution, *self.kept.values()]
+        arguments = [*(own[:1]), *self.data.values(), *own[1:]]
+        if not writes:
+            arguments = [read_only(one) if isinstance(one, np.ndarray) else one for one in arguments]
+        if self.left is not None:
+            arguments = [metered(one, self.left) if isinstance(one, np.ndarray) else one for one in arguments]
+        try:
+            program = kernel.specialise({}, self.lanes, {"S": BY_DTYPE[self.solution.dtype]})
+            oracle.run(program, 1, [*given, *arguments], self.reverse)
+        except EnoughReads:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
+            self.refuse_error(error)
+
+    # --- refusals ---
+
+    @property
+    def where(self) -> str:
+        """Neighbourhood, evaluation and moves made, in words."""
+        after = f", after {self.made} move{'s' * (self.made > 1)}" if self.made else ""
+        return f"{self.one.name}, evaluation {self.way}{after}"
+
+    def refuse(self, function: str, move: Any, found: str, expected: str) -> NoReturn:
+        """Say what a function does and what it should."""
+        source = getattr(self.evaluation, function) or self.evaluation.delta
+        named = ", ".join(str(x) for x in move if x >= 0)
+        raise ProblemError(
+            f"{source.path}:{source.first_line}: {source.name}: `{function}` of {self.problem.name} for move ({named}) "
+            f"of {self.where} {found}: expected {expected}"
+        )
+
+    def refuse_error(self, error: Exception) -> NoReturn:
+        """Say where in the problem's functions the plain-Python run met an error."""
+        frames = traceback.extract_tb(error.__traceback__)
+        own = {one.path for one in self.evaluation.functions}
+        ours = [frame for frame in frames if frame.filename in own]
+        place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.delta.name
+        what = WRITTEN if "read-only" in str(error) else str(error)
+        raise ProblemError(f"{place}: {what} ({self.problem.name}, {self.where})") from error
+
+
+def random_solution(encoding: Encoding, random: np.random.Generator) -> np.ndarray:
+    """A solution of an encoding: (n,), of its dtype; real numbers are multiples of 2^-24."""
+    if encoding.code == kinds.PERMUTATION:
+        return random.permutation(encoding.n).astype(encoding.dtype)
+    if encoding.code == kinds.REALS:
+        return (random.integers(-REALS_GRID, REALS_GRID + 1, encoding.n) / REALS_GRID).astype(encoding.dtype)
+    return random.integers(0, encoding.choices, encoding.n).astype(encoding.dtype)
+
+
+def neighbour(change: int, solution: np.ndarray, i: int, j: int, k: int) -> np.ndarray | None:
+    """The neighbour to which a move leads, by NumPy; None where only the problem's own `move` knows."""
+    if change == kinds.OWN:
+        return None
+    other = solution.copy()
+    if change == kinds.FLIP:
+        flips = [p for p in (i, j, k) if p >= 0]
+        other[flips] = 1 - other[flips]
+    elif change == kinds.ASSIGN:
+        other[i] = j
+    elif change == kinds.REVERSE:
+        other[i + 1 : j + 1] = solution[i + 1 : j + 1][::-1]
+    elif k < 0:
+        other[[i, j]] = solution[[j, i]]
+    else:
+        other[[i, j, k]] = solution[[j, k, i]]
+    return other

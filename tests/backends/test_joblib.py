@@ -1,0 +1,294 @@
+"""The processes of the joblib backend and their shared memory: nothing is left of them, however they end."""
+
+import gc
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+import backends
+from backends import shared_memory
+from backends.base import OutOfMemory
+from tests.backends import kernels
+
+MEGABYTE = 1 << 20
+PATIENCE_S = 10.0
+
+pytest.importorskip("joblib")
+on_linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")
+
+
+@pytest.fixture
+def backend():
+    made = backends.create("joblib")
+    yield made
+    made.close()
+
+
+def workers():
+    """This process's workers; the tracker of semaphores, which lives as long as this process, is none."""
+    children = psutil.Process().children(recursive=True)
+    return [one for one in children if not any("resource_tracker" in word for word in one.cmdline())]
+
+
+def shared_bytes():
+    """Shared memory that this process and its workers map and may write."""
+    total = 0
+    for one in [psutil.Process(), *workers()]:
+        for line in Path(f"/proc/{one.pid}/maps").read_text().splitlines():
+            bounds, rights = line.split()[:2]
+            begin, end = (int(bound, 16) for bound in bounds.split("-"))
+            total += end - begin if rights == "rw-s" else 0
+    return total
+
+
+def soon(condition):
+    """Wait until a condition holds; False if it does not within `PATIENCE_S`."""
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def grown(backend, count):
+    """A buffer of so many u32, written by all workers."""
+    values = backend.upload(np.arange(count, dtype=np.uint32))
+    backend.launch(kernels.grow, backend.workers, 1, values, count, 3)
+    return values
+
+
+@on_linux
+def test_closing_a_backend_gives_back_its_processes_and_memory():
+    before = shared_bytes()
+    for _ in range(2):
+        backend = backends.create("joblib")
+        values = grown(backend, 4 * MEGABYTE)
+        assert backend.read(values, 5, 2).tolist() == [16, 19]
+        assert shared_bytes() - before >= 16 * MEGABYTE
+        backend.close()
+        del values
+        gc.collect()
+        assert not workers()
+        assert shared_bytes() - before < MEGABYTE
+
+
+@on_linux
+def test_a_buffer_that_nobody_refers_to_gives_its_memory_back(backend):
+    before = shared_bytes()
+    values = grown(backend, 4 * MEGABYTE)
+    seen = os.open(values.segment.path, os.O_RDONLY)
+    try:
+        assert os.fstat(seen).st_blocks * 512 == 16 * MEGABYTE
+        view = values.handle[3:5]
+        del values
+        gc.collect()
+        assert os.fstat(seen).st_blocks * 512 == 16 * MEGABYTE, "a view of it is still here"
+        assert view.tolist() == [10, 13]
+        del view
+        gc.collect()
+        assert os.fstat(seen).st_blocks == 0
+    finally:
+        os.close(seen)
+    # Workers look at the next launch that brings a buffer which is new to them; one may have been idle.
+    assert soon(lambda: grown(backend, 100) is not None and shared_bytes() - before < MEGABYTE)
+
+
+def test_memory_outlives_the_backend_that_it_came_from(backend):
+    values = grown(backend, 100)
+    backend.close()
+    assert values.handle[:3].tolist() == [1, 4, 7]
+
+
+@pytest.mark.slow
+def test_large_buffers_are_no_leak_of_the_workers(backend):
+    small = grown(backend, 100)
+    values = backend.allocate(80 * MEGABYTE, np.uint32)
+    at_first = sorted(one.pid for one in workers())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            # Each worker reads and writes a part of every page.
+            backend.launch(kernels.grow, backend.workers, 1, values, values.size, 3)
+            time.sleep(1.1)  # loky looks at most once a second
+            backend.launch(kernels.grow, backend.workers, 1, small, small.size, 3)
+    assert sorted(one.pid for one in workers()) == at_first
+
+
+@on_linux
+def test_more_memory_than_a_container_may_use_is_refused(backend, tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text(str(100 * MEGABYTE))
+    (tmp_path / "memory.current").write_text(str(90 * MEGABYTE))
+    monkeypatch.setattr(shared_memory, "CGROUP", str(tmp_path))
+    assert backend.allocate(8 * MEGABYTE, np.uint8).size == 8 * MEGABYTE
+    with pytest.raises(OutOfMemory, match=r"12,582,912 bytes of shared memory .* 10,485,760 bytes are free"):
+        backend.allocate(12 * MEGABYTE, np.uint8)
+    (tmp_path / "memory.max").write_text("max\n")
+    assert backend.allocate(12 * MEGABYTE, np.uint8).size == 12 * MEGABYTE
+
+
+def test_memory_that_cannot_be_reserved_is_refused_at_once(backend):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    descriptors = psutil.Process().num_fds()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MEGABYTE, before[1]))
+    try:
+        with pytest.raises(OutOfMemory, match="2,097,152 bytes of shared memory"):
+            backend.allocate(2 * MEGABYTE, np.uint8)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert psutil.Process().num_fds() == descriptors
+    assert backend.allocate(2 * MEGABYTE, np.uint8).size == 2 * MEGABYTE
+
+
+def test_without_nameless_files_a_name_goes_with_its_segment(tmp_path, monkeypatch):
+    monkeypatch.setattr(shared_memory, "HAS_NAMELESS_FILES", False)
+    monkeypatch.setattr(shared_memory.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shared_memory, "_opened", {})
+    memory, first = shared_memory.create(100)
+    memory[:3] = b"abc"
+    assert shared_memory.opened(first)[:3] == b"abc"
+    assert len(list(tmp_path.iterdir())) == 1
+    del memory
+    assert list(tmp_path.iterdir()) == []
+    kept, second = shared_memory.create(100)
+    shared_memory.opened(second)
+    assert list(shared_memory._opened) == [second.number]
+    shared_memory.forget_all()
+    assert list(tmp_path.iterdir()) == []
+    assert kept[:1] == b"\0"
+
+
+def test_a_worker_that_fails_does_not_leave_the_others_waiting(backend):
+    grown(backend, 100)
+    with pytest.raises(TypeError):
+        backend.work_in_parallel(time.sleep, [("no number",), (60.0,)])
+    assert not workers()
+    assert grown(backend, 100).handle[1] == 4
+
+
+def test_a_worker_killed_in_a_replay_ends_it(backend):
+    with backend.record() as sequence:
+        grown(backend, 100)
+    sequence.replay()
+    victim = workers()[0].pid
+    timer = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))
+    timer.start()
+    try:
+        with pytest.raises(RuntimeError, match="terminated"):
+            sequence.replay(1 << 30)
+    finally:
+        timer.join()
+    assert not workers()
+    assert grown(backend, 100).handle[1] == 4
+
+
+# --- the whole program ends ---
+
+PROGRAM = """
+import os
+import numpy as np
+import psutil
+import backends
+from tests.backends import kernels
+
+backend = backends.create("joblib")
+values = backend.upload(np.zeros(100, np.uint32))
+with backend.record() as sequence:
+    backend.launch(kernels.grow, 2, 1, values, 100, 3)
+sequence.replay()
+print(*[one.pid for one in psutil.Process().children(recursive=True)], flush=True)
+"""
+ENDLESS = {"idle": "import time; time.sleep(600)", "in a replay": "sequence.replay(1 << 30)"}
+
+
+def command(last):
+    return [sys.executable, "-c", PROGRAM + last]
+
+
+@pytest.fixture
+def started(environment):
+    """Start the program in a session of its own; its process and those of its children."""
+    made = []
+
+    def start(last):
+        process = subprocess.Popen(
+            command(last),
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        made.append(process)
+        return process, [int(word) for word in process.stdout.readline().split()]
+
+    yield start
+    for process in made:
+        process.kill()
+        process.communicate()
+
+
+def left_of(process, children):
+    """What is still there: processes, and names in the folder of semaphores and shared memory."""
+    alive = [pid for pid in children if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    folder = Path("/dev/shm")
+    names = [path.name for path in folder.iterdir() if f"-{process.pid}-" in path.name] if folder.is_dir() else []
+    return alive + names
+
+
+@pytest.mark.parametrize(
+    ("sent", "doing"), [(signal.SIGTERM, "idle"), (signal.SIGKILL, "in a replay")], ids=["terminated", "killed"]
+)
+def test_nothing_is_left_of_a_program_that_is(sent, doing, started):
+    process, children = started(ENDLESS[doing])
+    assert len(children) >= 2 and left_of(process, children)
+    process.send_signal(sent)
+    process.wait(PATIENCE_S)
+    assert soon(lambda: not left_of(process, children)), left_of(process, children)
+
+
+def test_an_interrupt_is_told_once_and_leaves_nothing(started):
+    process, children = started(ENDLESS["in a replay"])
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert said.count("Traceback") == 1 and said.splitlines()[-1] == "KeyboardInterrupt"
+    assert soon(lambda: not left_of(process, children)), left_of(process, children)
+
+
+def test_a_program_that_does_not_close_its_backend_ends_without_a_word(started):
+    process, children = started("")
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, said) == (0, "")
+    assert soon(lambda: not left_of(process, children)), left_of(process, children)
+
+
+def test_ordinary_sizes_fit_a_container_with_little_room_for_shared_files(environment):
+    unshare = shutil.which("unshare")
+    mount = "mount -t tmpfs -o size=64m none /dev/shm"
+    if unshare is None or subprocess.run([unshare, "-m", "sh", "-c", mount], capture_output=True).returncode:
+        pytest.skip("this user cannot mount another /dev/shm")
+    last = (
+        "large = backend.upload(np.ones(24 << 20, np.uint32)); backend.launch(kernels.grow, 2, 1, large, large.size, 3)"
+    )
+    last += "; assert backend.read(large, large.size - 1, 1) == [4]; backend.close(); print(os.listdir('/dev/shm'))"
+    done = subprocess.run(
+        [unshare, "-m", "sh", "-c", f'{mount} && exec "$@"', "sh", *command(last)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,108 @@
+"""The digest of kernels: equal for code that says the same, another for whatever changes what it computes."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+from core.lang import KernelError, function
+from core.lang.digest import source_digest
+
+TEXT = """
+from core.lang import Array, function, i32, kernel
+
+FACTOR = 3
+
+
+@function
+def scaled(value: i32) -> i32:
+    return FACTOR * value
+
+
+def made(strict):
+    @kernel
+    def scale(values: Array[i32], n: i32):
+        for p in range(n):
+            if strict and p == 0:
+                continue
+            values[p] = scaled(values[p])
+
+    return scale
+
+
+scale = made(True)
+"""
+
+
+@pytest.fixture
+def digest_of(tmp_path):
+    def digest(text, name="kernels"):
+        path = tmp_path / f"{name}{len(list(tmp_path.iterdir()))}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return source_digest([module.scale])
+
+    return digest
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("values[p] = scaled", "values[p] = 1 + scaled"),
+        ("return FACTOR * value", "return value * FACTOR"),
+        ("FACTOR = 3", "FACTOR = 4"),
+        ("made(True)", "made(False)"),
+        ("scaled(value: i32)", "scaled(value: i32, unused: i32)"),
+    ],
+)
+def test_whatever_changes_the_code_changes_the_digest(digest_of, before, after):
+    assert before in TEXT
+    assert digest_of(TEXT.replace(before, after)) != digest_of(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("FACTOR = 3", "\n\n# Three, as in the paper.\nFACTOR = 3"),
+        ("-> i32:\n", '-> i32:\n    """Scale a value."""\n'),
+        ("    return FACTOR", "    # a comment\n\n    return FACTOR"),
+        ("n: i32):", "n: i32):  # n of them"),
+    ],
+)
+def test_comments_and_the_place_in_a_file_do_not(digest_of, before, after):
+    assert before in TEXT
+    assert digest_of(TEXT.replace(before, after)) == digest_of(TEXT, "other")
+
+
+def test_another_process_finds_the_same_digest():
+    from core.problems.qap import added
+
+    said = (
+        "from core.lang.digest import source_digest; from core.problems.qap import added; print(source_digest([added]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", said],
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == source_digest([added])
+
+
+def test_the_order_of_functions_does_not_count():
+    from core.problems.qap import added, added_by_two
+
+    assert source_digest([added, added_by_two]) == source_digest([added_by_two, added])
+
+
+def test_a_function_without_a_source_text_is_refused():
+    scope = {"function": function}
+    exec("@function\ndef lost(): pass", scope)
+    with pytest.raises(KernelError, match="source text cannot be found; define it in a file"):
+        source_digest([scope["lost"]])

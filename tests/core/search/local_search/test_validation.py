@@ -1,0 +1,270 @@
+"""What a problem's functions say is held to its scorer: by `check`, before a search, and after it."""
+
+import importlib
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+
+import core.problems
+from backends.python import PythonBackend
+from cluster import Solo
+from core.errors import UserError
+from core.search.local_search import (
+    Evaluation,
+    HillClimbing,
+    Iterations,
+    LocalSearch,
+    Problem,
+    ProblemError,
+    TabuSearch,
+    Unconfirmed,
+    check,
+    validation,
+)
+from drivers.local_search import Workload
+from drivers.local_search import run as run_workload
+from tests.core.search.local_search import weighted
+from tests.core.search.local_search.table import PROBLEMS
+from tests.core.search.local_search.weighted import CACHED, KEPT, RIGHT, Weighted
+
+WEIGHTS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update, "kept": KEPT}
+QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "kept": CACHED, "quick_for": ("flip1",)}
+
+
+@pytest.fixture(scope="module")
+def python():
+    return PythonBackend(PythonBackend.devices()[0])
+
+
+@pytest.fixture(autouse=True)
+def nothing_seen(monkeypatch):
+    """Each test meets its problems for the first time."""
+    monkeypatch.setattr(validation, "seen", set())
+
+
+def evaluation(delta=weighted.added, **hooks):
+    return {"only": Evaluation(delta, **hooks)}
+
+
+# --- check ---
+
+
+@pytest.mark.parametrize("name", ["flip1", "flip2", "flip3"])
+@pytest.mark.parametrize("way", RIGHT)
+def test_a_right_problem_passes(name, way):
+    check(Weighted(WEIGHTS), name, way)
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "way"),
+    [
+        ("qap", "exchange2", "kept"),
+        ("qap", "exchange3", "linear"),
+        ("ppp", "flip2", "words"),
+        ("tsp", "exchange2", "table"),
+        ("tsp", "2opt", "plane"),
+        ("cut", None, None),
+        *(pytest.param(name, None, None, marks=pytest.mark.slow) for name in PROBLEMS),
+    ],
+)
+def test_every_problem_of_the_suite_passes(problem, name, way):
+    check(PROBLEMS[problem](), name, way, moves=6)
+
+
+@pytest.mark.parametrize(
+    ("name", "ways", "words"),
+    [
+        (
+            "flip3",
+            evaluation(weighted.forgets_the_third),
+            r"`delta` of weighted:12 for move \(\d+, \d+, \d+\) of flip3",
+        ),
+        ("flip1", evaluation(weighted.reads_beyond), r"weighted.py:\d+: reads_beyond: index 12 outside an array of 12"),
+        ("flip2", evaluation(weighted.overflows), r"weighted.py:\d+: overflows: .*overflow"),
+        ("flip1", evaluation(weighted.writes), r"weighted.py:\d+: writes: it writes where it should only read"),
+        ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"begin": weighted.begins_all_but_one}), "adds"),
+        ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"begin": weighted.begins_with_a_race}), "adds"),
+        (
+            "flip2",
+            evaluation(weighted.added_kept, **KEPT_HOOKS | {"update": weighted.updates_without_the_second}),
+            "after 1 move",
+        ),
+        ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"update": weighted.meets_alone}), "barrier"),
+        ("flip2", evaluation(move=weighted.moves_elsewhere), r"`move` .* leads to \[.*\]: expected \[.*\]"),
+        ("flip1", evaluation(**QUICK_HOOKS | {"refresh": weighted.refreshes_too_little}), "`quick` .* as `delta` says"),
+        ("flip2", evaluation(partial=weighted.counts_twice), "`partial` .* as `delta` says"),
+    ],
+    ids=lambda value: next(iter(value.values())).delta.name if isinstance(value, dict) else None,
+)
+def test_a_wrong_function_is_found_and_named(name, ways, words):
+    with pytest.raises(ProblemError, match=words):
+        check(Weighted(WEIGHTS, **ways), name)
+
+
+def test_the_difference_is_the_scorer_s():
+    problem = Weighted([7] * 12, **evaluation(weighted.forgets_the_third))
+    with pytest.raises(ProblemError) as raised:
+        check(problem, "flip3")
+    claimed, true = map(int, re.search(r"adds (-?\d+): expected (-?\d+), as `cost` says", str(raised.value)).groups())
+    assert abs(claimed - true) == 7
+
+
+# --- before a search ---
+
+
+def searched(problem, python, name="flip1", **how):
+    return LocalSearch(python, Solo(), problem, TabuSearch(), name, **how)
+
+
+@pytest.fixture
+def trials(monkeypatch):
+    """What is tried while a test runs."""
+    tried = []
+    run = validation.Trial.run
+
+    def noted(trial, moves):
+        tried.append((trial.problem.name, trial.one.name, trial.way))
+        run(trial, moves)
+
+    monkeypatch.setattr(validation.Trial, "run", noted)
+    return tried
+
+
+def test_a_search_tries_a_new_problem_first(python):
+    problem = Weighted(WEIGHTS, **evaluation(weighted.forgets_the_third))
+    with pytest.raises(ProblemError, match="forgets_the_third: `delta` of weighted:12"):
+        searched(problem, python, "flip3").run(Iterations(5))
+    with pytest.raises(ProblemError, match="reads_beyond: index 12 outside"):
+        searched(Weighted(WEIGHTS, **evaluation(weighted.reads_beyond)), python).warm_up()
+
+
+def test_a_problem_is_tried_once_for_each_neighbourhood_and_evaluation(python, trials):
+    for _ in range(2):
+        search = LocalSearch(python, Solo(), Weighted(WEIGHTS), HillClimbing(), ["flip1", "flip2"])
+        search.warm_up()
+        search.run(Iterations(3))
+        searched(Weighted(WEIGHTS), python, evaluation="kept").run(Iterations(3))
+    assert trials == [("weighted:12", *one) for one in (("flip1", "plain"), ("flip2", "plain"), ("flip1", "kept"))]
+
+
+def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, trials):
+    problem = Weighted([1] * 6000, **evaluation(weighted.wrong_where_all_is_zero))
+    searched(problem, python).try_problem()
+    assert len(trials) == 1
+
+
+def test_problems_of_the_suite_are_not_tried_again(python, trials):
+    LocalSearch(python, Solo(), PROBLEMS["cut"](), TabuSearch(), "assign").run(Iterations(2))
+    assert trials == []
+
+
+def test_exactly_the_problems_that_these_tests_check_are_marked():
+    for module in pkgutil.iter_modules(core.problems.__path__, "core.problems."):
+        importlib.import_module(module.name)
+    ours = {one for one in Problem.__subclasses__() if one.__module__.startswith("core.problems.")}
+    assert {type(make()) for make in PROBLEMS.values()} == ours == {one for one in ours if vars(one).get("tested")}
+
+
+def test_a_subclass_of_a_tested_problem_is_tried(python, trials):
+    class Mine(type(PROBLEMS["cut"]())):
+        pass
+
+    LocalSearch(python, Solo(), Mine(PROBLEMS["cut"]().instance), TabuSearch(), "assign").run(Iterations(2))
+    assert len(trials) == 1
+
+
+# --- after a search ---
+
+
+def test_a_search_does_not_return_what_the_scorer_does_not_confirm(python):
+    problem = Weighted(WEIGHTS, **evaluation(weighted.wrong_where_all_is_zero))
+    with pytest.raises(
+        Unconfirmed, match=r"weighted:12, tabu by flip1, evaluation only: .* costs -\d+, but `cost`"
+    ) as e:
+        searched(problem, python).run(Iterations(20))
+    assert e.value.exit_code == 1
+    assert e.value.outcome.cost < 0 <= e.value.cost == problem.cost(e.value.outcome.solution)
+
+
+@pytest.mark.parametrize("walks", [1, 4])
+def test_a_right_search_returns(python, walks):
+    how = {"level": "algorithm", "walks": walks} if walks > 1 else {}
+    outcome = searched(Weighted(WEIGHTS), python, **how).run(Iterations(20))
+    assert (outcome.cost, outcome.solution.tolist()) == (0, [0] * 12)
+
+
+def test_a_driver_prints_what_is_not_confirmed(capsys):
+    problem = Weighted(WEIGHTS, **evaluation(weighted.wrong_where_all_is_zero))
+    workload = Workload("weighted", lambda options: (problem, "made here"), "12", "12", "tabu", "flip1")
+    run_workload(workload, None, ["--backend", "python", "--iterations", "20", "--no-progress"])
+    assert "NOT CONFIRMED by the scorer" in capsys.readouterr().out
+
+
+# --- costs ---
+
+
+def with_range(problem, found):
+    problem.cost_range = lambda: found
+    return problem
+
+
+def test_a_stated_range_beyond_32_bits_is_refused_before_anything_is_compiled(python):
+    words = r"weighted:12: costs from -1 to 2147483647 are possible: expected costs and differences of costs below 2147483647"
+    with pytest.raises(UserError, match=words):
+        searched(with_range(Weighted(WEIGHTS), (-1, 2**31 - 1)), python)
+    with pytest.raises(UserError, match="costs from -1500000000 to 1500000000 are possible"):
+        searched(with_range(Weighted(WEIGHTS), (-1_500_000_000, 1_500_000_000)), python)
+
+
+def test_costs_up_to_the_limit_are_searched_where_the_range_is_stated(python):
+    heavy = [2**31 // 13] * 12
+    outcome = searched(with_range(Weighted(heavy), (0, sum(heavy))), python).run(
+        Iterations(40), start=np.ones(12, np.int32)
+    )
+    assert outcome.cost == 0
+
+
+def test_a_start_out_of_range_is_refused(python):
+    heavy = Weighted([2**31 // 13] * 12)
+    words = r"weighted:12: a start solution costs 1982292588: expected -1073741823 to 1073741823, since costs"
+    with pytest.raises(UserError, match=words):
+        searched(heavy, python).run(Iterations(4), start=np.ones(12, np.int32))
+    with pytest.raises(UserError, match="a start solution costs 52: expected 0 to 51, as its cost_range says"):
+        searched(with_range(Weighted(WEIGHTS), (0, 51)), python).run(Iterations(4), start=np.ones(12, np.int32))
+
+
+def test_a_walk_that_leaves_32_bits_ends_the_search(python):
+    """Tabu search without a way down climbs: 30 bits of 10^8 pass 2^31 within 22 steps."""
+    search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
+    with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
+        search.run(Iterations(30), start=np.zeros(30, np.int32))
+
+
+HANGS = """
+from backends.python import PythonBackend
+from cluster import communicator
+from core.search.local_search import Evaluation, Iterations, LocalSearch, ProblemError, TabuSearch, Unconfirmed
+from tests.core.search.local_search import weighted
+ranks = communicator()
+backend = PythonBackend(PythonBackend.devices()[0])
+for delta in (weighted.reads_beyond, weighted.wrong_where_all_is_zero):
+    problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
+    try:
+        LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))
+    except (ProblemError, Unconfirmed) as error:
+        said = ranks.gather(type(error).__name__ + str(error))
+        if ranks.rank == 0:
+            print(len(said), len(set(said)), type(error).__name__)
+"""
+
+
+@pytest.mark.xdist_group("mpi")
+def test_every_rank_is_told(mpirun, tmp_path):
+    program = tmp_path / "wrong.py"
+    program.write_text(HANGS)
+    done = mpirun(2, program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["2 1 ProblemError", "2 1 Unconfirmed"]

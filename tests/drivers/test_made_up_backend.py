@@ -1,0 +1,131 @@
+"""A backend is one file and a line: one that nobody knows runs through drivers, reports, auto and bench rightly."""
+
+import argparse
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import backends
+from backends.base import DeviceInfo
+from backends.cpu import CpuBackend
+from backends.cuda import CudaBackend
+from drivers import automatic, bench, bench_devices, ihc
+from drivers.compare import plan
+from drivers.repetitions import chosen_device
+from reports.comparison import compare, is_baseline
+from reports.literature import publication, timing_rows
+from reports.records import load
+
+DRIVER = ihc
+SMALL = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--no-progress"]
+
+
+class AbacusBackend(CpuBackend):
+    """Two cards of beads, and the frame between them."""
+
+    name = "abacus"
+    automatic_for = "gpu"
+
+    @classmethod
+    def devices(cls):
+        kinds = {"0": "gpu", "1": "cores", "2": "gpu"}
+        return [DeviceInfo(index, f"beads {index}", "wood 1.0", 1 << 30, 1, kind) for index, kind in kinds.items()]
+
+    @classmethod
+    def present(cls):
+        return 2
+
+
+@pytest.fixture(autouse=True)
+def abacus(monkeypatch):
+    module = ModuleType("backends.abacus")
+    module.AbacusBackend = AbacusBackend
+    monkeypatch.setitem(sys.modules, "backends.abacus", module)
+    monkeypatch.setitem(backends.CLASSES, "abacus", "backends.abacus.AbacusBackend")
+    monkeypatch.setattr(backends, "NAMES", tuple(backends.CLASSES))
+    monkeypatch.setattr(CudaBackend, "present", lambda: 0)
+
+
+def survey(*wanted):
+    """Rows of these (backend, device), as `backends.survey` makes them."""
+    rows = []
+    for name, index in wanted:
+        kind = backends.backend_class(name)
+        (one,) = [device for device in kind.devices() if device.index == index]
+        facts = (one.name, one.driver, one.memory_bytes, one.compute_units)
+        rows.append(backends.Usability(name, index, *facts, True, "", one.kind, kind.oracle))
+    return rows
+
+
+def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind(drive, tmp_path):
+    record = tmp_path / "r.jsonl"
+    for backend, device in (("abacus", "2"), ("abacus", "1"), ("cpu", "0"), ("python", "0")):
+        code, said, error = drive(*SMALL, "--backend", backend, "--device", device, "--record", record)
+        assert code == 0, error
+    runs = load(record)
+    assert [run.device_kind for run in runs] == ["gpu", "cores", "core", "core"]
+    comparison = compare(runs)
+    assert [is_baseline(row) for row in comparison.rows] == [False, False, True, False]
+    assert all(row.baseline_s == comparison.rows[2].running.median.value for row in comparison.rows)
+    lines = {line.ours.name: line.label for line in timing_rows(publication("ihc"), comparison) if line.ours}
+    assert lines["abacus 2"] == "CUDA, Tesla C2050"
+    assert lines["cpu"] == "sequential"
+    assert lines["abacus 1"] in ("", f"pthreads, {runs[1].environment['cores']} threads")
+
+
+def test_ranks_take_turns_over_its_devices_of_one_kind():
+    def taken(device, local_rank):
+        ranks = SimpleNamespace(size=4, local_rank=local_rank)
+        backend = chosen_device(argparse.Namespace(backend="abacus", device=device), ranks)
+        return backend.device.index
+
+    assert [taken("0", rank) for rank in range(4)] == ["0", "2", "0", "2"]
+    assert [taken("1", rank) for rank in range(2)] == ["1", "1"]
+
+
+def test_auto_takes_it_for_the_kind_that_its_class_says():
+    assert automatic.gpus_here() == 2
+    assert [automatic.best_backend(4, rank, 2) for rank in range(3)] == [
+        "abacus",
+        "abacus",
+        automatic.backend_for("core"),
+    ]
+    for rank, index in ((0, "0"), (1, "2")):
+        ranks = SimpleNamespace(size=2, local_rank=rank)
+        assert automatic.automatic_device(argparse.Namespace(device="0"), ranks, 2).device.index == index
+
+
+def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
+    ranks = SimpleNamespace(size=4, local_rank=2)
+    made = automatic.automatic_device(argparse.Namespace(device="0"), ranks, 3)
+    assert made.device.kind == "core"
+    assert "abacus: 2 GPUs here, none of them for rank 2 of this host" in capsys.readouterr().err
+
+
+def test_bench_and_compare_sort_it_by_its_kind():
+    rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
+    assert bench_devices.places(rows, on_gpu=True) == [("abacus", "0"), ("abacus", "2")]
+    on_cores = bench_devices.places(rows, on_gpu=False)
+    assert on_cores == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
+    made = bench_devices.opened(on_cores)
+    assert (bench_devices.one_core(made), bench_devices.all_cores(made)) == ("cpu", "threads")
+    for backend in made.values():
+        backend.close()
+    chosen, not_run = plan(rows, None, [])
+    assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
+    assert [one.backend for one in not_run] == ["python"]
+
+
+def test_the_bench_compares_all_cores_with_one_and_others_with_all():
+    times = {f"{name} {scan}": [1.0] for name in ("threads", "cpu", "abacus") for scan in bench.SCANS} | {
+        "C, gcc": [1.0]
+    }
+    assert bench.ratios(times, "cpu", "threads") == [
+        ("cpu pruned", "C, gcc"),
+        ("cpu full", "C, gcc"),
+        ("threads pruned", "cpu pruned"),
+        ("abacus pruned", "threads pruned"),
+        ("threads full", "cpu full"),
+        ("abacus full", "threads full"),
+    ]
