@@ -17,6 +17,19 @@ SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 KINDS = (*backends.NAMES, "wide")
 # Where Intel's runtime is, `opencl` is Intel's, and PoCL runs the conformance suite alone.
 CONFORMANCE = (*KINDS, "pocl")
+# Intel's compiler takes seconds for a large kernel. Of these tests `make test` runs these rows on `wide`, `make test-all`
+# all: without this it would be 170 instead of 60 seconds of a core.
+QUICK_ON_WIDE = {
+    "test_same_search_on_every_backend": (
+        "ppp-flip2-words-tabu",
+        "qap-exchange2-kept-tabu",
+        "tsp-2opt-table-ils-algorithm-4",
+    ),
+    "test_tabu_search_walks_the_same_way_wherever_its_tables_live": (),
+    "test_the_same_proof_on_every_backend": ("edges", "none"),
+    "test_same_tour_on_every_backend": ("True",),
+    "test_the_same_tour_on_every_backend": ("auto-12-2-50", "none-12-2-50"),
+}
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
@@ -103,8 +116,11 @@ def wide_state():
 
 
 def pytest_collection_modifyitems(items):
-    """Keep all tests that start ranks in one worker: they would only wait for each other's cores."""
+    """Keep tests that start ranks in one worker, as they wait for each other's cores; leave some of `wide` to test-all."""
     for item in items:
+        name, _, row = item.name.rstrip("]").partition("[wide-")
+        if row and row not in QUICK_ON_WIDE.get(name, (row,)):
+            item.add_marker(pytest.mark.slow)
         if "mpirun" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("mpi"))
 
