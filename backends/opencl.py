@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from backends import icd
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
 from backends.cache import cache_folder, read_sealed, write_sealed
 from core.lang import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 IMAGE_CHANNELS = {
     "i1": "SIGNED_INT8", "i2": "SIGNED_INT16", "i4": "SIGNED_INT32",
     "u1": "UNSIGNED_INT8", "u2": "UNSIGNED_INT16", "u4": "UNSIGNED_INT32",
     "f4": "FLOAT",
 }  # fmt: skip
-# PoCL 3.0 is wrong now and then with several lanes in a team (CONTRIBUTING.md): it is offered teams of one. It has a
-# cache of its own, shared by all processes, into which it would unpack a binary of ours: it gets none.
-POCL = "Portable Computing Language"
-OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"]
+# -w: warnings about what the emitter writes are nobody's business.
+OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
+
+
+class Executable(NamedTuple):
+    """A compiled kernel. Intel's runtime forgets a program that nobody else holds, and its kernels go with it."""
+
+    program: Any
+    kernel: Any
+    team_size: int
 
 
 class OpenClBackend(Backend):
@@ -43,7 +53,7 @@ class OpenClBackend(Backend):
         import pyopencl as cl
 
         self.cl = cl
-        self.handle = every_device(cl)[int(device.index)]
+        self.handle = icd.every_device()[int(device.index)]
         extensions = self.handle.extensions.split()
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
         if missing:
@@ -52,10 +62,13 @@ class OpenClBackend(Backend):
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)
         self.copies = cl.CommandQueue(self.context, properties=profiling)
+        platform = self.handle.platform.name
+        self.is_pocl, self.is_intel = platform == icd.POCL, platform == icd.INTEL
+        # Cores get one lane a team. With several, PoCL 3.0 is wrong now and then (CONTRIBUTING.md); Intel's runtime is
+        # right, but kernels for lone lanes do less work: QAP ran several times as fast as with a GPU's launch shapes.
         is_cpu = bool(self.handle.type & cl.device_type.CPU)
-        self.is_pocl = self.handle.platform.name == POCL
         limit = Capabilities(
-            1 if self.is_pocl else self.handle.max_work_group_size,
+            1 if is_cpu else self.handle.max_work_group_size,
             self.handle.local_mem_size,
             self.handle.max_compute_units,
             1 if is_cpu else 2048,
@@ -63,6 +76,10 @@ class OpenClBackend(Backend):
         )
         super().__init__(device, limit)
         self.events: list[tuple[str, Any, Any]] = []
+        self.taken = Taken()
+        self.memory_flags = cl.mem_flags.READ_WRITE
+        if is_cpu:  # memory that the host could map is taken at once: PoCL else takes it at a launch, and crashes then
+            self.memory_flags |= cl.mem_flags.ALLOC_HOST_PTR
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -79,7 +96,7 @@ class OpenClBackend(Backend):
                 d.max_compute_units,
                 "cores" if d.type & cl.device_type.CPU else "gpu",
             )
-            for k, d in enumerate(every_device(cl))
+            for k, d in enumerate(icd.every_device())
         ]
         if not found:
             raise Unavailable("no OpenCL platform has a device; pip install 'onekernel[opencl]' brings PoCL for CPUs")
@@ -88,12 +105,23 @@ class OpenClBackend(Backend):
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
-        if size > self.device.memory_bytes:  # some drivers take memory only when it is used
-            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {self.device.memory_bytes}")
+        # Most drivers take memory only when it is used, and then the process ends without a word.
+        if self.taken.bytes + size > self.device.memory_bytes:
+            whole = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {whole}")
+        with self.memory_for(f"{size} bytes", self.cl.LogicError, self.cl.RuntimeError):
+            handle = self.cl.Buffer(self.context, self.memory_flags, size)
+        buffer = Buffer(handle, shape, dtype)
+        self.taken.add(buffer, size)
+        return buffer
+
+    @contextmanager
+    def memory_for(self, what: str, *kinds: Any) -> Iterator[None]:
+        """Within the block, what the driver says of memory, and errors of these kinds, are `OutOfMemory`."""
         try:
-            return Buffer(self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size), shape, dtype)
-        except (self.cl.MemoryError, self.cl.LogicError, self.cl.RuntimeError) as error:
-            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}: {error}") from error
+            yield
+        except (self.cl.MemoryError, *kinds) as error:
+            raise OutOfMemory(f"{what} do not fit {self.device.name}: {error}") from error
 
     def image(self, buffer: Buffer, what: str) -> Buffer:
         """The buffer as an ``image1d_buffer_t`` of one channel, made once."""
@@ -125,12 +153,14 @@ class OpenClBackend(Backend):
         return wanted.channel_data_type
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
-        event = self.cl.enqueue_copy(self.queue, buffer.handle, host, is_blocking=True)
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(self.queue, buffer.handle, host, is_blocking=True)
         self.events.append(("transfer", event, event))
 
     def download(self, buffer: Buffer) -> np.ndarray:
         host = np.empty(buffer.size, buffer.dtype)
-        event = self.cl.enqueue_copy(self.queue, host, buffer.handle, is_blocking=True)
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(self.queue, host, buffer.handle, is_blocking=True)
         self.events.append(("transfer", event, event))
         self.synchronize()
         return host.reshape(buffer.shape)
@@ -138,13 +168,11 @@ class OpenClBackend(Backend):
     def host_array(self, count: int, dtype: Any) -> np.ndarray:
         cl = self.cl
         size = max(1, count * np.dtype(dtype).itemsize)
-        try:
+        with self.memory_for(f"{size} page-locked bytes", cl.LogicError, cl.RuntimeError):
             locked = cl.Buffer(self.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
             mapped, _ = cl.enqueue_map_buffer(
                 self.copies, locked, cl.map_flags.READ | cl.map_flags.WRITE, 0, (count,), dtype, is_blocking=True
             )
-        except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
-            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
         return np.asarray(mapped)
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
@@ -174,57 +202,66 @@ class OpenClBackend(Backend):
         self.events.clear()
 
     def compile(self, program: tree.Program) -> Any:
-        """A kernel object and its team size."""
+        """A kernel object with its program and its team size."""
         from backends.emit.opencl_c import OpenClC
 
-        source = OpenClC(program).source()
-        built = self.program(source, program.kernel.name)
+        # Intel's compiler unrolls loops by two before it vectorises them, and then takes every second element: ants of
+        # a lone lane ran at 0.4 of the speed that they have with their loops as they are written.
+        rolled = self.is_intel and program.team_size == 1
+        built = self.program(OpenClC(program, rolled).source(), program.kernel.name)
         kernel = self.cl.Kernel(built, program.kernel.name + "_")
         info = self.cl.kernel_work_group_info
         most = kernel.get_work_group_info(info.WORK_GROUP_SIZE, self.handle)
         if program.team_size > most:
             name = program.kernel.name
             raise LaunchRefused(f"opencl: {name} runs teams of 1 to {most} lanes here, not {program.team_size}")
-        return kernel, program.team_size
+        return Executable(built, kernel, program.team_size)
 
     def program(self, source: str, name: str) -> Any:
         """Build from the binary that an earlier run left, else from source."""
-        if self.is_pocl:
-            return self.built(source)
-        key = f"{source} {OPTIONS} {self.handle.platform.version} {self.device} {self.handle.version}"
+        if self.is_pocl:  # it has a cache of its own, shared by all processes, into which it would unpack ours
+            return self.built(name, self.cl.Program(self.context, source))
+        name_and_driver = f"{self.device.name} {self.device.driver} {self.device.compute_units}"
+        key = f"{source} {OPTIONS} {self.handle.platform.version} {name_and_driver} {self.handle.version}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)
         if binary is not None:
-            return self.cl.Program(self.context, [self.handle], [binary]).build(OPTIONS)
-        built = self.built(source)
+            return self.built(name, self.cl.Program(self.context, [self.handle], [binary]))
+        built = self.built(name, self.cl.Program(self.context, source))
         write_sealed(path, built.get_info(self.cl.program_info.BINARIES)[0])
         return built
 
-    def built(self, source: str) -> Any:
-        """Compile; warnings about what the emitter writes are nobody's business."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", self.cl.CompilerWarning)
-            return self.cl.Program(self.context, source).build(OPTIONS, cache_dir=False)
+    def built(self, name: str, program: Any) -> Any:
+        """Compile and link without a word on the terminal; what the compiler said is part of an error's message."""
+        cl = self.cl
+        with warnings.catch_warnings(), kept_off_terminal() as words:
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            try:
+                return program.build(OPTIONS, cache_dir=False)
+            except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
+                said = [line for text in (str(error), *words()) for line in text.splitlines() if line.strip()]
+        first = next((line for line in said if line.startswith("error:") or ": error:" in line), said[0])
+        raise Unavailable(
+            "\n".join([f"{self.device.driver} does not compile {name} on {self.device.name}: {first}", *said])
+        )
 
     def execute(self, launch: Launch) -> None:
-        kernel, team_size = launch.executable
+        _, kernel, team_size = launch.executable
         set_arguments(kernel, launch.arguments)
         event = self.enqueue(kernel, launch.teams, team_size)
         self.events.append(("kernel", event, event))
 
     def enqueue(self, kernel: Any, teams: int, team_size: int) -> Any:
         """Queue one launch whose arguments are set."""
-        try:
+        with self.memory_for("a launch's buffers"):
             return self.cl.enqueue_nd_range_kernel(self.queue, kernel, (teams * team_size,), (team_size,))
-        except self.cl.MemoryError as error:
-            raise OutOfMemory(f"{self.device.name}: {error}") from error
 
     def prepare(self, launches: list[Launch]) -> Any:
         """A kernel object for each launch, with its arguments set once."""
         prepared = []
         for launch in launches:
-            kernel, team_size = launch.executable
-            own = self.cl.Kernel(kernel.program, kernel.function_name)
+            program, kernel, team_size = launch.executable
+            own = self.cl.Kernel(program, kernel.function_name)
             set_arguments(own, launch.arguments)
             prepared.append((own, launch.teams, team_size))
         return prepared
@@ -244,9 +281,42 @@ def set_arguments(kernel: Any, arguments: tuple[Any, ...]) -> None:
     kernel.set_args(*(a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in arguments))
 
 
-def every_device(cl: Any) -> list[Any]:
-    """The devices of all platforms, in a stable order."""
+class Taken:
+    """Bytes of the buffers that are alive."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def add(self, buffer: Buffer, size: int) -> None:
+        """Count a buffer until nobody holds it any more."""
+        self.bytes += size
+        weakref.finalize(buffer, self.give_back, size).atexit = False
+
+    def give_back(self, size: int) -> None:
+        """A buffer is gone."""
+        self.bytes -= size
+
+
+@contextmanager
+def kept_off_terminal() -> Iterator[Callable[[], list[str]]]:
+    """Within the block, what C libraries write to the standard error goes to a file; the function reads it.
+
+    Drivers' compilers write there past Python: "27 warnings generated." is NVIDIA's.
+    """
     try:
-        return [d for p in cl.get_platforms() for d in p.get_devices()]
-    except cl.LogicError:
-        return []
+        kept = os.dup(2)
+    except OSError:  # there is no standard error
+        yield list
+        return
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+
+        def words() -> list[str]:
+            file.seek(0)
+            return file.read().decode(errors="replace").splitlines()
+
+        try:
+            yield words
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)

@@ -11,9 +11,26 @@ import hypothesis
 import pytest
 
 import backends
+from backends import icd, self_test
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
+KINDS = (*backends.NAMES, "wide")
+# Where Intel's runtime is, `opencl` is Intel's, and PoCL runs the conformance suite alone.
+CONFORMANCE = (*KINDS, "pocl")
+# Intel's compiler takes seconds for a large kernel. Of these tests `make test` runs these rows on `wide`, `make test-all`
+# all: without this it would be 170 instead of 60 seconds of a core.
+QUICK_ON_WIDE = {
+    "test_same_search_on_every_backend": (
+        "ppp-flip2-words-tabu",
+        "qap-exchange2-kept-tabu",
+        "tsp-2opt-table-ils-algorithm-4",
+    ),
+    "test_tabu_search_walks_the_same_way_wherever_its_tables_live": (),
+    "test_the_same_proof_on_every_backend": ("edges", "none"),
+    "test_same_tour_on_every_backend": ("True",),
+    "test_the_same_tour_on_every_backend": ("auto-12-2-50", "none-12-2-50"),
+}
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
@@ -38,9 +55,35 @@ def shared_data():
     return SHARED_DATA.resolve()
 
 
+def of_platform(platform, extra):
+    """The index of the first OpenCL device of a platform."""
+    found = backends.backend_class("opencl").devices()
+    index = next((d.index for d in found if d.driver.startswith(platform)), None)
+    if index is None:
+        raise backends.Unavailable(f"no device of {platform}; pip install 'onekernel[{extra}]'")
+    return index
+
+
+def pocl():
+    """PoCL, also where another device is preferred."""
+    return backends.create("opencl", of_platform(icd.POCL, "opencl"))
+
+
+def wide():
+    """A GPU's launch shapes without a GPU: Intel's runtime for CPUs runs teams of lanes rightly, which PoCL does not."""
+    made = backends.create("opencl", of_platform(icd.INTEL, "opencl-intel"))
+    made.capabilities = made.capabilities._replace(
+        max_team_size=1024, shared_bytes=48 << 10, compute_units=4, lanes_resident=2048
+    )
+    wrong = self_test.run(made)
+    if wrong:
+        raise backends.Unavailable(f"failed its self-test: {wrong}")
+    return made
+
+
 def _made(name):
     try:
-        return backends.create(name)
+        return {"wide": wide, "pocl": pocl}.get(name, lambda: backends.create(name))()
     except backends.Unavailable as error:
         if name in DEMANDED:
             pytest.fail(f"backend {name} was demanded by ONEKERNEL_BACKENDS: {error}")
@@ -48,9 +91,17 @@ def _made(name):
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session", params=backends.NAMES)
+def pytest_generate_tests(metafunc):
+    """Run what takes a `backend` on every kind of device, unless the test itself says what a backend is."""
+    own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "backend" in metafunc.fixturenames and not any("backend" in names for names in own):
+        conformance = metafunc.module.__name__.endswith("test_conformance")
+        metafunc.parametrize("backend", CONFORMANCE if conformance else KINDS, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def backend(request):
-    """Each backend that this machine can use; ``ONEKERNEL_BACKENDS=cpu,opencl`` demands some."""
+    """Each backend that this machine can use, and `wide`; ``ONEKERNEL_BACKENDS=cpu,opencl,wide`` demands some."""
     made = _made(request.param)
     tested[request.param] = f"tested on {made.device.name}"
     yield made
@@ -69,12 +120,24 @@ def pytest_report_header():
         if row.backend == "cuda" and not row.usable:
             state += "; its kernels are compiled to PTX and run in numba's simulator"
         lines.append(f"backend {row.backend}: {state}")
-    return lines
+    return [*lines, f"launch shapes of GPUs (wide): {wide_state()}"]
+
+
+def wide_state():
+    """Where `wide` is tested, or why it is not."""
+    try:
+        device = wide().device
+    except backends.Unavailable as error:
+        return f"not tested: {error}"
+    return f"{device.name} ({device.driver})"
 
 
 def pytest_collection_modifyitems(items):
-    """Keep all tests that start ranks in one worker: they would only wait for each other's cores."""
+    """Keep tests that start ranks in one worker, as they wait for each other's cores; leave some of `wide` to test-all."""
     for item in items:
+        name, _, row = item.name.rstrip("]").partition("[wide-")
+        if row and row not in QUICK_ON_WIDE.get(name, (row,)):
+            item.add_marker(pytest.mark.slow)
         if "mpirun" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("mpi"))
 

@@ -13,15 +13,6 @@ TEAM_SIZES = (1, 7, 32, 64, 256)
 TEAMS = 3
 
 
-@pytest.fixture
-def many_lanes(backend, monkeypatch):
-    """A backend with teams of lanes, also on PoCL, so that OpenCL C for teams runs where there is no GPU."""
-    if getattr(backend, "is_pocl", False):
-        wide = backend.capabilities._replace(max_team_size=max(TEAM_SIZES))
-        monkeypatch.setattr(backend, "capabilities", wide)
-    return backend
-
-
 def wrapped_sum(values):
     return values.sum(dtype=values.dtype)
 
@@ -233,9 +224,9 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_kernels_compute_what_plain_python_and_numpy_compute(many_lanes, name):
-    for team_size in (s for s in TEAM_SIZES if s <= many_lanes.capabilities.max_team_size):
-        found, expected = CASES[name](many_lanes, team_size)
+def test_kernels_compute_what_plain_python_and_numpy_compute(backend, name):
+    for team_size in (s for s in TEAM_SIZES if s <= backend.capabilities.max_team_size):
+        found, expected = CASES[name](backend, team_size)
         same(found, expected)
         same(found, plain(name, team_size, False))
         same(found, plain(name, team_size, True))

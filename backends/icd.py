@@ -1,0 +1,92 @@
+"""The OpenCL devices of this machine, with Intel's runtime for CPUs if the package index brought it.
+
+A loader in pyopencl's wheel finds drivers by ``.icd`` files: in the system's folder, and in its own, where PoCL lies.
+`intel-opencl-rt` leaves its file where no loader looks, and with a path that was its builder's.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SYSTEM = "/etc/OpenCL/vendors"
+# With one of these the user says which drivers there are, and nothing is added to them.
+SET_BY_USER = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
+LIBRARY = "libintelocl.so"
+INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
+
+
+@functools.cache
+def every_device() -> list[Any]:
+    """The devices of all platforms as pyopencl shows them: GPUs first, PoCL last, else as the loader found them."""
+    import pyopencl as cl
+
+    with intel_among_drivers(os.path.dirname(cl.__file__)):
+        try:
+            found = [d for p in cl.get_platforms() for d in p.get_devices()]
+        except cl.LogicError:  # this is how the loader says that it found no driver
+            return []
+    return sorted(found, key=lambda d: (bool(d.type & cl.device_type.CPU), d.platform.name == POCL))
+
+
+@contextmanager
+def intel_among_drivers(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
+    """Within the block the loader of the package in this folder also finds Intel's runtime.
+
+    The loader reads its variables once, when a process first asks for platforms; programs that this one starts are to
+    decide for themselves, so the variable is gone afterwards.
+    """
+    library = installed(LIBRARY, "intel-opencl-rt")
+    carried = any(name.startswith("libOpenCL") for name in listed(os.path.join(pyopencl, ".libs")))
+    if library is None or not carried or any(os.environ.get(name) for name in SET_BY_USER):
+        yield
+        return
+    drivers = [os.path.join(system, name) for name in listed(system) if name.endswith(".icd")]
+    if any(names(path, LIBRARY) for path in drivers):
+        yield
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
+        for path in drivers:
+            os.symlink(path, os.path.join(folder, os.path.basename(path)))
+        with open(os.path.join(folder, "onekernel-intel.icd"), "w") as file:
+            file.write(library + "\n")
+        os.environ["OCL_ICD_VENDORS"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["OCL_ICD_VENDORS"]
+
+
+def installed(name: str, package: str) -> str | None:
+    """The path of a file of an installed package, or None."""
+    from importlib.metadata import PackageNotFoundError, files
+
+    try:
+        found = next((str(f.locate()) for f in files(package) or [] if f.name == name), None)
+    except PackageNotFoundError:
+        return None
+    return os.path.abspath(found) if found and os.path.exists(found) else None
+
+
+def listed(folder: str) -> list[str]:
+    """The names in a folder; none if it does not exist or must not be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def names(path: str, library: str) -> bool:
+    """Whether this ``.icd`` file names the library."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return library in file.read()
+    except OSError:
+        return False

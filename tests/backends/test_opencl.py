@@ -1,0 +1,200 @@
+"""OpenCL's drivers: which are found and in what order, that they keep silent, tell the time and end memory in words."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import backends
+from backends import icd
+from backends.base import OutOfMemory
+from tests.backends import kernels
+
+ROOT = Path(__file__).parents[2]
+PREAMBLE = """
+import sys
+import numpy as np
+from backends.base import OutOfMemory, Unavailable
+from backends.opencl import OpenClBackend
+from tests.backends import kernels
+
+backend = OpenClBackend(OpenClBackend.devices()[int(sys.argv[1])])
+"""
+BUILDS = """
+given = backend.upload(np.zeros(6, np.int32))
+found = backend.upload(np.zeros(8, np.int32))
+backend.launch(kernels.control, 1, 1, backend.upload(np.arange(6, dtype=np.int32)), 1, True, 3, given, found)
+backend.synchronize()
+text = "__kernel void wrong(__global int* a) { char c = 70000; a[0] = nonsense(c); }"
+try:
+    backend.built("wrong", backend.cl.Program(backend.context, text))
+except Unavailable as error:
+    print(error)
+"""
+FILLS_MEMORY = """
+import resource
+
+backend.launch(kernels.grow, 1, 1, backend.upload(np.zeros(4, np.uint32)), 4, 3)
+backend.synchronize()
+in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (in_use + (600 << 20), resource.RLIM_INFINITY))
+kept = []
+try:
+    for _ in range(30):
+        kept.append(backend.allocate(100 << 18, np.uint32))
+        backend.launch(kernels.grow, 1, 1, kept[-1], 4, 3)
+        backend.synchronize()
+except OutOfMemory as error:
+    print(len(kept), "buffers, then:", error)
+"""
+
+
+@pytest.fixture(scope="module")
+def usable():
+    """All OpenCL devices that pass the self-test."""
+    found, reasons = [], []
+    try:
+        for device in backends.backend_class("opencl").devices():
+            try:
+                found.append(backends.create("opencl", device.index).device)
+            except backends.Unavailable as error:
+                reasons.append(str(error))
+    except backends.Unavailable as error:
+        reasons.append(str(error))
+    if not found:
+        pytest.skip("; ".join(reasons))
+    return found
+
+
+def on_device(index, text, tmp_path):
+    """Run a program of its own on a device, with nothing compiled before."""
+    kept = {"ONEKERNEL_CACHE": str(tmp_path / f"cache{index}"), "POCL_CACHE_DIR": str(tmp_path / f"pocl{index}")}
+    return subprocess.run(
+        [sys.executable, "-c", PREAMBLE + text, index],
+        cwd=ROOT, env=os.environ | kept | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def test_compilers_keep_silent_and_an_error_says_what_they_said(usable, tmp_path):
+    for device in usable:
+        done = on_device(device.index, BUILDS, tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        first, *rest = done.stdout.splitlines()
+        assert "does not compile wrong on" in first and "nonsense" in "".join([first, *rest])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits a process's memory as Linux does")
+def test_memory_that_ends_is_told_with_the_bytes_asked_for(usable, tmp_path):
+    for device in (device for device in usable if device.kind == "cores"):
+        done = on_device(device.index, FILLS_MEMORY, tmp_path)
+        assert done.returncode == 0, (done.returncode, done.stderr)
+        assert f" buffers, then: {100 << 20} bytes do not fit " in done.stdout
+
+
+def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone():
+    try:
+        backend = backends.create("opencl")
+    except backends.Unavailable as error:
+        pytest.skip(str(error))
+    backend.device = backend.device._replace(memory_bytes=1000)
+    first = backend.allocate(150, np.uint32)
+    with pytest.raises(OutOfMemory, match="600 bytes do not fit .* has 1000, 600 of them in use"):
+        backend.allocate(150, np.uint32)
+    del first
+    second = backend.upload(np.arange(150, dtype=np.uint32))
+    assert backend.download(second).sum() == 150 * 149 // 2
+
+
+def test_the_time_of_a_kernel_is_the_time_that_it_took():
+    try:
+        backend = backends.create("opencl")
+    except backends.Unavailable as error:
+        pytest.skip(str(error))
+    n = 2_000_000
+    values, sums = backend.upload(np.zeros(n, np.uint32)), backend.upload(np.zeros(n, np.uint64))
+    with backend.record() as sequence:
+        backend.launch(kernels.grow, 1, 1, values, n, 3)
+        backend.launch(kernels.collect, 1, 1, values, n, sums)
+    sequence.replay()
+    backend.synchronize()
+    for run in (lambda: sequence.replay(10), lambda: [sequence.replay() for _ in range(10)]):
+        backend.timings.reset()
+        began = time.perf_counter()
+        run()
+        backend.synchronize()
+        passed = time.perf_counter() - began
+        assert 0.3 * passed < backend.timings.kernel_s <= passed
+
+
+def test_gpus_come_first_and_pocl_last():
+    try:
+        found = backends.backend_class("opencl").devices()
+    except backends.Unavailable as error:
+        pytest.skip(str(error))
+    ranks = [(d.kind != "gpu", d.driver.startswith(icd.POCL)) for d in found]
+    assert ranks == sorted(ranks)
+    assert [d.index for d in found] == [str(k) for k in range(len(found))]
+
+
+def test_intels_runtime_is_found_where_it_is_installed():
+    if icd.installed(icd.LIBRARY, "intel-opencl-rt") is None:
+        pytest.skip("intel-opencl-rt is not installed")
+    if any(os.environ.get(name) for name in icd.SET_BY_USER):
+        pytest.skip("the environment says which drivers there are")
+    found = [d for d in backends.backend_class("opencl").devices() if d.driver.startswith(icd.INTEL)]
+    assert len(found) == 1 and found[0].kind == "cores"
+    assert "OCL_ICD_VENDORS" not in os.environ
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A machine with the runtime installed, a loader in pyopencl's folder, and a system's folder of drivers."""
+    for name in icd.SET_BY_USER:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(icd, "installed", lambda name, package: f"/there/{name}")
+    loader = tmp_path / "pyopencl" / ".libs" / "libOpenCL-1.so"
+    loader.parent.mkdir(parents=True)
+    loader.touch()
+    system = tmp_path / "vendors"
+    system.mkdir()
+    (system / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    return tmp_path / "pyopencl", system
+
+
+def drivers(folder):
+    return {path.read_text().strip() for path in Path(folder).glob("*.icd")}
+
+
+def test_the_systems_drivers_are_seen_beside_intels(machine):
+    pyopencl, system = machine
+    with icd.intel_among_drivers(str(pyopencl), str(system)):
+        assert drivers(os.environ["OCL_ICD_VENDORS"]) == {"libnvidia-opencl.so.1", f"/there/{icd.LIBRARY}"}
+    assert "OCL_ICD_VENDORS" not in os.environ
+    with icd.intel_among_drivers(str(pyopencl), str(system / "missing")):
+        assert drivers(os.environ["OCL_ICD_VENDORS"]) == {f"/there/{icd.LIBRARY}"}
+
+
+@pytest.mark.parametrize("variable", icd.SET_BY_USER)
+def test_drivers_that_the_user_chose_stay_as_they_are(machine, monkeypatch, variable):
+    pyopencl, system = machine
+    monkeypatch.setenv(variable, "/my/drivers")
+    before = dict(os.environ)
+    with icd.intel_among_drivers(str(pyopencl), str(system)):
+        assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize("reason", ["the system has it", "the loader is another", "it is not installed"])
+def test_intels_runtime_is_not_added_where_it_has_no_place(machine, monkeypatch, reason):
+    pyopencl, system = machine
+    if reason == "the system has it":
+        (system / "intel.icd").write_text(f"/opt/intel/{icd.LIBRARY}\n")
+    elif reason == "the loader is another":
+        (pyopencl / ".libs" / "libOpenCL-1.so").unlink()
+    else:
+        monkeypatch.setattr(icd, "installed", lambda name, package: None)
+    with icd.intel_among_drivers(str(pyopencl), str(system)):
+        assert "OCL_ICD_VENDORS" not in os.environ
