@@ -35,9 +35,19 @@ def backend():
     made.close()
 
 
+others: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def remember_others():
+    """The process that runs this test may have workers of other tests' backends, which are none of this one's."""
+    others.clear()
+    others.update(one.pid for one in psutil.Process().children(recursive=True))
+
+
 def workers():
-    """This process's workers; the tracker of semaphores, which lives as long as this process, is none."""
-    children = psutil.Process().children(recursive=True)
+    """The test's workers; the tracker of semaphores, which lives as long as this process, is none."""
+    children = [one for one in psutil.Process().children(recursive=True) if one.pid not in others]
     return [one for one in children if not any("resource_tracker" in word for word in one.cmdline())]
 
 
