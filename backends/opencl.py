@@ -203,12 +203,10 @@ class OpenClBackend(Backend):
 
     def compile(self, program: tree.Program) -> Any:
         """A kernel object with its program and its team size."""
-        from backends.emit.opencl_c import OpenClC
+        from backends.emit.opencl_c import IntelC, OpenClC
 
-        # Intel's compiler unrolls loops by two before it vectorises them, and then takes every second element: ants of
-        # a lone lane ran at 0.4 of the speed that they have with their loops as they are written.
-        rolled = self.is_intel and program.team_size == 1
-        built = self.program(OpenClC(program, rolled).source(), program.kernel.name)
+        printer = IntelC if self.is_intel else OpenClC
+        built = self.program(printer(program).source(), program.kernel.name)
         kernel = self.cl.Kernel(built, program.kernel.name + "_")
         info = self.cl.kernel_work_group_info
         most = kernel.get_work_group_info(info.WORK_GROUP_SIZE, self.handle)
