@@ -182,8 +182,12 @@ class Backend:
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
         """The buffer of a table as kernels take it; refuses one that is too short, and images where there are none."""
         if table.count is not None and buffer.size < table.count:
-            raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
-        return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
+            raise LaunchRefused(
+                f"{kernel.name}: table {kernel.spelled(name)} has {table.count} elements; {buffer.size} given"
+            )
+        return (
+            self.image(buffer, f"{kernel.name}: argument {kernel.spelled(name)}") if table.place == "image" else buffer
+        )
 
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """The compiled kernel for these constants, this team size and these types of generic parameters."""
@@ -354,7 +358,8 @@ def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
         fits = isinstance(value, (int, float, np.integer, np.floating))
         fits = fits and (abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
     if not fits:
-        raise LaunchRefused(f"{kernel.name}: argument {name} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
+        named = f"{kernel.name}: argument {kernel.spelled(name)}"
+        raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
     return bool(value) if scalar is boolean else scalar(value)
 
 
@@ -373,20 +378,22 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
     for name, kind in kinds.items():
         if not isinstance(kind, Array):
             continue
-        buffer = given[name]
+        buffer, named = given[name], kernel.spelled(name)
         if not isinstance(buffer, Buffer):
-            raise LaunchRefused(f"{kernel.name}: argument {name} must be a Buffer, not {buffer!r}")
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {buffer!r}")
         if id(buffer.handle) in names:
-            raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {name} are the same buffer")
-        names[id(buffer.handle)] = name
+            raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
+        names[id(buffer.handle)] = named
         element = kind.element
         if isinstance(element, Generic):
             element = types.setdefault(element.name, BY_DTYPE[buffer.dtype])
         if buffer.dtype != element.dtype:
-            raise LaunchRefused(f"{kernel.name}: argument {name} is Array[{element.__name__}], not {buffer.dtype}")
+            raise LaunchRefused(f"{kernel.name}: argument {named} is Array[{element.__name__}], not {buffer.dtype}")
     for name, kind in kinds.items():
         if isinstance(kind, Generic) and kind.name not in types:
-            raise LaunchRefused(f"{kernel.name}: argument {name} is {kind.name}, which no array gives a type")
+            raise LaunchRefused(
+                f"{kernel.name}: argument {kernel.spelled(name)} is {kind.name}, which no array gives a type"
+            )
     return types
 
 

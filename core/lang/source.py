@@ -58,7 +58,13 @@ class Source:
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a `KernelError` that points at ``node``."""
         line = getattr(node, "lineno", self.first_line)
-        raise KernelError(f"{self.path}:{line}: {self.name}: {what}")
+        raise KernelError(f"{self.path}:{line}: {self.name}: {self.spelled(what)}")
+
+    def spelled(self, text: str) -> str:
+        """The text with the user's own names for what is carried."""
+        for inside, own in self.carried.items():
+            text = text.replace(inside, own)
+        return text
 
     @property
     def node(self) -> ast.FunctionDef:

@@ -171,11 +171,11 @@ def test_the_oracle_raises_where_a_table_is_stored_to():
 # --- OpenCL ---
 
 TEXTS = {
-    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict table_, int n_\)",
+    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict table_carried, int n_carried\)",
                         r"void gathered_1_\(.*const __global ushort\* restrict table_\)"],
-    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = table_\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1\)",
+    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = table_carried\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1\)",
                       r"void gathered_1_\(.*const __local float\* restrict table_\)"],
-    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t table_", r"\(\(char\)read_imagei\(table_, \(int\)\(.*\)\)\.x\)"],
+    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t table_carried", r"\(\(char\)read_imagei\(table_, \(int\)\(.*\)\)\.x\)"],
     ("image", u16): [r"void gathered_1_\(.*__read_only image1d_buffer_t table_\)", r"\(\(ushort\)read_imageui\(table_, "],
     ("image", f32): [r"\(\(float\)read_imagef\(table_, \(int\)\("],
 }  # fmt: skip

@@ -32,7 +32,12 @@ EXACT = [sys.executable, "-m", "drivers.exact", *NINE]
         (tsp, local_search.Searches, [*NINE, "--iterations", "1"], "--solution"),
         (qap, local_search.Searches, ["--instance", "taillard:9:seeds=1,2", *QUICK, "--iterations", "1"], "--solution"),
         (ppp, local_search.Searches, ["--instance", "11-13:seed=5", *QUICK, "--iterations", "1"], "--solution"),
-        (weierstrass, local_search.Searches, ["--instance", "2", *QUICK, "--iterations", "1"], "--solution"),
+        (
+            weierstrass,
+            local_search.Searches,
+            ["--instance", "2", "--points", "3", *QUICK, "--iterations", "1"],
+            "--solution",
+        ),
         (exact, exact.Proofs, NINE, "--tour"),
         (heldkarp, heldkarp.Tours, NINE, "--tour"),
         (lcs, lcs.Subsequences, ["--text", "ABCBDAB", "BDCABA", *QUICK], "--output"),

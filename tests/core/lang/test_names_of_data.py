@@ -195,5 +195,5 @@ def test_parts_of_a_size_that_nobody_gives_are_refused():
 def test_a_message_names_the_datum_as_its_user_does(tmp_path):
     problem = Labs(functions(tmp_path, ["step"]).added, ["step"])
     problem.data["step"] = 2**31
-    with pytest.raises(UserError, match=r"argument data\.step is i32; 2147483648 does not fit"):
+    with pytest.raises(UserError, match=r"argument step is i32; 2147483648 does not fit"):
         LocalSearch(PYTHON, Solo(), problem, TabuSearch(), "flip1").run(Iterations(1))
