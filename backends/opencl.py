@@ -15,6 +15,7 @@ import numpy as np
 from backends import icd
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, LaunchRefused, OutOfMemory, Unavailable
 from backends.cache import cache_folder, read_sealed, write_sealed
+from backends.native import cpu_tag
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -203,12 +204,10 @@ class OpenClBackend(Backend):
 
     def compile(self, program: tree.Program) -> Any:
         """A kernel object with its program and its team size."""
-        from backends.emit.opencl_c import OpenClC
+        from backends.emit.opencl_c import IntelC, OpenClC
 
-        # Intel's compiler unrolls loops by two before it vectorises them, and then takes every second element: ants of
-        # a lone lane ran at 0.4 of the speed that they have with their loops as they are written.
-        rolled = self.is_intel and program.team_size == 1
-        built = self.program(OpenClC(program, rolled).source(), program.kernel.name)
+        printer = IntelC if self.is_intel else OpenClC
+        built = self.program(printer(program).source(), program.kernel.name)
         kernel = self.cl.Kernel(built, program.kernel.name + "_")
         info = self.cl.kernel_work_group_info
         most = kernel.get_work_group_info(info.WORK_GROUP_SIZE, self.handle)
@@ -221,8 +220,8 @@ class OpenClBackend(Backend):
         """Build from the binary that an earlier run left, else from source."""
         if self.is_pocl:  # it has a cache of its own, shared by all processes, into which it would unpack ours
             return self.built(name, self.cl.Program(self.context, source))
-        name_and_driver = f"{self.device.name} {self.device.driver} {self.device.compute_units}"
-        key = f"{source} {OPTIONS} {self.handle.platform.version} {name_and_driver} {self.handle.version}"
+        device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
+        key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)
         if binary is not None:

@@ -263,6 +263,18 @@ def differences(x: Array[f32], y: Array[f64], n: i32):
 
 
 @kernel
+def float_sums(x: Array[f32], y: Array[f64], n: i32, width: i32, sums: Array[f32], long_sums: Array[f64]):
+    """Sums of ``n`` rows of floats, added from first to last."""
+    for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        total, long_total = f32(0.0), f64(0.0)
+        for j in range(width):
+            total += x[k * width + j] * x[k * width + j]
+            long_total += y[k * width + j] * y[k * width + j]
+        sums[k] = total
+        long_sums[k] = long_total
+
+
+@kernel
 def elements(
     a: Array[i8],
     b: Array[i16],

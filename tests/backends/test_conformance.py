@@ -197,6 +197,16 @@ def elements(backend, team_size):
     return downloads(backend, *given), expected
 
 
+def float_sums(backend, team_size):
+    n, width = 9, 200
+    x, y = (np.random.default_rng(4).random(n * width).astype(t) for t in (np.float32, np.float64))
+    sums, long_sums = backend.allocate(n, np.float32), backend.allocate(n, np.float64)
+    launched = (backend.upload(x), backend.upload(y), n, width, sums, long_sums)
+    backend.launch(kernels.float_sums, TEAMS, team_size, *launched)
+    in_order = [np.add.accumulate((v * v).reshape(n, width), axis=1)[:, -1] for v in (x, y)]
+    return downloads(backend, sums, long_sums), in_order
+
+
 CASES = {
     "reductions of i32": reductions(np.int32),
     "reductions of u32": reductions(np.uint32),
@@ -207,6 +217,7 @@ CASES = {
     "barriers in loops": ring,
     "control": control,
     "elements of all types": elements,
+    "sums of floats in order": float_sums,
 }
 
 
