@@ -21,11 +21,18 @@ LIBRARY = "libintelocl.so"
 INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
 
 
+def pyopencl() -> Any:
+    """The package, without its own cache of the Python that sets arguments: it ends a run where it cannot write."""
+    os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    import pyopencl as cl
+
+    return cl
+
+
 @functools.cache
 def every_device() -> list[Any]:
     """The devices of all platforms as pyopencl shows them: GPUs first, PoCL last, else as the loader found them."""
-    import pyopencl as cl
-
+    cl = pyopencl()
     with intel_among_drivers(os.path.dirname(cl.__file__)):
         try:
             found = [d for p in cl.get_platforms() for d in p.get_devices()]

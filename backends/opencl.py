@@ -51,9 +51,7 @@ class OpenClBackend(Backend):
     name = "opencl"
 
     def __init__(self, device: DeviceInfo) -> None:
-        import pyopencl as cl
-
-        self.cl = cl
+        self.cl = cl = icd.pyopencl()
         self.handle = icd.every_device()[int(device.index)]
         extensions = self.handle.extensions.split()
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
@@ -85,7 +83,7 @@ class OpenClBackend(Backend):
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
         try:
-            import pyopencl as cl
+            cl = icd.pyopencl()
         except ImportError as error:
             raise Unavailable("pyopencl is not installed; pip install 'onekernel[opencl]'") from error
         found = [
