@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import errno
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from cluster import abort
+from cluster import abort, launcher
 from core.standard_output import LostOutputError, watched
 from drivers.outputs import OutputFile
 
@@ -173,7 +175,7 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
         several MPI ranks a failing rank ends the whole job with that code instead of returning.
     """
     try:
-        with watched():
+        with watched(), warnings_in_one_line():
             return function(argv) or DONE
     except SystemExit as stop:
         if stop.code:
@@ -183,6 +185,24 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
         code = reported(error)
     abort.end_job(code)
     return code
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Print the suite's own warnings without the line of source that gave them, on rank 0 alone."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, UserWarning):
+            others(message, category, *place, **more)
+        elif launcher.rank() == 0:
+            print(f"note: {message}", file=sys.stderr)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = others
 
 
 def reported(error: BaseException) -> int:

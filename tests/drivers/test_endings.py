@@ -21,6 +21,19 @@ NINE = ["--instance", "uniform:9:seed=1", *QUICK]
 EXACT = [sys.executable, "-m", "drivers.exact", *NINE]
 
 
+# --- warnings ---
+
+
+def test_a_cache_that_cannot_be_used_is_one_line_and_the_run_goes_on(tmp_path):
+    (tmp_path / "cache").write_text("")
+    command = [sys.executable, "-m", "drivers.ihc", *NINE, "--climbers", "2"]
+    environment = os.environ | {"ONEKERNEL_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "confirmed by the scorer" in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("note: no cache of compiled kernels (") and "Not a directory" in line
+
+
 # --- contradicted results ---
 
 
@@ -32,7 +45,12 @@ EXACT = [sys.executable, "-m", "drivers.exact", *NINE]
         (tsp, local_search.Searches, [*NINE, "--iterations", "1"], "--solution"),
         (qap, local_search.Searches, ["--instance", "taillard:9:seeds=1,2", *QUICK, "--iterations", "1"], "--solution"),
         (ppp, local_search.Searches, ["--instance", "11-13:seed=5", *QUICK, "--iterations", "1"], "--solution"),
-        (weierstrass, local_search.Searches, ["--instance", "2", *QUICK, "--iterations", "1"], "--solution"),
+        (
+            weierstrass,
+            local_search.Searches,
+            ["--instance", "2", "--points", "3", *QUICK, "--iterations", "1"],
+            "--solution",
+        ),
         (exact, exact.Proofs, NINE, "--tour"),
         (heldkarp, heldkarp.Tours, NINE, "--tour"),
         (lcs, lcs.Subsequences, ["--text", "ABCBDAB", "BDCABA", *QUICK], "--output"),
