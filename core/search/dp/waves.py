@@ -147,6 +147,8 @@ class WaveEngine:
             kept, kept_here = self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)
             here, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
             first, one, two = problem.first(wave), one - problem.first(wave - 1), two - problem.first(wave - 2)
+            if first + cells > MOST_CELLS:
+                raise UserError(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
             work = self.words(cells) if bits else cells
             teams = max(1, min(most, -(-work // self.team_size())))
             backend.launch(

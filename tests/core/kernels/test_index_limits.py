@@ -313,7 +313,7 @@ def test_the_generic_engine_at_the_largest_wave(team):
     window = virtual(2 * cells, WIDE, fill=3)
     kernel = wave_kernel(knapsack.best_value, data)
     teams = cells - 5
-    arguments = virtual(cells // 32 + 64, WIDE), 1, cells, cells, 0, 0, 0
+    arguments = virtual(cells // 32 + 64, WIDE), 1, cells, 0, cells, 0, 0, 0
     team(kernel, teams, 1, window, *arguments, 0, words(1, cells - 1), words(1, 1, dtype=WIDE))
     assert max(window.handle.held) == cells + teams - 1
 

@@ -307,6 +307,15 @@ def test_waves_of_more_cells_than_indices_reach_are_refused(cpu):
         WaveEngine(cpu, Solo(), Wide(2))
 
 
+def test_numbers_of_cells_that_indices_do_not_reach_are_refused(cpu):
+    class Far(Pascal):
+        def first(self, wave):
+            return 2**31 - 4
+
+    with pytest.raises(UserError, match="cell 2147483648 of wave 3: expected at most 2147483647"):
+        WaveEngine(cpu, Solo(), Far(5)).run()
+
+
 def test_several_ranks_are_refused(cpu):
     class Two(Solo):
         size = 2
