@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -35,28 +36,35 @@ import backends
 backend = backends.create("cuda")
 assert backend.device.driver == "simulated"
 """
-CONFORM = """
-from tests.backends.test_conformance import CASES, same
-for team_size in (1, 7):
-    same(*CASES[{name!r}](backend, team_size))
-print("agrees")
-"""
-SELF_TEST = """
-from backends import self_test
-print(repr(self_test.run(backend)))
-"""
-SEQUENCE = """
+SMALL = """
+import json
 import numpy as np
-from tests.backends.test_conformance import three_launches
-values, sums = backend.upload(np.arange(9, dtype=np.uint32)), backend.upload(np.zeros(9, np.uint64))
-with backend.record() as sequence:
-    three_launches(backend, values, sums)
-sequence.replay(2)
-print(backend.download(values).tolist(), backend.download(sums).tolist(), backend.timings.kernel_s > 0)
-"""
-TABLES = """
+from backends import self_test
+from tests.backends.test_conformance import CASES, same, three_launches
 from tests.backends.test_tables import reads_as_numpy
-print("agrees" if reads_as_numpy(backend, {place!r}, "u16", 7) else "refused")
+
+def conforms(name):
+    for team_size in (1, 7):
+        same(*CASES[name](backend, team_size))
+    return "agrees"
+
+def replayed():
+    values, sums = backend.upload(np.arange(9, dtype=np.uint32)), backend.upload(np.zeros(9, np.uint64))
+    with backend.record() as sequence:
+        three_launches(backend, values, sums)
+    sequence.replay(2)
+    return [backend.download(values).tolist(), backend.download(sums).tolist(), backend.timings.kernel_s > 0]
+
+def told(run, *arguments):
+    try:
+        return run(*arguments)
+    except Exception as error:
+        return repr(error)
+
+found = {name: told(conforms, name) for name in CASES}
+found |= {place: told(reads_as_numpy, backend, place, "u16", 7) for place in ("readonly", "shared", "image")}
+found |= {"self-test": told(self_test.run, backend), "sequence": told(replayed)}
+print(json.dumps(found))
 """
 CLIMB = f"""
 from cluster import Solo
@@ -108,22 +116,34 @@ def simulated(program):
     return done.stdout.strip()
 
 
+@pytest.fixture(scope="module")
+def small():
+    """What small programs find in the simulator, or how they fail: all in one process, whose start takes seconds."""
+    return json.loads(simulated(SMALL))
+
+
+one_process = pytest.mark.xdist_group("simulator")
+
+
+@one_process
 @pytest.mark.parametrize("name", CASES)
-def test_the_simulator_computes_what_numpy_computes(name):
-    assert simulated(CONFORM.format(name=name)) == "agrees"
+def test_the_simulator_computes_what_numpy_computes(name, small):
+    assert small[name] == "agrees"
 
 
-def test_the_simulator_passes_the_self_test():
-    assert simulated(SELF_TEST) == "''"
+@one_process
+def test_the_simulator_passes_the_self_test(small):
+    assert small["self-test"] == ""
 
 
-def test_the_simulator_replays_a_recorded_sequence():
+@one_process
+def test_the_simulator_replays_a_recorded_sequence(small):
     values, sums = list(range(9)), [0] * 9
     for _ in range(2):
         values = [(5 * v + 1) % 2**32 for v in values]
         sums = [3 * s + v for s, v in zip(sums, values, strict=True)]
         values = [(7 * v + 1) % 2**32 for v in values]
-    assert simulated(SEQUENCE) == f"{values} {sums} True"
+    assert small["sequence"] == [values, sums, True]
 
 
 def test_a_climb_in_the_simulator_is_the_climb_on_a_core():
@@ -147,7 +167,7 @@ PROGRAMS = {
     "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
-    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": True}, 32),
+    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32),
     "follow": lambda: lcs.follow.specialise({}, 64),
     "grid_tile": lambda: tile_kernel(lcs.lcs_step, LETTERS).specialise({"bits": 2}, 64, {"V": i32}),
     "two_items": lambda: knapsack.two_items.specialise({"tracing": True, "at_once": 8, "blocks": 1}, 128, {"V": u32}),
@@ -172,7 +192,7 @@ def ptx():
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
+@pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.slow), (9, 0)])
 def test_kernels_compile_to_ptx(ptx, name, capability):
     text = ptx(PROGRAMS[name](), capability)
     assert f".target sm_{capability[0]}{capability[1]}" in text
@@ -212,9 +232,10 @@ def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
     assert "ld.shared" in after and "ld.global" not in after
 
 
+@one_process
 @pytest.mark.parametrize("place", ["readonly", "shared", "image"])
-def test_the_simulator_reads_tables_or_refuses_them(place):
-    assert simulated(TABLES.format(place=place)) == ("refused" if place == "image" else "agrees")
+def test_the_simulator_reads_tables_or_refuses_them(place, small):
+    assert small[place] is (place != "image")
 
 
 def test_float_differences_compile_to_ptx(ptx):

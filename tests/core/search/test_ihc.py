@@ -157,15 +157,14 @@ def test_bad_requests_are_refused_in_one_line(cpu):
         HillClimbing(cpu, Solo(), distances, scan="lazy")
 
 
-def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes():
+@pytest.mark.parametrize("reverse", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
     distances = tsp.load("uniform:66:seed=4").distances
-    device = PythonBackend.devices()[0]
     expected, _ = plain_climb(distances, paper_start(66, 2))
-    for reverse in (False, True):
-        backend = PythonBackend(device, reverse)
-        search = HillClimbing(backend, Solo(), distances, scan="pruned")
-        search.scan = TilesScan(backend, distances)
-        assert search.tour_of(2).tolist() == expected.tolist()
+    backend = PythonBackend(PythonBackend.devices()[0], reverse)
+    search = HillClimbing(backend, Solo(), distances, scan="pruned")
+    search.scan = TilesScan(backend, distances)
+    assert search.tour_of(2).tolist() == expected.tolist()
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):

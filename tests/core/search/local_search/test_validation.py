@@ -199,7 +199,8 @@ def test_a_right_search_returns(python, walks):
 def test_a_driver_prints_what_is_not_confirmed(capsys):
     problem = Weighted(WEIGHTS, **evaluation(weighted.wrong_where_all_is_zero))
     workload = Workload("weighted", lambda options: (problem, "made here"), "12", "12", "tabu", "flip1")
-    run_workload(workload, None, ["--backend", "python", "--iterations", "20", "--no-progress"])
+    code = run_workload(workload, None, ["--backend", "python", "--iterations", "20", "--no-progress"])
+    assert code == 1
     assert "NOT CONFIRMED by the scorer" in capsys.readouterr().out
 
 
