@@ -354,7 +354,7 @@ def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
         fits = isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
     elif issubclass(scalar, Integer):
         fits = isinstance(value, (int, np.integer)) and scalar.low <= int(value) <= scalar.high
-    else:  # infinities and not-a-number are values of floats too
+    else:  # infinities and not-a-number are values of floats too, and of no others is the difference to itself not 0
         fits = isinstance(value, (int, float, np.integer, np.floating))
         fits = fits and (abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
     if not fits:

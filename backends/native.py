@@ -23,7 +23,7 @@ ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, c
 
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
-# Object files that this process compiled: not where they belong if the cache did not take them.
+# Where this process saved the object files that it compiled, by where they belong: the cache may not have taken one.
 _elsewhere: dict[str, str] = {}
 
 

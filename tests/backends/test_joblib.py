@@ -20,9 +20,9 @@ import backends
 from backends import shared_memory
 from backends.base import OutOfMemory
 from tests.backends import kernels
+from tests.patience import PATIENCE_S, soon
 
 MEGABYTE = 1 << 20
-PATIENCE_S = 10.0
 
 pytest.importorskip("joblib")
 on_linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")
@@ -60,16 +60,6 @@ def shared_bytes():
             begin, end = (int(bound, 16) for bound in bounds.split("-"))
             total += end - begin if rights == "rw-s" else 0
     return total
-
-
-def soon(condition):
-    """Wait until a condition holds; False if it does not within `PATIENCE_S`."""
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def grown(backend, count):

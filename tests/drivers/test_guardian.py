@@ -4,29 +4,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
 
 from drivers import guardian
 from drivers.compare import mpirun as launcher
+from tests.patience import PATIENCE_S, soon
 
-PATIENCE_S = 10.0
 # Says which processes it is, in a file each, and goes on for ever.
 ENDLESS = "import os, sys, time; open(f'{sys.argv[1]}/{os.getpid()}', 'w'); time.sleep(600)"
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + ENDLESS
 PROGRAM = "import os, sys; from drivers import guardian; guardian.run(sys.argv[1:], os.environ)"
-
-
-def soon(condition):
-    """Wait until a condition holds; False if it does not within `PATIENCE_S`."""
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def ended_with(command, ranks, sent, folder, environment):
