@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 from typing import Any, NamedTuple, NoReturn
 
@@ -78,11 +79,6 @@ MOST_BITS = 128
 """Of an integer constant without a type: a value has at most 64, what leads to it, as ``(1 << 64) - 1``, a few more."""
 
 
-def position(node: Any) -> tuple[int, ...]:
-    """A key that names one expression of a file."""
-    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-
-
 def levels_of(node: Any) -> int:
     """How many levels an expression nests: at least as many parentheses as its text has on any device."""
     if isinstance(node, ast.BoolOp):
@@ -105,6 +101,7 @@ class Expressions:
         self.constants: dict[str, Any] = dict(out.constants)
         self.defined: set[str] | None = set()
         self.steps: tuple[int, ...] = ()
+        self.numbers = itertools.count(1)
 
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a located `KernelError`."""
@@ -118,7 +115,9 @@ class Expressions:
 
     def key(self, node: Any) -> tuple[int, ...]:
         """What names an expression in one step of every `unroll` around it."""
-        return position(node) + self.steps
+        if not hasattr(node, "number"):  # made by the front end: no node of the function's text
+            node.number = -next(self.numbers)
+        return (node.number, *self.steps)
 
     # --- types of numbers ---
 

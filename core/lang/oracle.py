@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from core.lang import intrinsics, tree
-from core.lang.expressions import position
 from core.lang.intrinsics import Memory, place, poisoned
 from core.lang.source import KernelError
 from core.lang.types import Generic, i32, promoted, type_of
@@ -30,7 +29,7 @@ class _Typed(ast.NodeTransformer):
         self.steps: tuple[int, ...] = ()
 
     def key(self, node: Any) -> tuple[int, ...]:
-        return position(node) + self.steps
+        return (getattr(node, "number", 0), *self.steps)
 
     def named(self, value: Any, node: ast.AST) -> ast.Name:
         name = f"__{len(self.names)}"
@@ -41,7 +40,7 @@ class _Typed(ast.NodeTransformer):
         if not isinstance(node, ast.expr):
             return super().visit(node)
         key = self.key(node)
-        if key in self.function.literals and not isinstance(node, (ast.Subscript, ast.Call, ast.Compare)):
+        if key in self.function.literals:
             return self.named(self.function.literals[key], node)
         found = super().visit(node)
         is_value = isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))

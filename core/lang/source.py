@@ -193,10 +193,10 @@ def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
                 if name not in kinds:
                     has = ", ".join(kinds) or "nothing"
                     source.refuse(call, f"{callee.name} wants {name}; *{carrier} has {has}")
-            call.args[-1:] = [handed(name, which, given, place) for place, name in enumerate(wanted)]
+            call.args[-1:] = [handed(name, which, given) for name in wanted]
             return call
 
-    def handed(name: str, which: Any, given: Any, place: int) -> ast.expr:
+    def handed(name: str, which: Any, given: Any) -> ast.expr:
         kind = kinds[name]
         whole = ast.Name(inside[name], ast.Load())
         if which is given or not isinstance(kind, Parts):
@@ -204,11 +204,8 @@ def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
         count = ast.Name(inside[kind.count], ast.Load()) if isinstance(kind.count, str) else ast.Constant(kind.count)
         first = ast.BinOp(copy.deepcopy(which), ast.Mult(), count)
         viewed = ast.Call(ast.Name(intrinsics.VIEW_OF_PART, ast.Load()), [whole, first], [])
-        for number, node in enumerate(ast.walk(viewed)):  # each its own place: the front end files them by place
-            if isinstance(node, ast.expr):
-                ast.copy_location(node, given)
-                node.col_offset += 1000 * (place + 1) + number
-                node.end_col_offset = node.col_offset
+        for one in ast.walk(viewed):
+            ast.copy_location(one, given)
         return viewed
 
     written: ast.FunctionDef = WriteOut().visit(copy.deepcopy(node))
@@ -253,16 +250,19 @@ _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}
 
 
 def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
-    """Every function of a file by first line (its first decorator's, if any) and name."""
+    """Every function of a file by first line (its first decorator's, if any) and name.
+
+    Every node has a ``number`` of its own, which its copies keep: what the front end finds out about it is filed by it.
+    """
     import ast
     import linecache
 
     text = "".join(linecache.getlines(path))
     key = (path, hash(text))
     if key not in _parsed:
-        _parsed[key] = {
-            (min([n.lineno] + [d.lineno for d in n.decorator_list]), n.name): n
-            for n in ast.walk(ast.parse(text))
-            if isinstance(n, ast.FunctionDef)
-        }
+        found = _parsed[key] = {}
+        for number, node in enumerate(ast.walk(ast.parse(text))):
+            node.number = number  # type: ignore[attr-defined]
+            if isinstance(node, ast.FunctionDef):
+                found[min([node.lineno] + [d.lineno for d in node.decorator_list]), node.name] = node
     return _parsed[key]
