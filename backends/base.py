@@ -6,6 +6,7 @@ it never changes a launch silently. In the spirit of BabelStream's ``Stream`` an
 
 from __future__ import annotations
 
+import copy
 import reprlib
 import time
 from contextlib import contextmanager
@@ -15,7 +16,19 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean
+from core.lang.bundles import (
+    FORM,
+    Row,
+    Rows,
+    RowsOf,
+    fields_of,
+    form_of,
+    is_bundle,
+    kinds_by_name,
+    row_sizes,
+    values_by_name,
+)
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,9 +178,12 @@ class Backend:
         if len(kinds) != len(arguments):
             raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
         given = dict(zip(kinds, arguments, strict=True))
-        types = generic_types(kinds, given, kernel)
+        forms: dict[str, Any] = {}
+        if any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
+            kinds, given, forms = unbundled(kinds, given, kernel)
+        types = generic_types(kinds, given, kernel) | forms
         constants: dict[str, Any] = {}
-        values = []
+        values: list[Any] = []
         for name, kind in kinds.items():
             if isinstance(kind, Const):
                 constants[name] = number(kind.scalar, given[name], kernel, name)
@@ -176,7 +192,8 @@ class Backend:
             elif isinstance(kind, Array):
                 values.append(given[name])
             else:
-                values.append(number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name))
+                value = number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
+                values.append(i32(value) if kind is boolean else value)
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
@@ -237,6 +254,46 @@ class Backend:
         buffer = self.allocate(host.shape, host.dtype)
         self.write(buffer, host)
         return buffer
+
+    def load(self, bundle: Any, **types: Any) -> Any:
+        """The bundle on the device: its host arrays are copied, the rows that it leaves out are allocated.
+
+        Parameters
+        ----------
+        bundle
+            With arrays of NumPy's or buffers.
+        **types
+            The dtype of every `core.lang.Generic` among the rows to allocate, by its name.
+
+        Raises
+        ------
+        UserError
+            An array of another type than its field, or numbers of another kind.
+
+        """
+        return self.rows(bundle, 1, **types).bundle
+
+    def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
+        """As many rows of a bundle as ``count`` says; all else as for `load`."""
+        found = copy.copy(bundle)
+        sizes = row_sizes(bundle)
+        for name, kind in fields_of(type(bundle)).items():
+            value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
+            if is_bundle(kind):
+                value = self.rows(value, count, **types).bundle
+            elif isinstance(value, np.ndarray):
+                element = kind.element if isinstance(kind, Array) else None
+                if element is None or (not isinstance(element, Generic) and value.dtype != element.dtype):
+                    wanted = f"Array[{described(element)}]" if element else f"a number, {described(kind)}"
+                    raise UserError(f"{what} is an array of {value.dtype}; expected {wanted}")
+                value = self.upload(value.reshape(-1))
+            elif isinstance(kind, Row) and value is None:
+                element = types[kind.element.name] if isinstance(kind.element, Generic) else kind.element.dtype
+                if count * sizes[name] >= 2**31:
+                    raise UserError(f"{what}: {count} rows of {sizes[name]} elements: expected less than 2^31 in all")
+                value = self.allocate(max(1, count * sizes[name]), element)
+            setattr(found, name, value)
+        return Rows(found, count)
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         """Copy a host array into a buffer of the same size and dtype.
@@ -346,6 +403,42 @@ class Backend:
 
     def close(self) -> None:
         """Give back processes and memory that outlive Python's references."""
+
+
+def unbundled(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> tuple[Any, Any, dict[str, Any]]:
+    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms.
+
+    Raises
+    ------
+    LaunchRefused
+        A bundle of another class, one where there must be rows of it or the other way round, or rows of unlike counts.
+
+    """
+    all_kinds: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        value = given[name]
+        is_rows = isinstance(value, Rows)
+        one = value.bundle if is_rows else value
+        if not is_bundle(type(one)):
+            all_kinds[name], values[name] = kind, value
+            continue
+        named = f"{kernel.name}: argument {name}"
+        declared = kind.bundle if isinstance(kind, RowsOf) else kind
+        if isinstance(kind, RowsOf) != is_rows:
+            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
+        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
+            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
+        form = form_of(one, None if isinstance(declared, Generic) else declared)
+        for row, size in row_sizes(one).items():
+            buffer, rows = getattr(one, row), value.count if is_rows else 1
+            if isinstance(buffer, Buffer) and buffer.size != max(1, rows * size):
+                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
+        forms[name + FORM] = form
+        all_kinds.update(kinds_by_name(name, kind, form))
+        values.update(values_by_name(name, value, form))
+    return all_kinds, values, forms
 
 
 def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
