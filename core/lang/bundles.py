@@ -137,7 +137,7 @@ def _scalar_kind(kind: Any) -> str:
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
 
-def _init(self: Any, *values: Any, **named: Any) -> None:
+def _init(self: Any, /, *values: Any, **named: Any) -> None:
     """Take the fields in their order, or by name."""
     fields = fields_of(type(self))
     if len(values) > len(fields):
