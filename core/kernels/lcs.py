@@ -292,8 +292,7 @@ def trace_word(
 
 @kernel
 def follow(kept: Array[u64], above: Array[u64], trace: Trace, first: i32, pipeline: Pipeline):
-    """Trace backwards as far as the launches from ``first`` on reach, which are in ``kept``, or to the first column or
-    row.
+    """Trace backwards to the first column or row, or as far as ``kept`` reaches: launches from ``first`` on.
 
     One lane goes; all lanes of its team fetch, a word of as many rows at a time. ``above`` is the row above the first.
     """

@@ -33,9 +33,7 @@ SPAN = 32
 
 @bundle
 class Window:
-    """The waves that are still read: ``cells[one + k]`` is cell number k of the last wave, ``cells[two + k]`` of the
-    one before it.
-    """
+    """The waves before a cell's own: ``cells[one + k]`` is cell k of the last, ``cells[two + k]`` of the one before it."""
 
     cells: Array[V]
     one: i32

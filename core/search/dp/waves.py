@@ -38,10 +38,9 @@ class Waves:
     data
         What ``cell`` reads: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
     cell
-        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData) -> V``.
-        ``window.cells[window.one + k]`` is cell number k of the wave before, ``window.cells[window.two + k]`` of the one
-        before that, which hold nothing at waves 0 and 1 (`core.kernels.waves.Window`); the choice is left in
-        ``choice[0]``.
+        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
+        -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
+        ``window.cells[window.two + k]``; they hold nothing at waves 0 and 1. The choice is left in ``choice[0]``.
 
     """
 
