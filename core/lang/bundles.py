@@ -211,7 +211,7 @@ def placed(given: Any, place: str) -> Any:
     for name, kind in form_of(given).kinds:
         value = getattr(given, name)
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
-            kinds[name] = Table(kind.element, place, value.size)
+            kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
     found.__placed__ = kinds
     return found
@@ -284,8 +284,9 @@ def _values(given: Any, form: Form) -> list[Any]:
 
 def row_sizes(given: Any) -> dict[str, int]:
     """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
-    sizes = sizes_of_rows(type(given))
-    return {name: int(getattr(given, size) if isinstance(size, str) else size) for name, size in sizes.items()}
+    cls: type = type(given)
+    sizes = sizes_of_rows(cls).items()
+    return {name: int(getattr(given, size) if isinstance(size, str) else size) for name, size in sizes}
 
 
 @lru_cache(maxsize=1024)
