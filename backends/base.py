@@ -26,7 +26,7 @@ from core.lang.bundles import (
     is_bundle,
     kinds_by_name,
     row_sizes,
-    values_by_name,
+    values_in_order,
 )
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
 
@@ -436,8 +436,9 @@ def unbundled(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> t
             if isinstance(buffer, Buffer) and buffer.size != max(1, rows * size):
                 raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
-        all_kinds.update(kinds_by_name(name, kind, form))
-        values.update(values_by_name(name, value, form))
+        fields = kinds_by_name(name, is_rows, form)
+        all_kinds |= fields
+        values.update(zip(fields, values_in_order(value, form), strict=True))
     return all_kinds, values, forms
 
 

@@ -531,7 +531,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             given = bundle_type(form, types, isinstance(kind, RowsOf))
             bundles[name] = parameter(name, given, in_kernel=True)
             out.parameters |= {n: i32 if t is boolean else t for n, t in offered(name, given).items()}
-            tables |= dict(kinds_by_name(name, kind, form))
+            tables |= kinds_by_name(name, isinstance(kind, RowsOf), form)
         else:
             scalar = kind.element if isinstance(kind, Array) else kind
             if isinstance(scalar, Generic):
