@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.lang.types import SCALARS, Array, Generic, Table, boolean, described
+from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 FORM = " is"
 """What follows a parameter's name where its `Form` stands among the types of a launch: no identifier has spaces."""
@@ -71,9 +71,9 @@ def kind_text(kind: Any) -> str:
 def bundle(cls: type) -> Any:
     """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Array[...]``, ``Row[...]`` or another bundle. ``Cut(weights, n)`` makes one, in kernels
-    too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the backend allocates them.
-    Fields are read by ``cut.n`` and never assigned.
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row[...]`` or another bundle. ``Cut(weights, n)``
+    makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the
+    backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
     Raises
     ------
@@ -112,15 +112,18 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
     element = given.element if isinstance(given, Array) else given
     known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
+    if isinstance(given, Const):
+        known = given.scalar in SCALARS or given.scalar is boolean
     if not known or isinstance(given, Table):
         raise UserError(
-            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Array[...], Row[...] or "
-            "a bundle"
+            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
+            "Row[...] or a bundle"
         )
     return given
 
 
 def _scalar_kind(kind: Any) -> str:
+    kind = kind.scalar if isinstance(kind, Const) else kind
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
 
