@@ -7,9 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from core.errors import UserError
+from core.errors import LaunchRefused, UserError
 from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 FORM = " is"
@@ -17,7 +15,7 @@ FORM = " is"
 
 
 class Row(Array):
-    """``Row[i32, 9]``, ``Row[i32, "n"]``: an array of a bundle of which every row of `Rows` has a part of its own.
+    """``Row(i32, 9)``, ``Row(i32, "n")``: an array of a bundle of which every row of `Rows` has a part of its own.
 
     Parameters
     ----------
@@ -64,14 +62,14 @@ class Form(NamedTuple):
 def kind_text(kind: Any) -> str:
     """A field's kind as its source text reads."""
     if isinstance(kind, Row):
-        return f"Row[{described(kind.element)}, {kind.size!r}]"
+        return f"Row({described(kind.element)}, {kind.size!r})"
     return repr(kind) if isinstance(kind, Form) else described(kind)
 
 
 def bundle(cls: type) -> Any:
     """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row[...]`` or another bundle. ``Cut(weights, n)``
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)``
     makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the
     backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
@@ -117,7 +115,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     if not known or isinstance(given, Table):
         raise UserError(
             f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
-            "Row[...] or a bundle"
+            "Row(...) or a bundle"
         )
     return given
 
@@ -262,6 +260,42 @@ def made(cls: type, values: dict[str, Any]) -> Any:
     return found
 
 
-def checked_array(value: Any) -> np.ndarray:
-    """A host array as devices take it: flat and contiguous."""
-    return np.ascontiguousarray(value).reshape(-1)
+def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
+
+    Raises
+    ------
+    LaunchRefused
+        Too few arguments or too many, a bundle of another class, one where there must be rows of it or the other way
+        round, or rows of unlike counts.
+
+    """
+    kinds = {name: kind for name, kind in kernel.signature.items() if name != "return"}
+    if len(kinds) != len(arguments):
+        raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
+    if not any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
+        return kinds, dict(zip(kinds, arguments, strict=True)), {}
+    all_kinds: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
+    for (name, kind), value in zip(kinds.items(), arguments, strict=True):
+        is_rows = isinstance(value, Rows)
+        one = value.bundle if is_rows else value
+        if not is_bundle(type(one)):
+            all_kinds[name], values[name] = kind, value
+            continue
+        named = f"{kernel.name}: argument {name}"
+        declared = kind.bundle if isinstance(kind, RowsOf) else kind
+        if isinstance(kind, RowsOf) != is_rows:
+            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
+        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
+            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
+        form = form_of(one, None if isinstance(declared, Generic) else declared)
+        for row, size in row_sizes(one).items():
+            buffer, rows = getattr(one, row), value.count if is_rows else 1
+            if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
+                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
+        forms[name + FORM] = form
+        all_kinds.update(kinds_by_name(name, kind, form))
+        values.update(values_by_name(name, value, form))
+    return all_kinds, values, forms

@@ -25,7 +25,7 @@ class Team:
 
 @bundle
 class Ant:
-    tour: Row[i32, "n"]  # noqa: F821
+    tour: Row(i32, "n")
     n: Const[i32]
 
 
