@@ -1,6 +1,7 @@
 """The kernel language: typed Python over flat arrays, run by teams of lanes; `LANGUAGE.md` lists all of it."""
 
 from core.lang.decorators import Kernel, function, kernel
+from core.lang.errors import KernelError
 from core.lang.intrinsics import (
     atomic_add,
     atomic_cas,
@@ -28,7 +29,7 @@ from core.lang.intrinsics import (
     unroll,
     view,
 )
-from core.lang.source import Function, KernelError
+from core.lang.source import Function
 from core.lang.types import (
     Array,
     Const,

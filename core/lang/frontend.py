@@ -8,6 +8,7 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.calls import Calls
+from core.lang.errors import called_at
 from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
 from core.lang.source import Function, Source
@@ -400,7 +401,8 @@ class Translator:
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
-            self.done[key] = self.build(source, out, bound)
+            with called_at(caller.source, node):
+                self.done[key] = self.build(source, out, bound)
         return self.done[key]
 
     def build(self, source: Source, out: tree.Function, bound: dict[str, Any]) -> tree.Function:
