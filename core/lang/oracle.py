@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,6 +101,10 @@ class _Typed(ast.NodeTransformer):
         return ast.copy_location(ast.YieldFrom(node), node) if callee.has_barrier else node
 
 
+watch: Callable[[Source, ast.FunctionDef], dict[str, Any]] | None = None
+"""Whoever wants to see what runs may add statements to each function; the result is the names that they use."""
+
+
 def python(function: tree.Function) -> Any:
     """The function as plain Python; a generator if it, or what it calls, meets a barrier."""
     if getattr(function, "python", None) is None:
@@ -113,12 +117,13 @@ def python(function: tree.Function) -> Any:
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
+        added = watch(function.source, definition) if watch else {}
         module = ast.fix_missing_locations(ast.Module([definition], []))
         words = {"range": typed_range, "team_size": intrinsics.team_size, **intrinsics.PYTHON_WORDS}
         generics = {n: g for n, g in function.source.python.__globals__.items() if isinstance(g, Generic)}
         types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
-        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names}
+        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names, **added}
         scope[SOURCE] = function.source
         exec(compile(module, function.source.path, "exec"), scope)
         function.python = scope[definition.name]  # type: ignore[attr-defined]
