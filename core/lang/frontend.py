@@ -9,6 +9,7 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundles import FORM, RowsOf, is_bundle, kinds_by_name
 from core.lang.calls import Calls
+from core.lang.errors import called_at
 from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
 from core.lang.members import Bundle, bundle_type, offered, parameter
@@ -473,7 +474,8 @@ class Translator:
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
-            self.done[key] = self.build(source, out, bound, bundles)
+            with called_at(caller.source, node):
+                self.done[key] = self.build(source, out, bound, bundles)
             out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}
         return self.done[key]
 
