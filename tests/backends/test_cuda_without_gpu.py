@@ -21,7 +21,7 @@ from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import climb_tiles
 from core.kernels.two_opt_window import climb_window
 from core.lang import Array, Table, i32, u16, u32
-from core.lang.bundles import FORM, plain_form
+from core.lang.bundles import FORM, form_of, placed, plain_form
 from core.lang.types import BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
@@ -166,7 +166,8 @@ TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
 TWO_ITEMS = {"tracing": True, "at_once": 8, "blocks": 1}
 LAYERS = {"k": 5, "states": 48, "keep": True}
 ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
-TILE = forms(frontier=grid.Frontier, tiling=grid.Tiling, kept=waves.Kept, data=lcs.Strings)
+TILE = forms(frontier=grid.Frontier, tiling=grid.Tiling, kept=waves.Kept)
+TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
 PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
 EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
