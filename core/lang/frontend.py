@@ -9,6 +9,7 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundles import FORM, RowsOf, is_bundle, kinds_by_name
 from core.lang.calls import Calls
+from core.lang.errors import called_at
 from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
 from core.lang.members import Bundle, bundle_type, offered, parameter
@@ -473,7 +474,8 @@ class Translator:
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
-            self.done[key] = self.build(source, out, bound, bundles)
+            with called_at(caller.source, node):
+                self.done[key] = self.build(source, out, bound, bundles)
             out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}
         return self.done[key]
 
@@ -519,7 +521,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     all_kinds: dict[str, Any] = {}
     for name, kind in kinds.items():
         form = types.get(name + FORM)
-        all_kinds |= {name: kind} if form is None else dict(kinds_by_name(name, kind, form))
+        all_kinds |= {name: kind} if form is None else kinds_by_name(name, isinstance(kind, RowsOf), form)
     scalars = {n: k.scalar for n, k in all_kinds.items() if isinstance(k, Const)}
     if scalars.keys() != constants.keys():
         kernel.refuse(kernel.node, f"constants {sorted(scalars)} expected, {sorted(constants)} given")
