@@ -20,7 +20,7 @@ from core.kernels.ants import STATES, Ant
 from core.kernels.roulette import COLUMNS, Choice
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.ant_colony.colony import shape_for
+from core.search.ant_colony.colony import layout_of, shape_for
 from tests.core.kernels.test_two_opt_near import climbed, near_lists
 from tests.core.search.ant_colony.reference import Colonies, construct, draws
 
@@ -204,8 +204,9 @@ def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5)
     np.fill_diagonal(table, 0)
     shape = shape_for("fine", backend.capabilities, n, Settings(ants=ants, candidates=candidates), team)
     if rows is not None:
-        depth = -(-n // (COLUMNS * shape.pieces))
-        shape = shape._replace(rows=rows, blocks=-(-depth // rows))
+        own = shape.layout
+        depth = -(-n // (COLUMNS * own.pieces))
+        shape = shape._replace(layout=layout_of(own.ants, own.near_columns, own.lanes, depth, rows))
     weights = np.zeros((n, shape.stride), np.uint32)
     weights[:, :n] = table
     near = np.argsort(rng.random((n, n)) + 2 * np.eye(n), axis=1)[:, :candidates]
