@@ -29,7 +29,7 @@ from core.kernels.moves import PERMUTATION, start_solutions
 from core.kernels.two_opt import MOST_CITIES
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.lang import Array, i32, kernel, oracle, team_rank, u16
+from core.lang import Array, Rows, i32, kernel, oracle, team_rank, u16
 from core.problems import graphs, perceptron, qaplib
 from core.problems.knapsack import LARGEST, MOST_CAPACITY
 from core.problems.tsp_moves import table_distance
@@ -169,31 +169,38 @@ def test_tours_and_distances_of_ants_at_both_limits(team):
     n = ant_settings.MOST_CITIES
     ant_count = WORDS // n
     base = (ant_count - 1) * n
-    buffer = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
-    lengths = virtual(ant_count, WIDE)
-    team(
-        ants.measure, ant_count, 1, virtual(n * n, WIDE, fill=WORDS // n), buffer, n, ant_count, 0, 0,
-        words(0, 0, 0, 0, dtype=WIDE), lengths, words(2**64 - 1, dtype=np.uint64), words(0, dtype=np.uint64),
+    tour = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
+    length = virtual(ant_count, WIDE)
+    rows = Rows(ants.Ant(tour, length, n, 0), ant_count)
+    team(ants.measure, ant_count, 1, virtual(n * n, WIDE, fill=WORDS // n), rows, colony_of_ants())
+    assert length.handle[ant_count - 1] == WORDS // n * n
+
+
+def colony_of_ants():
+    """A colony before its first iteration."""
+    return ants.Colony(
+        number=0, seed=0, state=words(0, 0, 0, 0, dtype=WIDE), best=words(0, dtype=NARROW),
+        least=words(2**64 - 1, dtype=np.uint64), curve=words(0, dtype=WIDE), digest=words(0, dtype=np.uint64),
+        ticket=words(0, dtype=WIDE),
     )  # fmt: skip
-    assert lengths.handle[ant_count - 1] == WORDS // n * n
 
 
 def test_a_loop_over_all_edges_ends_within_31_bits(team):
     n = ant_settings.MOST_CITIES
     lanes = WORDS - n * n  # a device of 128 lanes a team and 8 teams a unit would need 30,000 units for so many
     assert lanes > 1024 * 30_000
-    arrays = virtual(n * n, WIDE), virtual(n * n, WIDE)
-    team(pheromone.begin, lanes, 1, *arrays, n, 5)
-    overflows(team, pheromone.begin, lanes + 1, 1, *arrays, n, 5)
+    trails = pheromone.Trails(virtual(n * n, WIDE), virtual(n * n, WIDE), n)
+    team(pheromone.begin, lanes, 1, trails, 5)
+    overflows(team, pheromone.begin, lanes + 1, 1, trails, 5)
 
 
 def test_the_last_pheromone_of_the_most_cities(team):
     n = ant_settings.MOST_CITIES
-    trails, delta = virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31)
-    team(
-        pheromone.evaporate, n, 1, trails, delta, n, 2**31, 0, 1, 1, 1, 0, 0, words(0, 0, 0, 0, dtype=WIDE), rank=n - 2
-    )
-    assert trails.handle.held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
+    trails = pheromone.Trails(virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31), n)
+    update = pheromone.Update(rho=2**31, quota=1, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
+    team(pheromone.evaporate, n, 1, trails, update, False, colony_of_ants(), rank=n - 2)
+    held = trails.pheromone.handle.held
+    assert held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
 
 
 # --- local search ---
