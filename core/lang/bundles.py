@@ -219,10 +219,19 @@ def form_of(given: Any, declared: Any = None) -> Form:
     """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
     own = vars(given).get("__placed__", {})
     cls: type = declared or type(given)
+    if not own and (plain := plain_form(cls)) is not None:
+        return plain
     kinds: list[tuple[str, Any]] = []
     for name, kind in fields_of(cls).items():
         kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
     return form_with(cls, tuple(kinds))
+
+
+@lru_cache(maxsize=1024)
+def plain_form(cls: type) -> Form | None:
+    """The form of a bundle of which nothing is placed; None if it has bundles within, of which something may be."""
+    kinds = tuple(fields_of(cls).items())
+    return None if any(is_bundle(kind) for _, kind in kinds) else Form(cls, kinds)
 
 
 @lru_cache(maxsize=1024)
@@ -268,11 +277,13 @@ def values_in_order(given: Any, form: Form) -> list[Any]:
 
 def row_sizes(given: Any) -> dict[str, int]:
     """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
-    return {
-        name: int(getattr(given, kind.size) if isinstance(kind.size, str) else kind.size)
-        for name, kind in fields_of(type(given)).items()
-        if isinstance(kind, Row)
-    }
+    return {name: int(getattr(given, size) if isinstance(size, str) else size) for name, size in rows_of(type(given))}
+
+
+@lru_cache(maxsize=1024)
+def rows_of(cls: type) -> tuple[tuple[str, int | str], ...]:
+    """The `Row` fields of a class and their sizes."""
+    return tuple((name, kind.size) for name, kind in fields_of(cls).items() if isinstance(kind, Row))
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:
