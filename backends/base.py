@@ -24,8 +24,10 @@ from core.lang.bundles import (
     fields_of,
     form_of,
     is_bundle,
+    is_bundled,
     kinds_by_name,
-    row_sizes,
+    row_size,
+    rows_within,
     values_by_name,
 )
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
@@ -179,7 +181,8 @@ class Backend:
             raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
         given = dict(zip(kinds, arguments, strict=True))
         forms: dict[str, Any] = {}
-        if any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
+        given_some = any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments)
+        if given_some or any(is_bundled(kind) for kind in kinds.values()):
             kinds, given, forms = unbundled(kinds, given, kernel)
         types = generic_types(kinds, given, kernel) | forms
         constants: dict[str, Any] = {}
@@ -268,32 +271,47 @@ class Backend:
         Raises
         ------
         UserError
-            An array of another type than its field, or numbers of another kind.
+            No bundle; an array of another type than its field, or of another size than its rows; rows of a `Generic`
+            that ``types`` does not name, or of 2^31 elements and more; a negative count.
 
         """
         return self.rows(bundle, 1, **types).bundle
 
     def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
         """As many rows of a bundle as ``count`` says; all else as for `load`."""
+        if not is_bundle(type(bundle)) or count < 0:
+            raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
         found = copy.copy(bundle)
-        sizes = row_sizes(bundle)
         for name, kind in fields_of(type(bundle)).items():
             value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
             if is_bundle(kind):
                 value = self.rows(value, count, **types).bundle
-            elif isinstance(value, np.ndarray):
-                element = kind.element if isinstance(kind, Array) else None
-                if element is None or (not isinstance(element, Generic) and value.dtype != element.dtype):
-                    wanted = f"Array[{described(element)}]" if element else f"a number, {described(kind)}"
-                    raise UserError(f"{what} is an array of {value.dtype}; expected {wanted}")
-                value = self.upload(value.reshape(-1))
-            elif isinstance(kind, Row) and value is None:
-                element = types[kind.element.name] if isinstance(kind.element, Generic) else kind.element.dtype
-                if count * sizes[name] >= 2**31:
-                    raise UserError(f"{what}: {count} rows of {sizes[name]} elements: expected less than 2^31 in all")
-                value = self.allocate(max(1, count * sizes[name]), element)
+            elif isinstance(kind, Array):
+                size = row_size(bundle, name) if isinstance(kind, Row) else 0
+                value = self._array_field(what, kind, value, count * size, types)
+            elif isinstance(value, (np.ndarray, Buffer)):
+                raise UserError(f"{what} is an array; expected a number, {described(kind)}")
             setattr(found, name, value)
         return Rows(found, count)
+
+    def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
+        """The buffer of a bundle's array; rows have ``size`` elements in all."""
+        element = kind.element
+        if isinstance(kind, Row) and size >= 2**31:
+            raise UserError(f"{what}: rows of {size} elements in all; expected less than 2^31")
+        if isinstance(kind, Row) and value is None:
+            if isinstance(element, Generic) and element.name not in types:
+                raise UserError(f"{what}: rows of {element.name}; say what that is, as in {element.name}=np.uint8")
+            dtype = types[element.name] if isinstance(element, Generic) else element.dtype
+            return self.allocate(max(1, size), dtype)
+        is_array = isinstance(value, (np.ndarray, Buffer))
+        if not is_array or (not isinstance(element, Generic) and value.dtype != element.dtype):
+            given = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
+            stored = ", whose elements are uint8" if element is boolean else ""
+            raise UserError(f"{what} is {given}; expected Array[{described(element)}]{stored}")
+        if isinstance(kind, Row) and value.size not in (size, max(1, size)):
+            raise UserError(f"{what} has {value.size} elements; expected {size} for all rows")
+        return value if isinstance(value, Buffer) else self.upload(value.reshape(-1))
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         """Copy a host array into a buffer of the same size and dtype.
@@ -421,20 +439,21 @@ def unbundled(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> t
         value = given[name]
         is_rows = isinstance(value, Rows)
         one = value.bundle if is_rows else value
-        if not is_bundle(type(one)):
+        if not (is_bundle(type(one)) or is_bundled(kind)):
             all_kinds[name], values[name] = kind, value
             continue
         named = f"{kernel.name}: argument {name}"
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
-        if isinstance(kind, RowsOf) != is_rows:
-            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
-        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
-            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
-        form = form_of(one, None if isinstance(declared, Generic) else declared)
-        for row, size in row_sizes(one).items():
-            buffer, rows = getattr(one, row), value.count if is_rows else 1
+        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
+        if not is_bundle(type(one)) or isinstance(kind, RowsOf) != is_rows or not fits:
+            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            found = f"Rows[{type(one).__name__}]" if is_rows else type(one).__name__
+            raise LaunchRefused(f"{named} is {wanted}, not {found}")
+        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
+        rows = value.count if is_rows else 1
+        for path, buffer, size in rows_within(named, one):
             if isinstance(buffer, Buffer) and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
+                raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
         all_kinds.update(kinds_by_name(name, kind, form))
         values.update(values_by_name(name, value, form))
@@ -473,7 +492,9 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
             continue
         buffer, named = given[name], kernel.spelled(name)
         if not isinstance(buffer, Buffer):
-            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {buffer!r}")
+            advice = "; load the bundle first" if "." in named else ""
+            found = reprlib.repr(buffer)
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {found}{advice}")
         if id(buffer.handle) in names:
             raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
         names[id(buffer.handle)] = named

@@ -35,6 +35,8 @@ class Row(Array):
     def __class_getitem__(cls, given: Any) -> Row:
         if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (int, str))):
             raise TypeError("a Row has a type and a size: Row[i32, 9] or Row[i32, 'n']")
+        if isinstance(given[1], int) and given[1] < 0:
+            raise ValueError(f"a Row of {given[1]} elements; expected 0 or more")
         return cls(*given)
 
 
@@ -51,8 +53,7 @@ class Form(NamedTuple):
     kinds: tuple[tuple[str, Any], ...]
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in self.kinds)
-        return f"{self.bundle.__module__}.{self.bundle.__qualname__}({fields})"
+        return f"{self.bundle.__module__}.{_fields_text(self.bundle, dict(self.kinds))}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Form) and repr(self) == repr(other)
@@ -62,10 +63,16 @@ class Form(NamedTuple):
 
 
 def kind_text(kind: Any) -> str:
-    """A field's kind as its source text reads."""
+    """A field's kind as its source text reads; of a bundle, all its fields."""
     if isinstance(kind, Row):
         return f"Row[{described(kind.element)}, {kind.size!r}]"
+    if is_bundle(kind):
+        return _fields_text(kind, fields_of(kind))
     return repr(kind) if isinstance(kind, Form) else described(kind)
+
+
+def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
+    return f"{cls.__qualname__}({', '.join(f'{name}: {kind_text(kind)}' for name, kind in kinds.items())})"
 
 
 def bundle(cls: type) -> Any:
@@ -78,15 +85,22 @@ def bundle(cls: type) -> Any:
     Raises
     ------
     UserError
-        A field that is none of these, a row whose size is no number of the bundle, or a bundle within itself.
+        A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
+        is no integer of the bundle, or a bundle within itself.
 
     """
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, kind in vars(cls).get("__annotations__", {}).items():
-        fields[name] = _kind(cls, name, kind, frame)
+    for name, given in vars(cls).get("__annotations__", {}).items():
+        kind = _kind(cls, name, given, frame)
+        if name in vars(cls):
+            raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
+        if name in fields and kind_text(fields[name]) != kind_text(kind):
+            inherited = kind_text(fields[name])
+            raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+        fields[name] = kind
     for name, kind in fields.items():
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
@@ -104,7 +118,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     text = given if isinstance(given, str) else described(given)
     if isinstance(given, str):
         names = {**frame.f_globals, **frame.f_locals}
-        if cls.__name__ not in names and given == cls.__name__:
+        if given.strip("'\"") == cls.__name__:
             raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
         try:
             given = eval(given, names)
@@ -129,12 +143,17 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
     fields = fields_of(type(self))
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    given = dict(zip(fields, values, strict=False)) | named
+    given = dict(zip(fields, values, strict=False))
+    for name in given.keys() & named.keys():
+        raise UserError(f"{type(self).__qualname__}: two values for its field {name}")
+    given |= named
     for name in given.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
     for name, kind in fields.items():
         if name not in given and not isinstance(kind, Row):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
+        if is_bundle(kind) and not isinstance(given[name], kind):
+            raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {given[name]!r}")
         setattr(self, name, given.get(name))
 
 
@@ -202,13 +221,29 @@ def placed(given: Any, place: str) -> Any:
     return found
 
 
-def form_of(given: Any, declared: Any = None) -> Form:
-    """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
+def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
+    """The form of a bundle; of the fields that the class ``declared`` has, if it is given.
+
+    A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
+    """
     own = vars(given).get("__placed__", {})
     kinds: list[tuple[str, Any]] = []
     for name, kind in fields_of(declared or type(given)).items():
-        kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
+        if is_bundle(kind):
+            kinds.append((name, form_of(getattr(given, name), kind, owner)))
+        else:
+            kinds.append((name, _owned(own.get(name, kind), owner) if owner else own.get(name, kind)))
     return Form(declared or type(given), tuple(kinds))
+
+
+def _owned(kind: Any, owner: str) -> Any:
+    """A field's kind with its `Generic` named after the parameter."""
+    if isinstance(kind, Generic):
+        return Generic(f"{kind.name} of {owner}")
+    if isinstance(kind, Array) and isinstance(kind.element, Generic):
+        kind = copy.copy(kind)
+        kind.element = _owned(kind.element, owner)
+    return kind
 
 
 def is_bundled(kind: Any) -> bool:
@@ -243,13 +278,29 @@ def values_by_name(name: str, given: Any, form: Form) -> Iterator[tuple[str, Any
             yield f"{name}.{field}", value
 
 
-def row_sizes(given: Any) -> dict[str, int]:
-    """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
-    return {
-        name: int(getattr(given, kind.size) if isinstance(kind.size, str) else kind.size)
-        for name, kind in fields_of(type(given)).items()
-        if isinstance(kind, Row)
-    }
+def row_size(given: Any, name: str) -> int:
+    """Elements of a row of a `Row` field.
+
+    Raises
+    ------
+    UserError
+        The bundle's number that says so is none, or negative.
+
+    """
+    size = fields_of(type(given))[name].size
+    found = getattr(given, size) if isinstance(size, str) else size
+    if not isinstance(found, (int, np.integer)) or found < 0:
+        raise UserError(f"{type(given).__name__}.{name}: rows of {size} = {found!r} elements; expected 0 or more")
+    return int(found)
+
+
+def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
+    """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    for name, kind in fields_of(type(given)).items():
+        if is_bundle(kind):
+            yield from rows_within(f"{path}.{name}", getattr(given, name))
+        elif isinstance(kind, Row):
+            yield f"{path}.{name}", getattr(given, name), row_size(given, name)
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:
