@@ -17,7 +17,7 @@ FORM = " is"
 
 
 class Row(Array):
-    """``Row[i32, 9]``, ``Row[i32, "n"]``: an array of a bundle of which every row of `Rows` has a part of its own.
+    """``Row(i32, 9)``, ``Row(i32, "n")``: an array of a bundle of which every row of `Rows` has a part of its own.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class Row(Array):
 
     def __init__(self, element: Any, size: int | str) -> None:
         super().__init__(element)
+        if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
+            raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
 
     def __class_getitem__(cls, given: Any) -> Row:
         if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (int, str))):
             raise TypeError("a Row has a type and a size: Row[i32, 9] or Row[i32, 'n']")
-        if isinstance(given[1], int) and given[1] < 0:
-            raise ValueError(f"a Row of {given[1]} elements; expected 0 or more")
         return cls(*given)
 
 
@@ -65,7 +65,7 @@ class Form(NamedTuple):
 def kind_text(kind: Any) -> str:
     """A field's kind as its source text reads; of a bundle, all its fields."""
     if isinstance(kind, Row):
-        return f"Row[{described(kind.element)}, {kind.size!r}]"
+        return f"Row({described(kind.element)}, {kind.size!r})"
     if is_bundle(kind):
         return _fields_text(kind, fields_of(kind))
     return repr(kind) if isinstance(kind, Form) else described(kind)
@@ -78,7 +78,7 @@ def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
 def bundle(cls: type) -> Any:
     """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Array[...]``, ``Row[...]`` or another bundle. ``Cut(weights, n)`` makes one, in kernels
+    A field is a scalar type, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)`` makes one, in kernels
     too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the backend allocates them.
     Fields are read by ``cut.n`` and never assigned.
 
@@ -128,7 +128,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
     if not known or isinstance(given, Table):
         raise UserError(
-            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Array[...], Row[...] or "
+            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Array[...], Row(...) or "
             "a bundle"
         )
     return given

@@ -24,8 +24,8 @@ class Move:
 
 @bundle
 class Walk:
-    control: Row[i32, 3]
-    solution: Row[S, "n"]
+    control: Row(i32, 3)
+    solution: Row(S, "n")
     n: i32
 
 
@@ -37,7 +37,7 @@ class Facts:
 
 @bundle
 class More(Facts):
-    kept: Row[i32, "scale"]
+    kept: Row(i32, "scale")
     move: Move
 
 
@@ -215,8 +215,8 @@ SIZES = """\
 @bundle
 class Sized:
     n: {kind}
-    a: Row[u16, "n"]
-    none: Row[i32, 0]
+    a: Row(u16, "n")
+    none: Row(i32, 0)
 
 @bundle
 class Outer:
@@ -261,7 +261,7 @@ class Mine:
     count: i32
     Count: i32
     a_b: Move
-    row: Row[T, "count"]
+    row: Row(T, "count")
     seen: Array[boolean]
 
 @bundle
