@@ -16,20 +16,7 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
-from core.lang.bundles import (
-    FORM,
-    Row,
-    Rows,
-    RowsOf,
-    fields_of,
-    form_of,
-    is_bundle,
-    is_bundled,
-    kinds_by_name,
-    row_size,
-    rows_within,
-    values_by_name,
-)
+from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_size, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
 
 if TYPE_CHECKING:
@@ -176,14 +163,7 @@ class Backend:
             raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
-        kinds = {n: k for n, k in kernel.signature.items() if n != "return"}
-        if len(kinds) != len(arguments):
-            raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-        given = dict(zip(kinds, arguments, strict=True))
-        forms: dict[str, Any] = {}
-        given_some = any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments)
-        if given_some or any(is_bundled(kind) for kind in kinds.values()):
-            kinds, given, forms = unbundled(kinds, given, kernel)
+        kinds, given, forms = unbundled(kernel, arguments)
         types = generic_types(kinds, given, kernel) | forms
         constants: dict[str, Any] = {}
         values: list[Any] = []
@@ -421,43 +401,6 @@ class Backend:
 
     def close(self) -> None:
         """Give back processes and memory that outlive Python's references."""
-
-
-def unbundled(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> tuple[Any, Any, dict[str, Any]]:
-    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms.
-
-    Raises
-    ------
-    LaunchRefused
-        A bundle of another class, one where there must be rows of it or the other way round, or rows of unlike counts.
-
-    """
-    all_kinds: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    forms: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        value = given[name]
-        is_rows = isinstance(value, Rows)
-        one = value.bundle if is_rows else value
-        if not (is_bundle(type(one)) or is_bundled(kind)):
-            all_kinds[name], values[name] = kind, value
-            continue
-        named = f"{kernel.name}: argument {name}"
-        declared = kind.bundle if isinstance(kind, RowsOf) else kind
-        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
-        if not is_bundle(type(one)) or isinstance(kind, RowsOf) != is_rows or not fits:
-            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
-            found = f"Rows[{type(one).__name__}]" if is_rows else type(one).__name__
-            raise LaunchRefused(f"{named} is {wanted}, not {found}")
-        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
-        rows = value.count if is_rows else 1
-        for path, buffer, size in rows_within(named, one):
-            if isinstance(buffer, Buffer) and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
-        forms[name + FORM] = form
-        all_kinds.update(kinds_by_name(name, kind, form))
-        values.update(values_by_name(name, value, form))
-    return all_kinds, values, forms
 
 
 def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:

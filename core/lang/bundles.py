@@ -7,9 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from core.errors import UserError
+from core.errors import LaunchRefused, UserError
 from core.lang.types import SCALARS, Array, Generic, Table, boolean, described
 
 FORM = " is"
@@ -289,7 +287,7 @@ def row_size(given: Any, name: str) -> int:
     """
     size = fields_of(type(given))[name].size
     found = getattr(given, size) if isinstance(size, str) else size
-    if not isinstance(found, (int, np.integer)) or found < 0:
+    if not hasattr(found, "__index__") or found < 0:
         raise UserError(f"{type(given).__name__}.{name}: rows of {size} = {found!r} elements; expected 0 or more")
     return int(found)
 
@@ -310,6 +308,44 @@ def made(cls: type, values: dict[str, Any]) -> Any:
     return found
 
 
-def checked_array(value: Any) -> np.ndarray:
-    """A host array as devices take it: flat and contiguous."""
-    return np.ascontiguousarray(value).reshape(-1)
+def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
+
+    Raises
+    ------
+    LaunchRefused
+        Too few arguments or too many, a bundle of another class, one where there must be rows of it or the other way
+        round, or rows of unlike counts.
+
+    """
+    kinds = {name: kind for name, kind in kernel.signature.items() if name != "return"}
+    if len(kinds) != len(arguments):
+        raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
+    given_some = any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments)
+    if not given_some and not any(is_bundled(kind) for kind in kinds.values()):
+        return kinds, dict(zip(kinds, arguments, strict=True)), {}
+    all_kinds: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
+    for (name, kind), value in zip(kinds.items(), arguments, strict=True):
+        is_rows = isinstance(value, Rows)
+        one = value.bundle if is_rows else value
+        if not (is_bundle(type(one)) or is_bundled(kind)):
+            all_kinds[name], values[name] = kind, value
+            continue
+        named = f"{kernel.name}: argument {name}"
+        declared = kind.bundle if isinstance(kind, RowsOf) else kind
+        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
+        if not is_bundle(type(one)) or isinstance(kind, RowsOf) != is_rows or not fits:
+            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            found = f"Rows[{type(one).__name__}]" if is_rows else type(one).__name__
+            raise LaunchRefused(f"{named} is {wanted}, not {found}")
+        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
+        rows = value.count if is_rows else 1
+        for path, buffer, size in rows_within(named, one):
+            if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
+                raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
+        forms[name + FORM] = form
+        all_kinds.update(kinds_by_name(name, kind, form))
+        values.update(values_by_name(name, value, form))
+    return all_kinds, values, forms
