@@ -16,7 +16,7 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
-from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_size, unbundled
+from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
 
 if TYPE_CHECKING:
@@ -262,13 +262,13 @@ class Backend:
         if not is_bundle(type(bundle)) or count < 0:
             raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
         found = copy.copy(bundle)
+        sizes = row_sizes(bundle)
         for name, kind in fields_of(type(bundle)).items():
             value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
             if is_bundle(kind):
                 value = self.rows(value, count, **types).bundle
             elif isinstance(kind, Array):
-                size = row_size(bundle, name) if isinstance(kind, Row) else 0
-                value = self._array_field(what, kind, value, count * size, types)
+                value = self._array_field(what, kind, value, count * sizes.get(name, 0), types)
             elif isinstance(value, (np.ndarray, Buffer)):
                 raise UserError(f"{what} is an array; expected a number, {described(kind)}")
             setattr(found, name, value)

@@ -276,8 +276,8 @@ def values_by_name(name: str, given: Any, form: Form) -> Iterator[tuple[str, Any
             yield f"{name}.{field}", value
 
 
-def row_size(given: Any, name: str) -> int:
-    """Elements of a row of a `Row` field.
+def row_sizes(given: Any) -> dict[str, int]:
+    """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
 
     Raises
     ------
@@ -285,20 +285,23 @@ def row_size(given: Any, name: str) -> int:
         The bundle's number that says so is none, or negative.
 
     """
-    size = fields_of(type(given))[name].size
-    found = getattr(given, size) if isinstance(size, str) else size
-    if not hasattr(found, "__index__") or found < 0:
-        raise UserError(f"{type(given).__name__}.{name}: rows of {size} = {found!r} elements; expected 0 or more")
-    return int(found)
+    found = {}
+    for name, kind in fields_of(type(given)).items():
+        if isinstance(kind, Row):
+            size = getattr(given, kind.size) if isinstance(kind.size, str) else kind.size
+            if not hasattr(size, "__index__") or size < 0:
+                raise UserError(f"{type(given).__name__}.{name}: rows of {size!r} elements; expected 0 or more")
+            found[name] = int(size)
+    return found
 
 
 def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
     """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    for name, size in row_sizes(given).items():
+        yield f"{path}.{name}", getattr(given, name), size
     for name, kind in fields_of(type(given)).items():
         if is_bundle(kind):
             yield from rows_within(f"{path}.{name}", getattr(given, name))
-        elif isinstance(kind, Row):
-            yield f"{path}.{name}", getattr(given, name), row_size(given, name)
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:

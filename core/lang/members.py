@@ -328,7 +328,19 @@ class Members:
                 self.refuse(
                     node, f"{what}: its {generic.name} is {scalar.__name__}, not {bound[generic.name].__name__}"
                 )
-        return value, projected(value.type, declared, rows)
+        return value, projected(self.type_of_team(value), declared, rows)
+
+    def type_of_team(self, value: Bundle) -> tree.BundleType:
+        """The bundle's type with the team's copies of shared tables, which a function gets in their place."""
+        fields = []
+        for field in value.type.fields:
+            member = value.members[field.name]
+            if isinstance(member, Bundle):
+                field = field._replace(type=self.type_of_team(member))
+            elif isinstance(member, ArrayRef) and member.name in self.out.copies:
+                field = field._replace(type=self.out.arrays[self.out.copies[member.name]].array)
+            fields.append(field)
+        return value.type._replace(fields=tuple(fields))
 
     def operand(self, value: Bundle, path: str) -> Any:
         """What a bundle has for a parameter of the called function: ``path`` is its name without the bundle's own."""
