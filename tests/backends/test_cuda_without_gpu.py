@@ -21,13 +21,13 @@ from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import climb_tiles
 from core.kernels.two_opt_window import climb_window
-from core.lang import Array, Pack, Table, i32, u8, u16, u32
+from core.lang import Pack, Table, i32, u8, u16, u32
 from core.lang.types import BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
 from tests.backends import kernels
 from tests.backends.test_conformance import CASES
-from tests.backends.test_tables import E, gathering
+from tests.backends.test_tables import program
 
 ROOT = Path(__file__).parents[2]
 INSTANCE = "uniform:12:seed=1"
@@ -219,14 +219,14 @@ def test_floats_are_not_contracted(ptx):
 @pytest.mark.parametrize("name", ["u8", "i16", "u32", "i64", "f32", "f64"])
 def test_readonly_tables_are_loaded_by_the_read_only_path(ptx, name):
     element = BY_NAME[name]
-    text = ptx(gathering(Table(E, "readonly")).specialise({}, 32, {"E": element}), (9, 0))
+    text = ptx(program("readonly", element), (9, 0))
     loads = re.findall(r"\bld\.global\S*", text)
     assert loads and all(one.startswith("ld.global.nc.") for one in loads)
-    assert "ld.global.nc" not in ptx(gathering(Array(E)).specialise({}, 32, {"E": element}), (9, 0))
+    assert "ld.global.nc" not in ptx(program("global", element), (9, 0))
 
 
 def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
-    text = ptx(gathering(Table(E, "shared", 500)).specialise({}, 32, {"E": u32}), (9, 0))
+    text = ptx(program("shared", u32), (9, 0))
     before, after = text.split("bar.sync", 1)
     assert "ld.global.nc" in before and "st.shared" in before
     assert "ld.shared" in after and "ld.global" not in after
