@@ -32,6 +32,8 @@ class Bundle(NamedTuple):
     ----------
     row, count
         Which row of `Rows` it is, and of rows how many there are: typed expressions, or None.
+    is_new
+        It was made here: a name of it may stand for another one later.
 
     """
 
@@ -39,6 +41,7 @@ class Bundle(NamedTuple):
     members: dict[str, Any]
     row: Any = None
     count: Any = None
+    is_new: bool = False
 
 
 def bundle_type(form: Form, types: dict[str, Any], rows: bool = False) -> tree.BundleType:
@@ -222,7 +225,7 @@ class Members:
                 value = self.number_field(given, kind, bound, what)
             members[name] = value
         fields = tuple(tree.Field(name, value.type) for name, value in members.items())
-        return statements, Bundle(tree.BundleType(cls, fields), members)
+        return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
     def array_field(self, given: Any, path: str, statements: list[Any]) -> ArrayRef:
         """An array for a field of a new bundle, which may be a new array too."""
@@ -286,7 +289,7 @@ class Members:
             if isinstance(member, Bundle):
                 inner, members[name] = self.keep(f"{path}.{name}", member)
                 statements += inner
-            elif not isinstance(member, ArrayRef) and not self.is_given(member):
+            elif not isinstance(member, ArrayRef) and (value.is_new or not self.is_given(member)):
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 

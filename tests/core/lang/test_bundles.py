@@ -90,6 +90,8 @@ BODIES = {
     "a literal": ("p = Move(1, 2)\nout[0] = tens(p) + p.i", [13]),
     "new numbers made of the old ones": ("p = Move(n, 2)\np = Move(p.j, p.i)\np = Move(p.i + p.j, p.i)\nout[0] = tens(p)", [32]),
     "a second name for a bundle": ("p = Move(n, 2)\nq = p\np = Move(8, 9)\nout[0] = tens(q)\nout[1] = tens(p)", [12, 89]),
+    "numbers of a parameter in a new bundle": ("p = Move(m.j, facts.scale)\nout[0] = tens(p)\nif n > 0:\n    p = Move(n, p.i)\n"
+                                               "out[1] = tens(p)\np = Move(m.i, m.i)\nout[2] = tens(p)", [62, 16, 55]),
     "a bundle in a loop": ("p = Move(0, 1)\nfor k in range(5):\n    p = Move(p.j, p.i + p.j)\nout[0] = tens(p)", [58]),
     "two that exchange": ("p = Move(1, 2)\nq = Move(0, 0)\nfor k in range(3):\n    q = Move(p.j, p.i)\n    p = Move(q.i + 1, q.j)\n"
                           "out[0] = tens(p) * 100 + tens(q)", [4232]),
