@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from backends.cpu import CpuBackend
@@ -21,8 +22,9 @@ from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import climb_tiles
 from core.kernels.two_opt_window import climb_window
-from core.lang import Pack, Table, i32, u8, u16, u32
-from core.lang.types import BY_NAME
+from core.lang import Array, Generic, Pack, Rows, Table, i32, u8, u16, u32
+from core.lang.bundles import unbundled
+from core.lang.types import BY_DTYPE, BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
 from tests.backends import kernels
@@ -156,6 +158,22 @@ def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
     assert simulated(DYNAMIC) == "True"
 
 
+def of_launch(kernel, team_size, *arguments):
+    """The program of a launch; arrays are the host's."""
+    kinds, values, types = unbundled(kernel, arguments)
+    for name, kind in kinds.items():
+        if isinstance(kind, Array) and isinstance(kind.element, Generic):
+            types[kind.element.name] = BY_DTYPE[values[name].dtype]
+    return kernel.specialise({}, team_size, types)
+
+
+def bundled():
+    """The kernel of bundles, for rows of 64-bit integers."""
+    values, flags = np.zeros(4, np.int64), np.zeros(4, np.uint8)
+    part = kernels.Part(np.zeros(2, np.uint64), values, flags, kernels.Span(0, 4), 4)
+    return of_launch(kernels.bundled, 32, Rows(part, 1), kernels.Limits(values[:1], True, flags[:2]), True)
+
+
 LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly")})
 WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
 TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
@@ -166,6 +184,8 @@ PROGRAMS = {
     "climb_window": lambda: climb_window.specialise(WINDOW, 24),
     "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
+    "bundled": bundled,
+    "bits": lambda: kernels.bits.specialise({}, 32),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32),
     "follow": lambda: lcs.follow.specialise({}, 64),
