@@ -316,9 +316,9 @@ class Members:
             if isinstance(member, Bundle):
                 inner, members[name] = self.keep(f"{path}.{name}", member)
                 statements += inner
-            elif not (isinstance(member, ArrayRef) or name in constants) and (
-                value.is_new or not self.is_given(member)
-            ):
+                continue
+            stays = isinstance(member, ArrayRef) or name in constants or (self.is_given(member) and not value.is_new)
+            if not stays:
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 

@@ -270,7 +270,7 @@ class Rest:
 CLASSES = {
     "within itself": (object, {"n": i32, "inner": "Made"}, "Made.inner: a bundle within itself; pass the other one as a"),
     "an unknown name": (object, {"n": "nowhere"}, "Made.n: nowhere is no type of a field .name 'nowhere' is not defined"),
-    "Python's own type": (object, {"n": int}, "Made.n: int is no type of a field; expected a scalar type, Array"),
+    "Python's own type": (object, {"n": int}, "Made.n: int is no type of a field; expected a scalar type, Const"),
     "a table": (object, {"a": Table(i32, "readonly")}, "Made.a: Table.i32, readonly. is no type of a field"),
     "rows": (object, {"a": Rows[Base]}, "Made.a: .* is no type of a field; expected a scalar type"),
     "an array of bundles": (object, {"a": Array[Base]}, "Made.a: Array.Base. is no type of a field"),
