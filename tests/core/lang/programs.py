@@ -231,8 +231,9 @@ def truth(d, depth):
 
 def statement(d, depth, loop):
     """One statement, as lines."""
-    kinds = "local local update update swap flag bundle cell if for while unroll bits".split()
-    what = d.pick(*(kinds if depth > 0 else kinds[:8]), *(["leave"] if loop else []))
+    plain = ["local", "local", "update", "update", "swap", "flag", "bundle", "cell"]
+    nested = ["if", "for", "while", "unroll", "bits"] if depth > 0 else []
+    what = d.pick(*plain, *nested, *(["leave"] if loop else []))
     kind = d.pick(*WIDE, *FLOATS)
     changeable = [n for n in d.variables(*WIDE, *FLOATS) if n not in d.fixed]
     if what == "local":
