@@ -13,7 +13,7 @@ from core.lang import tree
 from core.lang.bundles import Form, Row, RowsOf, fields_of, is_bundle
 from core.lang.source import Source
 from core.lang.tables import array_type
-from core.lang.types import Array, Generic, boolean, i32, promoted
+from core.lang.types import Array, Const, Generic, boolean, i32, promoted
 
 
 class ArrayRef(NamedTuple):
@@ -40,13 +40,33 @@ class Bundle(NamedTuple):
     count: Any = None
 
 
-def bundle_type(form: Form, types: dict[str, Any], rows: bool = False) -> tree.BundleType:
-    """The type of a kernel's bundle; ``types`` has the scalar type of every `Generic`."""
+def bundle_type(
+    path: str, form: Form, types: dict[str, Any], constants: dict[str, Any], rows: bool = False
+) -> tree.BundleType:
+    """The type of a kernel's bundle.
+
+    Parameters
+    ----------
+    path
+        The bundle's name, with ``[]`` if it is rows.
+    form
+        As the launch gives it.
+    types
+        The scalar type of every `Generic`, by its name.
+    constants
+        The value of every ``Const``, by its path.
+    rows
+        Whether it is rows.
+
+    """
     fields = []
     for name, kind in form.kinds:
         size = kind.size if isinstance(kind, Row) and rows else None
+        inner = f"{path}.{name}"
         if isinstance(kind, Form):
-            found: Any = bundle_type(kind, types, rows)._replace(rows=False)
+            found: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
+        elif isinstance(kind, Const):
+            found = tree.Literal(kind.scalar, constants[inner])
         else:
             element = kind.element if isinstance(kind, Array) else kind
             element = types[element.name] if isinstance(element, Generic) else element
@@ -89,7 +109,7 @@ def offered(path: str, given: tree.BundleType) -> dict[str, Any]:
         inner = f"{path}.{field.name}"
         if isinstance(field.type, tree.BundleType):
             found |= offered(inner, field.type)
-        else:
+        elif not isinstance(field.type, tree.Literal):
             found[inner] = field.type
     return found
 
@@ -109,6 +129,8 @@ def parameter(path: str, given: tree.BundleType, in_kernel: bool = False) -> Bun
             members[field.name] = parameter(inner, field.type, in_kernel)
         elif isinstance(field.type, tree.ArrayType):
             members[field.name] = ArrayRef(inner, field.type)
+        elif isinstance(field.type, tree.Literal):
+            members[field.name] = field.type
         elif field.type is boolean and in_kernel:
             members[field.name] = truth_of(inner)
         else:
@@ -213,10 +235,14 @@ class Members:
                     self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
                 if isinstance(kind, Row) and value.type.space == "local":
                     self.refuse(given, f"{what} is a row, not a local array; declare the field as Array[...]")
+            elif isinstance(kind, Const):
+                value = tree.Literal(kind.scalar, self.known(given, kind.scalar, what))  # type: ignore[attr-defined]
             else:
                 value = self.number_field(given, kind, bound, what)
             members[name] = value
-        fields = tuple(tree.Field(name, value.type) for name, value in members.items())
+        fields = tuple(
+            tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
+        )
         return statements, Bundle(tree.BundleType(cls, fields), members)
 
     def array_field(self, given: Any, path: str, statements: list[Any]) -> ArrayRef:
@@ -265,6 +291,7 @@ class Members:
         """Copy into locals what may change later: numbers of bundles made here, and the numbers of rows."""
         statements: list[Any] = []
         members = dict(value.members)
+        constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
         row = value.row
         if row is not None and not isinstance(row, tree.Literal):
             row = self.copied(f"{path}[]", row, statements)
@@ -272,7 +299,7 @@ class Members:
             if isinstance(member, Bundle):
                 inner, members[name] = self.keep(f"{path}.{name}", member)
                 statements += inner
-            elif not isinstance(member, ArrayRef) and not self.is_given(member):
+            elif not (isinstance(member, ArrayRef) or self.is_given(member) or name in constants):
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 
