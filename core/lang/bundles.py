@@ -90,16 +90,24 @@ def bundle(cls: type) -> Any:
     Raises
     ------
     UserError
-        A field that is none of these, a row whose size is no number of the bundle, or a bundle within itself.
+        A field that is none of these, or of another type in a base; a row whose size is no number of the bundle or less
+        than 1; or a bundle within itself.
 
     """
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, kind in vars(cls).get("__annotations__", {}).items():
-        fields[name] = _kind(cls, name, kind, frame)
+    for name, given in vars(cls).get("__annotations__", {}).items():
+        kind = _kind(cls, name, given, frame)
+        if name in fields and kind_text(fields[name]) != kind_text(kind):
+            raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base {kind_text(fields[name])}")
+        if name.startswith("__"):
+            raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
+        fields[name] = kind
     for name, kind in fields.items():
+        if isinstance(kind, Row) and isinstance(kind.size, int) and kind.size < 1:
+            raise UserError(f"{cls.__qualname__}.{name}: a row of {kind.size} elements; expected 1 or more")
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
             raise UserError(f"{cls.__qualname__}.{name}: rows of {kind.size!r} elements; integers here: {numbers}")
@@ -322,6 +330,8 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
         form = form_of(one, None if isinstance(declared, Generic) else declared)
         for row, size in row_sizes(one).items():
             buffer, rows = getattr(one, row), value.count if is_rows else 1
+            if rows * size >= 2**31:  # elements are numbered by 32 bits
+                raise LaunchRefused(f"{named}.{row}: {rows} rows of {size} elements: expected less than 2^31 in all")
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
                 raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form

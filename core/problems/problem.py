@@ -13,7 +13,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.hooks import Hooks
 from core.kernels.moves import REVERSE
-from core.lang import Array, Function, Generic, Row
+from core.lang import Array, Const, Function, Generic, Row, f32, f64
 from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
@@ -196,10 +196,11 @@ def checked_number(what: str, kind: Any, value: Any) -> bool | int | float:
         raise UserError(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
     if not isinstance(value, NUMBERS):
         raise UserError(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a number")
-    if not isinstance(kind, Generic) and not fits(kind, value):
+    scalar = kind.scalar if isinstance(kind, Const) else kind
+    if not isinstance(scalar, Generic) and not fits(scalar, value):
         raise UserError(f"{what} is {reprlib.repr(value)}, which does not fit {kind_text(kind)}")
     plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
-    return bool(plain) if kind is boolean else plain
+    return bool(plain) if scalar is boolean else float(plain) if scalar in (f32, f64) else plain
 
 
 def content_digest(problem: Problem) -> str:
