@@ -20,6 +20,7 @@ from core.search.local_search import (
     Problem,
     SimulatedAnnealing,
     TabuSearch,
+    Unconfirmed,
     VariableNeighbourhoodSearch,
     check,
 )
@@ -133,10 +134,10 @@ def test_a_search_does_not_depend_on_what_data_are_called(tmp_path, unlike, kind
     assert search(PYTHON, alike, algorithm, **how) == search(PYTHON, unlike, algorithm, **how)
 
 
-@pytest.mark.parametrize("quarter", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
-def test_nor_on_what_one_datum_is_called_nor_the_parameter_that_holds_it(tmp_path, unlike, quarter):
+@pytest.mark.parametrize("eighth", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 8))])
+def test_nor_on_what_one_datum_is_called_nor_the_parameter_that_holds_it(tmp_path, unlike, eighth):
     expected = search(PYTHON, unlike, TabuSearch(), 1, **ONE_TEAM)
-    for name in NAMES[quarter::4]:
+    for name in NAMES[eighth::8]:
         module = module_of(tmp_path, [name], "labs" if name in OWN else name)
         assert search(PYTHON, Labs(module, [name]), TabuSearch(), 1, **ONE_TEAM) == expected, name
 
@@ -156,5 +157,5 @@ def test_a_wrong_datum_would_be_seen(tmp_path, unlike):
     for k in range(len(SOME)):
         problem = Labs(module, SOME)
         setattr(problem.data, SOME[k], 99)
-        with pytest.raises(AssertionError):
-            assert search(PYTHON, problem, HillClimbing(), 1) == search(PYTHON, unlike, HillClimbing(), 1)
+        with pytest.raises((AssertionError, Unconfirmed)):
+            assert search(PYTHON, problem, TabuSearch(), 1) == search(PYTHON, unlike, TabuSearch(), 1)
