@@ -12,6 +12,7 @@ import pytest
 
 from backends.base import Buffer
 from backends.python import PythonBackend
+from core.errors import LaunchRefused
 from core.kernels import (
     ants,
     branch_and_bound,
@@ -31,9 +32,11 @@ from core.kernels.tour_search import BestTour, Search
 from core.kernels.two_opt import MOST_CITIES
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.lang import Array, Rows, i32, kernel, oracle, team_rank, u16
+from core.kernels.walks import CONTROL, TOTALS, Walk
+from core.lang import Array, Rows, i32, kernel, oracle, team_rank
 from core.problems import graphs, perceptron, qaplib
 from core.problems.knapsack import LARGEST, MOST_CAPACITY
+from core.problems.tsp_moves import Table as Distances
 from core.problems.tsp_moves import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.restricted import MOST_K, Sweep
@@ -154,14 +157,14 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
 
 def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     @kernel
-    def last_distance(n: i32, distances: Array[u16], found: Array[i32]):
-        found[team_rank()] = table_distance(n - 1, n - 1, distances, n)
+    def last_distance(table: Distances, found: Array[i32]):
+        found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
     n, found = MOST_CITIES, words(0, 0)
-    team(last_distance, 2, 1, n, virtual(n * n, NARROW, held={n * n - 1: 7}), found)
+    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), found)
     assert ORACLE.download(found).tolist() == [0, 7]
     n += 1
-    overflows(team, last_distance, 2, 1, n, virtual(n * n, NARROW), found)
+    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), found)
 
 
 # --- ants ---
@@ -209,11 +212,23 @@ def test_the_last_pheromone_of_the_most_cities(team):
 
 
 def test_random_solutions_of_as_many_walks_as_are_accepted(team):
-    n = 7
+    n = 13
+
+    def run(walks):
+        """No other row is as long as a solution."""
+        held = {name: virtual(walks, dtype) for name, dtype in (("heat", np.float32), ("memory", np.int32))}
+        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("control", CONTROL, np.int32),
+                 ("totals", TOTALS, np.uint64), ("number", 1, np.uint64))}  # fmt: skip
+        held |= {name: virtual(walks * n, np.int32) for name in ("solution", "best", "home")}
+        walkers = Rows(Walk(**held, room=1, length=n, choices=n), walks)
+        team(start_solutions, walks, 1, PERMUTATION, walkers, 3)
+        return walkers.solution.handle
+
     walks = WORDS // n
-    team(start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
-    walks += 1
-    overflows(team, start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
+    solutions = run(walks)
+    assert sorted(solutions[(walks - 1) * n + p] for p in range(n)) == list(range(n))
+    with pytest.raises(LaunchRefused, match=r"walks.solution: 165191050 rows of 13 elements: expected less than 2\^31"):
+        run(walks + 1)
 
 
 def test_tables_of_the_largest_instances_have_indices_of_31_bits():
