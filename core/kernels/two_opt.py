@@ -7,7 +7,23 @@ move of largest gain; ties go to the smallest i, then the smallest j, as in the 
 
 from __future__ import annotations
 
-from core.lang import Array, atomic_add, atomic_min, function, u32, u64
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    atomic_add,
+    atomic_min,
+    barrier,
+    function,
+    i32,
+    lane,
+    team_size,
+    u16,
+    u32,
+    u64,
+)
+
+T = Generic("T")
 
 MOST_CITIES = 46_340
 """The last of n * n distances has the index n * n - 1, which fits 31 bits up to here."""
@@ -40,3 +56,50 @@ def finish_climb(climber: u64, first: u64, length: u32, steps: u32, best: Array[
 def move_key(i: u32, j: u32) -> u32:
     """The order of moves of equal gain: smaller keys win."""
     return (i << 16) | j
+
+
+@function
+def move_word(gain: i32, key: u32) -> u64:
+    """A move in one word, the better the larger; 0 is no move."""
+    return (u64(gain) << 32) | u64(~key)
+
+
+@function
+def gain_of(move: u64) -> i32:
+    """The gain of a move's word."""
+    return i32(move >> 32)
+
+
+@function
+def key_of(move: u64) -> u32:
+    """The key of a move's word."""
+    return ~u32(move)
+
+
+@function
+def next_climber(ticket: Array[u32], turn: Array[u32], length: Array[u32]) -> u32:
+    """The climber that this team takes next; all lanes call it."""
+    if lane() == 0:
+        turn[0] = atomic_add(ticket, 0, u32(1))
+        length[0] = u32(0)
+    barrier()
+    return turn[0]
+
+
+@function
+def reverse(sequence: Array[T], first: i32, last: i32):
+    """Turn round what lies from ``first`` to ``last``; all lanes of the team share the work."""
+    for s in range(lane(), (last - first + 1) >> 1, team_size()):
+        sequence[first + s], sequence[last - s] = sequence[last - s], sequence[first + s]
+
+
+@function
+def hand_out(climber: u32, tour: Array[T], edge: Array[i32], n: Const[i32], tours: Array[u16], length: Array[u32]):
+    """Write a finished tour back, and add up its edges."""
+    base = i32(climber) * n
+    part = u32(0)
+    for p in range(lane(), n, team_size()):
+        part += u32(edge[p])
+        tours[base + p] = u16(tour[p])
+    atomic_add(length, 0, part)
+    barrier()
