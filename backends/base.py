@@ -6,6 +6,7 @@ it never changes a launch silently. In the spirit of BabelStream's ``Stream`` an
 
 from __future__ import annotations
 
+import copy
 import reprlib
 import time
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean
+from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,13 +163,10 @@ class Backend:
             raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
-        kinds = {n: k for n, k in kernel.signature.items() if n != "return"}
-        if len(kinds) != len(arguments):
-            raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-        given = dict(zip(kinds, arguments, strict=True))
-        types = generic_types(kinds, given, kernel)
+        kinds, given, forms = unbundled(kernel, arguments)
+        types = generic_types(kinds, given, kernel) | forms
         constants: dict[str, Any] = {}
-        values = []
+        values: list[Any] = []
         for name, kind in kinds.items():
             if isinstance(kind, Const):
                 constants[name] = number(kind.scalar, given[name], kernel, name)
@@ -176,7 +175,8 @@ class Backend:
             elif isinstance(kind, Array):
                 values.append(given[name])
             else:
-                values.append(number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name))
+                value = number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
+                values.append(i32(value) if kind is boolean else value)
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
@@ -237,6 +237,46 @@ class Backend:
         buffer = self.allocate(host.shape, host.dtype)
         self.write(buffer, host)
         return buffer
+
+    def load(self, bundle: Any, **types: Any) -> Any:
+        """The bundle on the device: its host arrays are copied, the rows that it leaves out are allocated.
+
+        Parameters
+        ----------
+        bundle
+            With arrays of NumPy's or buffers.
+        **types
+            The dtype of every `core.lang.Generic` among the rows to allocate, by its name.
+
+        Raises
+        ------
+        UserError
+            An array of another type than its field, or numbers of another kind.
+
+        """
+        return self.rows(bundle, 1, **types).bundle
+
+    def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
+        """As many rows of a bundle as ``count`` says; all else as for `load`."""
+        found = copy.copy(bundle)
+        sizes = row_sizes(bundle)
+        for name, kind in fields_of(type(bundle)).items():
+            value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
+            if is_bundle(kind):
+                value = self.rows(value, count, **types).bundle
+            elif isinstance(value, np.ndarray):
+                element = kind.element if isinstance(kind, Array) else None
+                if element is None or (not isinstance(element, Generic) and value.dtype != element.dtype):
+                    wanted = f"Array[{described(element)}]" if element else f"a number, {described(kind)}"
+                    raise UserError(f"{what} is an array of {value.dtype}; expected {wanted}")
+                value = self.upload(value.reshape(-1))
+            elif isinstance(kind, Row) and value is None:
+                element = types[kind.element.name] if isinstance(kind.element, Generic) else kind.element.dtype
+                if count * sizes[name] >= 2**31:
+                    raise UserError(f"{what}: {count} rows of {sizes[name]} elements: expected less than 2^31 in all")
+                value = self.allocate(max(1, count * sizes[name]), element)
+            setattr(found, name, value)
+        return Rows(found, count)
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         """Copy a host array into a buffer of the same size and dtype.

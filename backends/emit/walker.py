@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from core.lang import tree
@@ -10,8 +11,8 @@ from core.lang import tree
 class Walker:
     """Prints statements and expressions by one small method each; an unknown node raises.
 
-    A function's own names end in an underscore, those that it carries (``data.n``) in a word, so that neither meets
-    the other, nor a word of the dialect.
+    A function's own names end in an underscore, those of bundles' fields (``walk.cost``) in a word, so that neither
+    meets the other, nor a word of the dialect.
     """
 
     def __init__(self, program: tree.Program) -> None:
@@ -20,6 +21,7 @@ class Walker:
         self.lines: list[str] = []
         self.level = 0
         self.counters = 0
+        self.fields: dict[str, str] = {}
 
     # --- text ---
 
@@ -39,11 +41,15 @@ class Walker:
     def nothing(self) -> None:
         """Print what stands for an empty block."""
 
-    @staticmethod
-    def name(name: str) -> str:
+    def name(self, name: str) -> str:
         """A user's name in the dialect."""
-        _, dot, own = name.rpartition(".")
-        return f"{own}_carried" if dot else f"{own}_"
+        if name.isidentifier():
+            return f"{name}_"
+        if name not in self.fields:
+            text = re.sub(r"\W+", "_", name)
+            again = sum(one.startswith(text + "_field") for one in self.fields.values())
+            self.fields[name] = f"{text}_field{again or ''}"
+        return self.fields[name]
 
     def array_type(self, name: str) -> tree.ArrayType:
         """The type of an array of the function that is being printed."""

@@ -1,5 +1,6 @@
 """The kernel language: typed Python over flat arrays, run by teams of lanes; `LANGUAGE.md` lists all of it."""
 
+from core.lang.bundles import Row, Rows, bundle
 from core.lang.decorators import Kernel, function, kernel
 from core.lang.intrinsics import (
     atomic_add,
@@ -19,6 +20,7 @@ from core.lang.intrinsics import (
     part,
     popcount,
     pow,
+    set_bits,
     shared_array,
     sin,
     sqrt,
@@ -58,6 +60,8 @@ __all__ = [
     "KernelError",
     "Pack",
     "Parts",
+    "Row",
+    "Rows",
     "Table",
     "atomic_add",
     "atomic_cas",
@@ -65,6 +69,7 @@ __all__ = [
     "atomic_min",
     "barrier",
     "boolean",
+    "bundle",
     "clz",
     "cos",
     "exp",
@@ -85,6 +90,7 @@ __all__ = [
     "part",
     "popcount",
     "pow",
+    "set_bits",
     "shared_array",
     "sin",
     "sqrt",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from core.lang import tree
+from core.lang.bundles import is_bundle, is_bundled
 from core.lang.expressions import ADVICE, Expressions, Untyped
 from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, VIEW_OF_PART, WORDS
+from core.lang.members import ArrayRef, Bundle
 from core.lang.source import Function
 from core.lang.types import BY_NAME, Array, Const, Generic, i32, promoted
 
@@ -37,6 +40,8 @@ class Calls(Expressions):
         meant = self.source.lookup(name)
         if isinstance(meant, Function):
             return self.call_function(node, meant)
+        if is_bundle(meant):
+            self.refuse(node, f"the bundle {name}(...) where a number is expected; assign it to a name, or pass it on")
         self.check_word(node.func, meant)
         if name in BY_NAME or self.bound_type(name):
             return self.call_cast(node, BY_NAME.get(name) or self.bound_type(name))
@@ -47,8 +52,13 @@ class Calls(Expressions):
             return self.call_atomic(node, name)
         if name in PURE:
             return self.call_word(node, name)
+        if name == "len":
+            self.count(node, 1)
+            return self.untyped(len(self.constants_in(node.args[0])), node)
         if name == "view":
             self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
+        if meant is None and self.source.has(name):
+            self.refuse(node, f"a call of {name}, which is None here; ask first: if {name} is not None")
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
 
     def check_word(self, node: ast.Name, meant: Any) -> None:
@@ -103,19 +113,20 @@ class Calls(Expressions):
     def call_atomic(self, node: ast.Call, name: str) -> Any:
         """An atomic update of one element."""
         self.count(node, 2 + ATOMICS[name])
-        array_name, array = self.array(node.args[0])
+        given = self.array(node.args[0])
+        array = given.type
         self.check_writable(node, node.args[0], array)
-        scalar = array.element
+        scalar = array.holds
         if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
             self.refuse(
                 node,
                 f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
                 "in an argument or a shared array",
             )
-        index = self.index(node.args[1])
+        index = self.index_in(given, node.args[1])
         values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
         self.out.pure = False
-        return tree.Atomic(scalar, name, array_name, index, values)
+        return tree.Atomic(scalar, name, given.name, index, values)
 
     def call_function(self, node: ast.Call, callee: Function) -> Any:
         """A function of the user's: bind its types to the arguments and specialise it."""
@@ -123,52 +134,81 @@ class Calls(Expressions):
         self.count(node, len(kinds))
         bound: dict[str, Any] = {}
         types: list[Any] = []
-        arguments: list[Any] = []
-        touched: list[tuple[str, tree.ArrayType]] = []
-        for (name, kind), given in zip(kinds.items(), node.args, strict=True):
+        given = dict(zip(kinds, node.args, strict=True))
+        passed: dict[str, Any] = {}
+        for name, kind in kinds.items():
             what = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
-                types.append(self.known(given, kind.scalar, what))
+                types.append(self.known(given[name], kind.scalar, what))
+            elif is_bundled(kind) or (isinstance(kind, Generic) and self.bundle(given[name]) is not None):
+                passed[name], wanted = self.passed_bundle(given[name], kind, bound, what)
+                types.append(wanted)
             elif isinstance(kind, Array):
-                passed, array_name, array = self.passed_array(given)
-                if array_name in [one for one, _ in touched]:
-                    self.refuse(given, f"the array {array_name} is passed twice; arrays of one call must not overlap")
-                wanted = self.bind(bound, kind.element, array.element)
-                if array.element is not wanted:
-                    self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{array.element.__name__}]")
-                types.append(array)
-                arguments.append(passed)
-                touched.append((array_name, array))
+                array = passed[name] = self.passed_array(given[name])
+                wanted = self.bind(bound, kind.element, array.type.holds)
+                if array.type.holds is not wanted:
+                    found = array.type.holds.__name__
+                    self.refuse(given[name], f"{what} is Array[{wanted.__name__}], not Array[{found}]")
+                types.append(array.type)
             else:
-                value = self.expression(given)
+                value = self.expression(given[name])
                 if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.settled(value, given)
+                    value = self.settled(value, given[name])
                 wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
                 types.append(wanted)
-                arguments.append(self.stored(value, wanted, given, what, given))
+                passed[name] = self.stored(value, wanted, given[name], what, given[name])
         found = self.translator.function(callee, tuple(types), bound, node, self)
         self.out.calls[self.key(node)] = found
         self.occupy(node, found.local_bytes)
-        own = all(name in self.out.arrays and array.space == "local" for name, array in touched)
+        arguments, touched = self.handed(found, passed, given)
+        own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
-        return tree.Call(found.result, found, tuple(arguments))
+        return tree.Call(found.result, found, arguments)
 
-    def passed_array(self, given: Any) -> tuple[Any, str, tree.ArrayType]:
-        """An array argument, whole or as a view: what is passed, the array's name and its type."""
+    def handed(
+        self, callee: tree.Function, passed: dict[str, Any], nodes: dict[str, Any]
+    ) -> tuple[Any, list[ArrayRef]]:
+        """The arguments for the parameters that a function turned out to use, and the arrays among them."""
+        arguments: list[Any] = []
+        touched: dict[str, ArrayRef] = {}
+        for parameter in callee.parameters:
+            name = parameter if parameter in passed else re.split(r"[.\[]", parameter, maxsplit=1)[0]
+            value, node = passed[name], nodes[name]
+            if isinstance(value, Bundle):
+                value = self.operand(value, parameter.removeprefix(name))
+            if isinstance(value, ArrayRef):
+                value = self.of_team(value)
+                if value.name in touched:
+                    self.refuse(node, f"the array {value.name} is passed twice; arrays of one call must not overlap")
+                touched[value.name] = value
+                arguments.append(self.viewed(value, node))
+            else:
+                arguments.append(value)
+        return tuple(arguments), list(touched.values())
+
+    def passed_array(self, given: Any) -> ArrayRef:
+        """An array argument, whole or as a view."""
         word = given.func.id if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else ""
         if word not in ("view", VIEW_OF_PART):
-            name, array = self.array(given)
-            return name, name, array
+            return self.array(given)
         if word == "view":
             self.check_word(given.func, self.source.lookup("view"))
         self.count(given, 2)
-        name, array = self.array(given.args[0])
-        if array.space == "local":
-            self.refuse(given, f"a view of the local array {name}; pass it whole, with an index")
-        if array.space == "image":
-            self.refuse(given, f"a view of the image {name}; pass it whole, with an index, or make it readonly")
-        return tree.View(name, self.index(given.args[1])), name, array
+        array = self.array(given.args[0])
+        array = array._replace(offset=self.index_in(array, given.args[1]))
+        self.viewed(array, given)
+        return array
+
+    def viewed(self, array: ArrayRef, node: Any) -> Any:
+        """An array as a call takes it: its name, or a view of it."""
+        if array.offset is None:
+            return array.name
+        if array.type.space == "local":
+            self.refuse(node, f"a view of the local array {array.name}; pass it whole, with an index")
+        if array.type.space == "image":
+            self.refuse(node, f"a view of the image {array.name}; pass it whole, with an index, or make it readonly")
+        return tree.View(array.name, array.offset)
 
     @staticmethod
     def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:

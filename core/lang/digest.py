@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Iterable
 from types import CodeType
 
-from core.lang.source import Source
-from core.lang.types import Generic, Integer
+from core.lang.source import Source, constant_text
+from core.lang.types import Generic
 
 DOCSTRING = -1
 """Stands for the kind of a token that is a docstring, which no kind of Python's is."""
@@ -53,10 +53,10 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
         value = source.lookup(name)
         if isinstance(value, Source):
             meanings.append(f"{name}: {_described(value, numbers)}")
-        elif isinstance(value, (bool, int, float, str, Integer)):
-            meanings.append(f"{name} = {value!r}")
         elif isinstance(value, Generic):
             meanings.append(f"{name}: any type {value.name}")
+        elif (value is not None or source.has(name)) and (text := constant_text(value)) is not None:
+            meanings.append(f"{name} = {text}")
     return f"{said} {source.pack or ''} [{'; '.join(meanings)}]"
 
 

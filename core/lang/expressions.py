@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import itertools
 import operator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.lang import tree
+from core.lang.members import ArrayRef, Bundle, Members, truth_of
 from core.lang.source import MOST_LEVELS, Source, too_deep
 from core.lang.types import (
     Integer,
@@ -19,6 +20,7 @@ from core.lang.types import (
     joined,
     promoted,
     type_of,
+    u32,
     widens,
 )
 
@@ -45,7 +47,6 @@ COMPARE = {
 }
 UNARY = {ast.USub: ("neg", operator.neg), ast.Invert: ("invert", operator.invert)}
 ADVICE = {
-    ast.Attribute: "an attribute; import the name itself, and pass sizes as arguments",
     ast.List: "a list; use local_array or shared_array",
     ast.Tuple: "a tuple; use separate variables",
     ast.Dict: "a dict; use arrays",
@@ -90,7 +91,7 @@ def levels_of(node: Any) -> int:
     return 2 if isinstance(node, (ast.Call, ast.Subscript)) else 1
 
 
-class Expressions:
+class Expressions(Members):
     """Types the expressions of one function; the statements are in the subclass `core.lang.frontend.Body`."""
 
     def __init__(self, translator: Any, source: Source, out: tree.Function, team_size: int) -> None:
@@ -102,10 +103,7 @@ class Expressions:
         self.defined: set[str] | None = set()
         self.steps: tuple[int, ...] = ()
         self.numbers = itertools.count(1)
-
-    def refuse(self, node: Any, what: str) -> NoReturn:
-        """Raise a located `KernelError`."""
-        self.source.refuse(node, what)
+        self.bundles: dict[str, Bundle] = {}
 
     def descend(self, node: Any, levels: int) -> None:
         """Count levels of nesting, which the caller takes back when he has left ``node``."""
@@ -251,27 +249,26 @@ class Expressions:
         scalar = self.out.parameters.get(name) or self.out.locals.get(name)
         if isinstance(scalar, tree.ArrayType) or name in self.out.arrays:
             return self.refuse(node, f"the array {name} as a value; subscript it, or pass it to a function")
+        if name in self.bundles:
+            return self.refuse(node, f"the bundle {name} where a number is expected; read a field of it")
         if scalar is not None:
             if self.defined is not None and name not in self.defined:
                 self.refuse(node, f"{name} may be unassigned here; give it a value on every path")
-            return tree.Local(scalar, name)
+            return truth_of(name) if name in self.out.truths else tree.Local(scalar, name)
         if name in self.assigned:
             return self.refuse(node, f"{name} is used before its assignment")
-        value = self.source.lookup(name)
+        return self.constant_of(self.source.lookup(name), node)
+
+    def constant_of(self, value: Any, node: Any) -> Any:
+        """A constant of the module, or of the closure."""
         if isinstance(value, Integer):
             return tree.Literal(type(value), value)
         if isinstance(value, bool):
             return tree.Literal(boolean, value)
         if type(value) in (int, float):
             return self.untyped(value, node)
-        self.check_carried(node)
+        name = ast.unparse(node)
         return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
-
-    def check_carried(self, node: ast.Name) -> None:
-        """Refuse a name of the pack where its value is only handed on."""
-        name = node.id
-        if name in self.source.carried.values():
-            self.refuse(node, f"{name} is only carried here; read it in a @function that has a parameter {name}")
 
     assigned: set[str]
 
@@ -346,7 +343,20 @@ class Expressions:
             return tree.Literal(scalar, self.folded(node, python, value.value))
         return tree.Unary(scalar, name, value)
 
+    def is_absent(self, node: ast.Compare) -> Any:
+        """``refresh is not None``, of a function that a template was given or not: known when compiling."""
+        name, nothing = node.left, node.comparators[0]
+        is_none = isinstance(nothing, ast.Constant) and nothing.value is None
+        if not (isinstance(name, ast.Name) and is_none and len(node.ops) == 1 and name.id not in self.assigned):
+            self.refuse(node, f"{ast.unparse(node)}; ask whether a @function of the closure or module is None")
+        meant = self.source.lookup(name.id)
+        if not (isinstance(meant, Source) or (meant is None and self.source.has(name.id))):
+            self.refuse(node, f"{name.id} is None, or is not: only a @function that may be absent can be asked")
+        return tree.Literal(boolean, (meant is None) == isinstance(node.ops[0], ast.Is))
+
     def expr_Compare(self, node: ast.Compare) -> Any:  # noqa: N802
+        if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return self.is_absent(node)
         operands = [self.expression(n) for n in (node.left, *node.comparators)]
         found: Any = None
         for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
@@ -392,19 +402,44 @@ class Expressions:
         self.out.widened[self.key(node)] = scalar
         return tree.Select(scalar, test, yes, no)
 
-    def array(self, node: Any) -> tuple[str, tree.ArrayType]:
-        """The array that a bare name stands for."""
+    def array(self, node: Any) -> ArrayRef:
+        """The array that a name or a bundle's field stands for."""
+        outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
+        if outer is not None:
+            value = self.member(outer, node)
+            if not isinstance(value, ArrayRef):
+                what = "a bundle" if isinstance(value, Bundle) else "a number"
+                self.refuse(node, f"{ast.unparse(node)} is {what}, not an array")
+            return self.of_team(value)
         if not isinstance(node, ast.Name):
             self.refuse(node, f"{ast.unparse(node)} is not the name of an array; name the array itself")
-        name = self.out.copies.get(node.id, node.id)
-        found = self.out.parameters.get(name)
-        if name in self.out.arrays:
-            found = self.out.arrays[name].array
-        if found is None:
-            self.check_carried(node)
+        name = node.id
+        found = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
+        if name in self.bundles:
+            self.refuse(node, f"the bundle {name} where an array is expected; name a field of it")
         if not isinstance(found, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
-        return name, found
+        return self.of_team(ArrayRef(name, found))
+
+    def of_team(self, array: ArrayRef) -> ArrayRef:
+        """The array itself, or the team's copy of a shared table."""
+        if array.name not in self.out.copies:
+            return array
+        name = self.out.copies[array.name]
+        self.out.staged.add(name)
+        return array._replace(name=name, type=self.out.arrays[name].array)
+
+    def element(self, node: ast.Subscript) -> tuple[ArrayRef, Any]:
+        """The array and the index of ``array[index]``, counted from the array's first element."""
+        array = self.array(node.value)
+        return array, self.index_in(array, node.slice)
+
+    def index_in(self, array: ArrayRef, node: Any) -> Any:
+        """An index of an array, which may begin at a row."""
+        index = self.index(node)
+        if array.offset is None:
+            return index
+        return tree.Binary(index.type, "add", self.cast(array.offset, index.type), index)
 
     def check_writable(self, node: Any, array_node: Any, array: tree.ArrayType) -> None:
         """Refuse a store into a table."""
@@ -426,6 +461,42 @@ class Expressions:
         return self.cast(value, promoted(value.type))
 
     def expr_Subscript(self, node: ast.Subscript) -> Any:  # noqa: N802
-        name, array = self.array(node.value)
-        index = self.index(node.slice)
-        return tree.Load(array.element, name, index)
+        if isinstance(node.value, ast.Name) and node.value.id not in self.assigned:
+            given = self.source.lookup(node.value.id)
+            if isinstance(given, tuple) and node.value.id not in self.out.parameters:
+                return self.of_tuple(node, given)
+        if self.bundle(node) is not None:
+            self.refuse(node, f"the bundle {ast.unparse(node)} where a number is expected; read a field of it")
+        array, index = self.element(node)
+        found = tree.Load(array.type.element, array.name, index)
+        if array.type.holds is not boolean:
+            return found
+        return tree.Compare(boolean, "ne", tree.Cast(u32, found), tree.Literal(u32, u32(0)))
+
+    def constants_in(self, node: Any) -> tuple[Any, ...]:
+        """The tuple of constants that a name of the module, or of the closure, stands for."""
+        found = self.source.lookup(node.id) if isinstance(node, ast.Name) and node.id not in self.assigned else None
+        if not isinstance(found, tuple):
+            self.refuse(node, f"{ast.unparse(node)} is no tuple of constants of the module; write one, or use an array")
+        return found
+
+    def of_tuple(self, node: ast.Subscript, given: tuple[Any, ...]) -> Any:
+        """``shapes[k]``: an element of a constant tuple, by a constant."""
+        what = f"a subscript of the tuple {ast.unparse(node.value)}"
+        index = self.constant(node.slice, what)
+        if not 0 <= index < len(given):
+            self.refuse(node, f"{what}, which has {len(given)} elements: {index}")
+        return self.constant_of(given[index], node)
+
+    def expr_Attribute(self, node: ast.Attribute) -> Any:  # noqa: N802
+        outer = self.bundle(node.value)
+        if outer is None:
+            self.refuse(
+                node, "an attribute; import the name itself, and pass sizes as arguments or as fields of a bundle"
+            )
+        value = self.member(outer, node)
+        if isinstance(value, ArrayRef):
+            self.refuse(node, f"the array {ast.unparse(node)} as a value; subscript it, or pass it to a function")
+        if isinstance(value, Bundle):
+            self.refuse(node, f"the bundle {ast.unparse(node)} where a number is expected; read a field of it")
+        return value

@@ -7,12 +7,14 @@ import copy
 from typing import Any
 
 from core.lang import tree
+from core.lang.bundles import FORM, RowsOf, is_bundle, kinds_by_name
 from core.lang.calls import Calls
 from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
+from core.lang.members import Bundle, bundle_type, offered, parameter
 from core.lang.source import Function, Source
-from core.lang.tables import array_type, staged
-from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+from core.lang.tables import array_type, needed, staged
+from core.lang.types import BY_NAME, Array, Const, Generic, Table, boolean, i32, promoted
 
 STATEMENT_ADVICE = {
     ast.FunctionDef: "a nested function; define a @function at module level",
@@ -35,6 +37,9 @@ STATEMENT_ADVICE = {
 
 
 MOST_UNROLLED = 4096
+LOOPS = {"range": "ranged", "unroll": "unrolled", "set_bits": "over_bits"}
+TYPES = {**BY_NAME, "boolean": boolean}
+SPACES = {"shared_array": "shared", "local_array": "local"}
 
 
 class Body(Calls):
@@ -43,10 +48,13 @@ class Body(Calls):
     ``defined`` is the set of locals that certainly have a value here; None where no path leads.
     """
 
-    def __init__(self, translator: Any, source: Source, out: tree.Function, team_size: int) -> None:
+    def __init__(
+        self, translator: Any, source: Source, out: tree.Function, team_size: int, bundles: dict[str, Bundle]
+    ) -> None:
         super().__init__(translator, source, out, team_size)
         self.assigned = _assigned_names(source.node)
-        self.defined = {n for n, t in out.parameters.items() if not isinstance(t, tree.ArrayType)}
+        self.defined = {n for n, t in out.parameters.items() if not isinstance(t, tree.ArrayType)} | bundles.keys()
+        self.bundles = dict(bundles)
         self.loops: list[list[set[str] | None] | None] = []
         self.temporaries = 0
         self.depth = 0
@@ -87,8 +95,9 @@ class Body(Calls):
         """The value as it is stored in a local, whose type is that of its first assignment."""
         if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
             self.refuse(node, f"assignment to the array {name}; assign to its elements")
-        if name in self.out.arrays or name in self.constants or name in WORDS:
-            self.refuse(node, f"assignment to {name}, which is an array, a constant or a word; choose another name")
+        if name in self.out.arrays or name in self.bundles or name in self.constants or name in WORDS:
+            what = "a bundle" if name in self.bundles else "an array, a constant or a word"
+            self.refuse(node, f"assignment to {name}, which is {what}; choose another name")
         known = self.out.parameters.get(name) or self.out.locals.get(name)
         if known is None:
             value = self.settled(value, node)
@@ -103,12 +112,17 @@ class Body(Calls):
                 self.defined.add(target.id)
             return [tree.Assign(target.id, value)]
         if isinstance(target, ast.Subscript):
-            name, array = self.array(target.value)
-            self.check_writable(target, target.value, array)
-            if name in self.out.parameters or array.space == "shared":
+            array = self.array(target.value)
+            self.check_writable(target, target.value, array.type)
+            if array.name in self.out.parameters or array.type.space == "shared":
                 self.out.pure = False
-            value = self.fitted(value, array.element, target, f"an element of {name}")
-            return [tree.Store(name, self.index(target.slice), value)]
+            value = self.fitted(value, array.type.holds, target, f"an element of {ast.unparse(target.value)}")
+            value = self.cast(value, array.type.element)
+            return [tree.Store(array.name, self.index_in(array, target.slice), value)]
+        if isinstance(target, ast.Attribute) and self.bundle(target.value) is not None:
+            self.refuse(
+                target, f"a store to the field {ast.unparse(target)}; numbers of bundles do not change, use an array"
+            )
         return self.refuse(target, f"assignment to {ast.unparse(target)}; assign to a local or an array element")
 
     def hold(self, value: Any) -> tuple[Any, Any]:
@@ -125,7 +139,7 @@ class Body(Calls):
         if not isinstance(node, ast.Call):
             return self.expression(node)
         value = self.call(node)
-        if value.type is None:
+        if isinstance(value, tree.Call) and value.type is None:
             self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
         return value
 
@@ -135,16 +149,37 @@ class Body(Calls):
         target = node.targets[0]
         if isinstance(target, ast.Tuple):
             return self.assign_tuple(node, target)
-        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-            space = {"shared_array": "shared", "local_array": "local"}.get(node.value.func.id)
-            if space:
-                self.check_word(node.value.func, self.source.lookup(node.value.func.id))
-                return self.new_array(node, target, node.value, space)
+        word = node.value.func.id if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) else ""
+        if word in SPACES:
+            self.check_word(node.value.func, self.source.lookup(word))  # type: ignore[attr-defined]
+            if not isinstance(target, ast.Name):
+                self.refuse(node, "a new array needs a new name of its own")
+            return self.new_array(node.value, target.id, word)  # type: ignore[arg-type]
+        bundled = self.assign_bundle(target, node.value)
+        if bundled is not None:
+            return bundled
         value = self.right_side(node.value)
         if isinstance(target, ast.Subscript) and isinstance(value, (tree.Atomic, tree.Call)):
             keep, value = self.hold(value)
             return [keep, *self.assign(target, value)]
         return self.assign(target, value)
+
+    def assign_bundle(self, target: Any, given: Any) -> list[Any] | None:
+        """``one = walks[w]``, ``move = Move(i, j)``; None if the value is no bundle."""
+        statements: list[Any] = []
+        cls = (
+            self.source.lookup(given.func.id) if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else 0
+        )
+        if is_bundle(cls) and isinstance(target, ast.Name):
+            statements, value = self.constructed(given, cls, target.id)
+        else:
+            found = self.bundle(given)
+            if found is None:
+                return None
+            value = found
+        if not isinstance(target, ast.Name):
+            self.refuse(target, f"a bundle assigned to {ast.unparse(target)}; give it a name")
+        return statements + self.named(target, target.id, value)
 
     def assign_tuple(self, node: ast.Assign, target: ast.Tuple) -> list[Any]:
         """``a, b = b, a``: all values first, then the stores from left to right."""
@@ -152,10 +187,17 @@ class Body(Calls):
             self.refuse(node, "unpacking; write as many values on the right as targets on the left")
         kept: list[Any] = []
         stores: list[Any] = []
+        names = {one.id for one in target.elts if isinstance(one, ast.Name)}
         for one, given in zip(target.elts, node.value.elts, strict=True):
+            bundled = self.assign_bundle(one, given)
+            if bundled is not None:
+                if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node.value)):
+                    self.refuse(node, "a bundle that the same statement reads; write one assignment for each")
+                kept += bundled
+                continue
             value = self.expression(given)
             if isinstance(value, Untyped) and isinstance(one, ast.Subscript):
-                value = self.adopt(value, self.array(one.value)[1].element, given)
+                value = self.adopt(value, self.array(one.value).type.holds, given)
             elif isinstance(value, Untyped) and isinstance(one, ast.Name):
                 known = self.out.parameters.get(one.id) or self.out.locals.get(one.id)
                 value = self.adopt(value, known, given) if known else self.settled(value, given)
@@ -167,30 +209,31 @@ class Body(Calls):
             stores.append((one, value))
         return kept + [s for one, value in stores for s in self.assign(one, value)]
 
-    def new_array(self, node: Any, target: Any, call: ast.Call, space: str) -> list[Any]:
-        """``name = shared_array(count, element)``."""
+    def new_array(self, call: ast.Call, name: str, word: str) -> list[Any]:
+        """``name = shared_array(count, element)``; the name may be that of a bundle's field."""
         self.count(call, 2)
-        if not isinstance(target, ast.Name) or target.id in self.out.arrays or target.id in self.out.parameters:
-            self.refuse(node, "a new array needs a new name of its own")
+        if name in self.out.arrays or name in self.out.parameters or name in self.bundles:
+            self.refuse(call, "a new array needs a new name of its own")
+        space = SPACES[word]
         if space == "shared" and (self.depth > 1 or not self.source.is_kernel):
             self.refuse(
-                node, "shared_array inside a branch, loop or function; make it in the kernel's own body, and pass it on"
+                call, "shared_array inside a branch, loop or function; make it in the kernel's own body, and pass it on"
             )
         if self.depth > 1:
-            self.refuse(node, "local_array inside a branch or loop; make it at the top of the function")
+            self.refuse(call, "local_array inside a branch or loop; make it at the top of the function")
         element = self.element_type(call.args[1])
         count = self.constant(call.args[0], "the size of an array")
         if count < 1:
             self.refuse(call, f"an array of {count} elements; it needs at least one")
-        array = tree.NewArray(target.id, tree.ArrayType(element, space), count)
+        array = tree.NewArray(name, tree.ArrayType(element, space), count)
         if space == "local":
             self.occupy(call, tree.padded(array))
-        self.out.arrays[target.id] = array
+        self.out.arrays[name] = array
         return [array]
 
     def element_type(self, node: Any) -> Any:
         """The scalar type that a name stands for."""
-        found = BY_NAME.get(node.id) or self.bound_type(node.id) if isinstance(node, ast.Name) else None
+        found = TYPES.get(node.id) or self.bound_type(node.id) if isinstance(node, ast.Name) else None
         if found is not None:
             self.check_word(node, self.source.lookup(node.id))
         return found or self.refuse(node, "the element type of an array must be a type such as u32")
@@ -243,14 +286,15 @@ class Body(Calls):
         if node.orelse:
             self.refuse(node, "else of a loop; set a flag before break")
         word = node.iter.func.id if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else ""
-        if word not in ("range", "unroll"):
-            self.refuse(node, f"for over {ast.unparse(node.iter)}; loop over range(...) or unroll(...)")
+        if word not in LOOPS:
+            self.refuse(node, f"for over {ast.unparse(node.iter)}; loop over range(...), unroll(...) or set_bits(...)")
         self.check_word(node.iter.func, self.source.lookup(word))  # type: ignore[attr-defined]
         if node.iter.keywords:  # type: ignore[attr-defined]
             self.refuse(node, "keyword arguments; pass arguments by position")
         if not isinstance(node.target, ast.Name):
             self.refuse(node, "several loop variables; use one")
-        return self.unrolled(node) if word == "unroll" else self.ranged(node)
+        found: list[Any] = getattr(self, LOOPS[word])(node)
+        return found
 
     def ranged(self, node: ast.For) -> list[Any]:
         """``for i in range(...)``."""
@@ -275,12 +319,35 @@ class Body(Calls):
         self.declare(node, name, tree.Local(scalar, name))
         if not isinstance(step, tree.Literal):
             self.out.rising.add(self.key(node.iter))
+        return [tree.For(name, scalar, start, stop, step, down, self.loop_body(node, name))]
+
+    def over_bits(self, node: ast.For) -> list[Any]:
+        """``for k in set_bits(word)``: the lowest bit is taken off the word before the body runs."""
+        call: Any = node.iter
+        self.count(call, 1)
+        word = self.typed(call.args[0])
+        if word.type.kind != "u":
+            self.refuse(node, f"set_bits of {word.type.__name__}; cast it to u32 or u64")
+        keep, left = self.hold(self.cast(word, promoted(word.type)))
+        scalar, name = left.type, node.target.id  # type: ignore[attr-defined]
+        zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
+        lowest = tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", zero, left))
+        number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
+        if self.out.locals.get(name, i32) is not i32:
+            self.refuse(node, f"{name} is {self.out.locals[name].__name__}, not i32; give the loop its own variable")
+        first = tree.Assign(name, self.declare(node, name, number))
+        rest = tree.Assign(left.name, tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", left, one)))
+        body = self.loop_body(node, name)
+        return [keep, tree.While(tree.Compare(boolean, "ne", left, zero), [first, rest, *body])]
+
+    def loop_body(self, node: ast.For, name: str) -> list[Any]:
+        """The body of a loop that may run no times, in which ``name`` has a value."""
         before = self.defined
         self.loops.append([])
         body, _ = self.branch(node.body, None if before is None else before | {name})
         self.loops.pop()
         self.defined = before
-        return [tree.For(name, scalar, start, stop, step, down, body)]
+        return body
 
     def unrolled(self, node: ast.For) -> list[Any]:
         """``for k in unroll(...)``: the body once for each value of the constant ``k``."""
@@ -390,24 +457,33 @@ class Translator:
             if source in self.open:
                 caller.refuse(node, f"{source.name} calls itself; write a loop")
             names = [n for n in source.signature if n != "return"]
-            parameters = dict(zip(names, types, strict=True))
             kinds = source.signature
             self.named += 1
             out = tree.Function(f"{source.name}_{self.named}", source)
-            out.constants = {n: v for n, v in parameters.items() if isinstance(kinds[n], Const)}
-            out.parameters = {n: t for n, t in parameters.items() if n not in out.constants}
+            bundles: dict[str, Bundle] = {}
+            for name, kind in zip(names, types, strict=True):
+                if isinstance(kinds[name], Const):
+                    out.constants[name] = kind
+                elif isinstance(kind, tree.BundleType):
+                    bundles[name] = parameter(name, kind)
+                    out.offered |= offered(name, kind)
+                else:
+                    out.parameters[name] = kind
             result = kinds["return"]
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
-            self.done[key] = self.build(source, out, bound)
+            self.done[key] = self.build(source, out, bound, bundles)
+            out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}
         return self.done[key]
 
-    def build(self, source: Source, out: tree.Function, bound: dict[str, Any]) -> tree.Function:
+    def build(
+        self, source: Source, out: tree.Function, bound: dict[str, Any], bundles: dict[str, Bundle]
+    ) -> tree.Function:
         """Translate a body whose signature is settled."""
         self.open.append(source)
         out.types = bound
-        body = Body(self, source, out, self.team_size)
+        body = Body(self, source, out, self.team_size, bundles)
         body.descend(source.node, 2)
         body.translate()
         self.levels -= 2
@@ -428,7 +504,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     team_size
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
-        A scalar type for every `Generic` in the kernel's signature, by its name.
+        A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.Form` for every
+        bundled parameter, by its name and `FORM`.
 
     Raises
     ------
@@ -443,20 +520,34 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     if wanted != set(constants):
         kernel.refuse(kernel.node, f"constants {sorted(wanted)} expected, {sorted(constants)} given")
     out = tree.Function(kernel.name, kernel)
+    bundles: dict[str, Bundle] = {}
+    tables: dict[str, Any] = {}
     for name, kind in kinds.items():
         if isinstance(kind, Const):
             value = constants[name]
             out.constants[name] = bool(value) if kind.scalar is boolean else kind.scalar(value)
-            continue
-        scalar = kind.element if isinstance(kind, Array) else kind
-        if isinstance(scalar, Generic):
-            if scalar.name not in types:
-                kernel.refuse(kernel.node, f"the type {scalar.name} of parameter {name} is not bound by an array")
-            scalar = types[scalar.name]
-        out.parameters[name] = array_type(kind, scalar) if isinstance(kind, Array) else scalar
+        elif name + FORM in types:
+            form = types[name + FORM]
+            given = bundle_type(form, types, isinstance(kind, RowsOf))
+            bundles[name] = parameter(name, given, in_kernel=True)
+            out.parameters |= {n: i32 if t is boolean else t for n, t in offered(name, given).items()}
+            tables |= dict(kinds_by_name(name, kind, form))
+        else:
+            scalar = kind.element if isinstance(kind, Array) else kind
+            if isinstance(scalar, Generic):
+                if scalar.name not in types:
+                    kernel.refuse(kernel.node, f"the type {scalar.name} of parameter {name} is not bound by an array")
+                scalar = types[scalar.name]
+            out.parameters[name] = array_type(kind, scalar) if isinstance(kind, Array) else scalar
+            if scalar is boolean and not isinstance(kind, Array):
+                out.parameters[name] = i32
+                out.truths.add(name)
+            tables[name] = kind
+    out.bundles = bundles
+    out.counts = {name: kind.count for name, kind in tables.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
-    copying = staged(out, kinds, named, team_size)
+    copying = staged(out, tables, named, team_size)
     translator = Translator(team_size)
-    translator.build(kernel, out, types)
-    out.body[:0] = copying
+    translator.build(kernel, out, types, bundles)
+    out.body[:0] = needed(out, copying)
     return tree.Program(out, translator.order, team_size)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.lang.types import BY_DTYPE, BY_NAME, Integer, f32, f64, i32, joined, promoted, type_of, widens
+from core.lang.types import BY_DTYPE, BY_NAME, Integer, boolean, f32, f64, i32, joined, promoted, type_of, widens
 
 
 class Place:
@@ -57,7 +57,7 @@ def shared_array(count: int, element: Any) -> Any:
 
 def local_array(count: int, element: Any) -> Any:
     """An array of one lane, not initialised; ``count`` is a constant."""
-    return Memory(poisoned(count, element))
+    return Memory(poisoned(count, element), element)
 
 
 def part(data: Any, number: Any) -> Any:
@@ -69,12 +69,20 @@ def view(array: Any, offset: Any) -> Any:
     """An array from one of its elements on, as an argument of a function."""
     if not 0 <= int(offset) <= array.data.size:
         raise IndexError(f"a view from element {int(offset)} of an array of {array.data.size} elements")
-    return Memory(array.data[int(offset) :])
+    return Memory(array.data[int(offset) :], array.element)
 
 
 def unroll(*bounds: int) -> list[Any]:
     """A ``range`` of constants whose steps are written out when the kernel is compiled."""
     return [i32(k) for k in range(*(int(b) for b in bounds))]
+
+
+def set_bits(word: Any) -> Any:
+    """In ``for k in set_bits(word)``: the numbers (`i32`) of the bits that are set in an unsigned integer, rising."""
+    left = int(word)
+    while left:
+        yield i32((left & -left).bit_length() - 1)
+        left &= left - 1
 
 
 def _update(array: Any, index: Any, new: Any) -> Any:
@@ -162,9 +170,9 @@ def mulhi(a: Any, b: Any) -> Any:
 class Memory:
     """A NumPy array seen through the language: typed elements, no negative or missing index, exact stores."""
 
-    def __init__(self, data: np.ndarray) -> None:
+    def __init__(self, data: np.ndarray, element: Any = None) -> None:
         self.data = data
-        self.element = BY_DTYPE[data.dtype]
+        self.element = element or BY_DTYPE[data.dtype]
 
     def _position(self, index: Any) -> int:
         if not 0 <= int(index) < self.data.size:
@@ -173,6 +181,8 @@ class Memory:
 
     def __getitem__(self, index: Any) -> Any:
         value = self.data[self._position(index)]
+        if self.element is boolean:
+            return bool(value)
         return self.element(int(value)) if issubclass(self.element, Integer) else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -224,7 +234,7 @@ PURE: dict[str, tuple[int, Any, Any, str]] = {
 }
 ATOMICS = {"atomic_add": 1, "atomic_min": 1, "atomic_max": 1, "atomic_cas": 2}
 
-OTHER_WORDS = ("team_size", "barrier", "unroll", "shared_array", "local_array", "view", "range")
+OTHER_WORDS = ("team_size", "barrier", "unroll", "set_bits", "shared_array", "local_array", "view", "range")
 
 # All words and the names of types, with what each must mean where a kernel stands; Python's own words stand as None.
 PYTHON_NAMES = ("min", "max", "abs", "pow", "range")

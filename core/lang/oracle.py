@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from core.lang import intrinsics, tree
+from core.lang.bundles import made
 from core.lang.intrinsics import Memory, place, poisoned
+from core.lang.members import Bundle
 from core.lang.source import KernelError
 from core.lang.types import Generic, i32, promoted, type_of
 
@@ -173,7 +175,7 @@ class _Team:
         k = self.taken[place.lane]
         self.taken[place.lane] += 1
         if k == len(self.arrays):
-            self.arrays.append(Memory(poisoned(count, element)))
+            self.arrays.append(Memory(poisoned(count, element), element))
         return self.arrays[k]
 
 
@@ -206,13 +208,14 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         python(function)
     given = iter(arguments)
     bound: list[Any] = []
-    for name, kind in kernel.source.signature.items():
+    values = {n: value(n, next(given), kernel) for n in kernel.parameters}
+    for name in kernel.source.signature:
         if name in kernel.constants:
             bound.append(kernel.constants[name])
+        elif name in kernel.bundles:
+            bound.append(bundled(kernel.bundles[name], values))
         elif name != "return":
-            value, typed = next(given), kernel.parameters[name]
-            is_array = isinstance(typed, tree.ArrayType)
-            bound.append(memory(value, typed, kind) if is_array else number(value, typed, kernel, name))
+            bound.append(values[name])
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     place.team_count, place.team_size = teams, program.team_size
     try:
@@ -227,19 +230,60 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         vars(place).clear()  # outside a launch, one lane stands alone
 
 
-def number(value: Any, scalar: Any, kernel: tree.Function, name: str) -> Any:
-    """A scalar argument, which must fit: a cast would cut it."""
-    if scalar.kind in "iu" and not scalar.low <= int(value) <= scalar.high:
-        kernel.source.refuse(None, f"argument {name} is {scalar.__name__}; {value} does not fit")
-    return scalar(value)
+def value(name: str, given: Any, kernel: tree.Function) -> Any:
+    """An argument as kernels see it: numbers typed, arrays as `Memory`, of a table what it holds.
 
-
-def memory(array: np.ndarray, typed: tree.ArrayType, kind: Any) -> Memory:
-    """An array as kernels see it; of a table its ``count`` elements, and a store is a ``ValueError`` of NumPy's."""
+    A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
+    """
+    typed = kernel.parameters[name]
+    if not isinstance(typed, tree.ArrayType):
+        if typed.kind in "iu" and not typed.low <= int(given) <= typed.high:
+            kernel.source.refuse(None, f"argument {name} is {typed.__name__}; {given} does not fit")
+        return bool(given) if name in kernel.truths else typed(given)
     if typed.fixed:
-        array = array[: getattr(kind, "count", None)]
-        array.flags.writeable = False
-    return Memory(array)
+        given = given[: kernel.counts.get(name)]
+        given.flags.writeable = False
+    return Memory(given, typed.holds)
+
+
+def bundled(given: Bundle, values: dict[str, Any]) -> Any:
+    """A bundle, or rows of one, of the values of a kernel's parameters."""
+
+    def known(member: Any) -> Any:
+        return bool(values[member.left.name]) if isinstance(member, tree.Compare) else values[member.name]
+
+    def members(one: Bundle) -> dict[str, Any]:
+        return {
+            name: made(member.type.bundle, members(member)) if isinstance(member, Bundle) else known(member)
+            for name, member in one.members.items()
+        }
+
+    if given.count is None:
+        return made(given.type.bundle, members(given))
+    return RowsOfMemory(given.type, members(given), values[given.count.name])
+
+
+class RowsOfMemory:
+    """`core.lang.bundles.Rows` in a plain-Python run."""
+
+    def __init__(self, kind: tree.BundleType, members: dict[str, Any], count: Any) -> None:
+        self.kind, self.members, self.count = kind, members, count
+
+    def __getitem__(self, row: Any) -> Any:
+        if not 0 <= int(row) < int(self.count):
+            raise IndexError(f"row {int(row)} of {int(self.count)} rows of {self.kind.bundle.__name__}")
+        return self.part(self.kind, self.members, int(row))
+
+    def part(self, kind: tree.BundleType, members: dict[str, Any], row: int) -> Any:
+        """One row: of every `core.lang.bundles.Row` the part that is its own."""
+        found = dict(members)
+        for name, type_, size in kind.fields:
+            if isinstance(type_, tree.BundleType):
+                found[name] = self.part(type_, vars(members[name]), row)
+            elif size is not None:
+                elements = int(members[size] if isinstance(size, str) else size)
+                found[name] = Memory(members[name].data[row * elements : (row + 1) * elements], type_.holds)
+        return made(kind.bundle, found)
 
 
 def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import UserError
 from core.lang import intrinsics
+from core.lang.bundles import Row, RowsOf, fields_of, is_bundle, kind_text
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, Table, boolean
 
 if TYPE_CHECKING:
@@ -84,13 +85,10 @@ class Source:
         code, cells = self.python.__code__, self.python.__closure__ or ()
         for free, cell in zip(code.co_freevars, cells, strict=True):
             value = cell.cell_contents
-            if isinstance(value, Source):
-                known = value.identity
-            else:
-                known = repr(value) if isinstance(value, (bool, int, float, str, Integer)) else None
-            if known is None:
+            meant = value.identity if isinstance(value, Source) else constant_text(value)
+            if meant is None:
                 return None
-            parts.append(f"{free}={known}")
+            parts.append(f"{free}={meant}")
         return "; ".join(parts)
 
     def lookup(self, name: str) -> Any:
@@ -100,6 +98,10 @@ class Source:
             if free == name:
                 return cell.cell_contents
         return self.python.__globals__.get(name)
+
+    def has(self, name: str) -> bool:
+        """Whether a free name of the function means something, be it None."""
+        return name in self.python.__code__.co_freevars or name in self.python.__globals__
 
     def annotation(self, node: Any, owner: Any) -> Any:
         """Evaluate a parameter's or the result's annotation."""
@@ -115,8 +117,13 @@ class Source:
             found = eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}})
         except (TypeError, AttributeError, NameError, ValueError) as error:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
-        inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
-        known = inner in SCALARS or isinstance(inner, Generic) or (inner is boolean and isinstance(found, Const))
+        if isinstance(found, RowsOf):
+            inner = found.bundle
+            known = is_bundle(inner) or isinstance(inner, Generic)
+        else:
+            inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
+            known = inner in SCALARS or inner is boolean or isinstance(inner, Generic) or is_bundle(found)
+            known = known and not isinstance(found, Row)
         if not known:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language")
         if isinstance(found, Table) and not self.is_kernel:
@@ -143,6 +150,17 @@ class Source:
             found["return"] = None if nothing else self.annotation(returns, self.node)
             self._signature = found
         return self._signature
+
+
+def constant_text(value: Any) -> str | None:
+    """What a constant is, the same in every process: a number, a text, None, a tuple of such, a bundle's fields."""
+    if is_bundle(value):
+        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in fields_of(value).items())
+        return f"{value.__module__}.{value.__qualname__}({fields})"
+    if isinstance(value, tuple):
+        inner = [constant_text(one) for one in value]
+        return None if None in inner else f"({', '.join(map(str, inner))})"
+    return repr(value) if value is None or isinstance(value, (bool, int, float, str, Integer)) else None
 
 
 class Function(Source):

@@ -24,8 +24,8 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
     return tree.ArrayType(element, "image" if kind.place == "image" else "readonly", True)
 
 
-def staged(kernel: tree.Function, kinds: dict[str, Any], named: set[str], team_size: int) -> list[Any]:
-    """The statements by which a team copies the shared tables that its kernel reads, before the kernel's first one.
+def staged(kernel: tree.Function, kinds: dict[str, Any], taken: set[str], team_size: int) -> dict[str, list[Any]]:
+    """The statements by which a team copies a shared table before the kernel's first one, by the copy's name.
 
     The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
 
@@ -35,17 +35,17 @@ def staged(kernel: tree.Function, kinds: dict[str, Any], named: set[str], team_s
         With its parameters settled.
     kinds
         The annotations of the parameters.
-    named
+    taken
         All names in the kernel's body.
     team_size
         Lanes of a team.
 
     """
-    statements: list[Any] = []
+    statements: dict[str, list[Any]] = {}
     for name, kind in kinds.items():
-        if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None or name not in named:
+        if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None:
             continue
-        copy, step = (fresh(f"{name}_{word}", named | set(kinds)) for word in ("of_team", "copied"))
+        copy, step = (fresh(f"{name}_{word}", taken | set(kinds)) for word in ("of_team", "copied"))
         element = kernel.parameters[name].element
         array = tree.NewArray(copy, tree.ArrayType(element, "shared", True), kind.count)
         scalar = i32 if kind.count < 2**30 else i64
@@ -55,8 +55,16 @@ def staged(kernel: tree.Function, kinds: dict[str, Any], named: set[str], team_s
             first = tree.Cast(i64, first)
         store = tree.Store(copy, tree.Local(scalar, step), tree.Load(element, name, tree.Local(scalar, step)))
         stop, width = (tree.Literal(scalar, scalar(n)) for n in (kind.count, team_size))
-        statements += [array, tree.For(step, scalar, first, stop, width, False, [store])]
-    return [*statements, tree.Barrier()] if statements else []
+        statements[copy] = [array, tree.For(step, scalar, first, stop, width, False, [store])]
+    return statements
+
+
+def needed(kernel: tree.Function, copying: dict[str, list[Any]]) -> list[Any]:
+    """Of what `staged` made, the statements for the tables that the kernel turned out to read; the rest is undone."""
+    for name, copy in list(kernel.copies.items()):
+        if copy not in kernel.staged:
+            del kernel.copies[name], kernel.arrays[copy], kernel.locals[copying.pop(copy)[1].name]
+    return [*(s for one in copying.values() for s in one), tree.Barrier()] if copying else []
 
 
 def fresh(name: str, taken: set[str]) -> str:

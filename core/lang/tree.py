@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from core.lang.types import boolean, u8
+
 
 class Literal(NamedTuple):
     """A number or truth value known at compile time."""
@@ -189,36 +191,67 @@ class Return(NamedTuple):
 
 
 class ArrayType(NamedTuple):
-    """An array's element type and where it lives: ``global``, ``shared`` (by a team) or ``local`` (to a lane).
+    """What an array holds and where it lives: ``global``, ``shared`` (by a team) or ``local`` (to a lane).
 
     Tables are ``fixed``, which means that nobody stores to them: ``readonly``, ``image``, or a team's ``shared`` copy.
     """
 
-    element: Any
+    holds: Any
     space: str
     fixed: bool = False
+
+    @property
+    def element(self) -> Any:
+        """The type of its elements in memory, where a truth value is a byte of 0 or 1."""
+        return u8 if self.holds is boolean else self.holds
+
+
+class Field(NamedTuple):
+    """A field of a `BundleType`: a scalar type, an `ArrayType` or a `BundleType`; ``size`` of a row, or None."""
+
+    name: str
+    type: Any
+    size: int | str | None = None
+
+
+class BundleType(NamedTuple):
+    """What a function knows of a bundle: the class that it declares and its fields' types; ``rows``: many of it."""
+
+    bundle: type
+    fields: tuple[Field, ...]
+    rows: bool = False
 
 
 class Function:
     """A function or kernel specialised for its argument types, constants and team size.
 
-    ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; ``locals`` maps scalars to
-    their types. The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give
-    every value its type, ``calls`` for the functions called, ``unrolled`` for the constants of ``unroll``, and
-    ``rising``, the ranges whose step must turn out positive. ``copies`` names the team's copy of each shared table; the
-    plain-Python run does without. ``local_bytes`` are those of its local arrays and of the functions that it calls,
-    once for each call in its text, because devices write functions out where they are called.
+    ``parameters`` maps names to a scalar type or an `ArrayType`, constants left out; a bundle stands there with the
+    fields that the function uses (``walk.cost``), out of all those that it is ``offered``. ``locals`` maps scalars to
+    their types. ``local_bytes`` are those of its local arrays and of the functions that it calls, once for each call in
+    its text, because devices write functions out where they are called. ``copies`` names a team's copy of each shared
+    table, ``staged`` those that are read.
+
+    The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values
+    their types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising``, ranges whose
+    step must turn out positive, and of a kernel ``bundles``, the parameters that its bundled ones are made of, and
+    ``counts``, the elements of tables. ``truths`` are a kernel's parameters that are truth values, which it takes as
+    numbers.
     """
 
     def __init__(self, name: str, source: Any) -> None:
         self.name = name
         self.source = source
         self.parameters: dict[str, Any] = {}
+        self.offered: dict[str, Any] = {}
+        self.bundles: dict[str, Any] = {}
+        self.counts: dict[str, int] = {}
+        self.truths: set[str] = set()
         self.constants: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
         self.locals: dict[str, Any] = {}
         self.arrays: dict[str, NewArray] = {}
         self.copies: dict[str, str] = {}
+        self.staged: set[str] = set()
         self.body: list[Any] = []
         self.result: Any = None
         self.pure = True

@@ -189,9 +189,10 @@ class f64:  # noqa: N801
 
 
 class boolean:  # noqa: N801
-    """The type of comparisons; its values are Python's ``bool``. Not an element of arrays."""
+    """The type of comparisons; its values are Python's ``bool``. In arrays, bytes of 0 and 1."""
 
     kind, bits = "b", 1
+    dtype = np.dtype(np.uint8)
 
 
 INTEGERS: tuple[type[Integer], ...] = (i8, i16, i32, i64, u8, u16, u32, u64)

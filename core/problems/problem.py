@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.local_search import Hooks
+from core.kernels.hooks import Hooks
 from core.kernels.moves import REVERSE
-from core.lang import Array, Function, Pack, Parts, Table, f32, i32
+from core.lang import Array, Function, Generic, Row
+from core.lang.bundles import fields_of, form_of, is_bundle, kind_text, values_by_name
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, PLACES
 from core.problems.encodings import NEIGHBOURHOODS, Encoding
 
 
-class Kept(NamedTuple):
-    """State that a walk carries along, on the device: ``size`` elements of ``dtype``.
-
-    ``size`` is the name of one of the problem's numbers where kernels should serve instances of every size.
-    """
-
-    dtype: str
-    size: int | str
-
-
 class Evaluation(NamedTuple):
     """One way to know what every neighbour costs; all ways give the same numbers, at different speeds.
 
-    The functions are those of `core.kernels.local_search.Hooks`.
+    The functions are those of `core.kernels.hooks.Hooks`. What a walk keeps for them are the rows of the bundle that
+    they take: `Problem.data_for` says which bundle that is.
 
     Attributes
     ----------
     delta, quick, begin, update, move, refresh, partial : Function or None
-    kept : mapping of str to Kept
-        State of a walk, by the name that the functions give it.
     quick_for : tuple of str
         Neighbourhoods that `quick` knows; the others are evaluated by `delta`.
     work : int
@@ -52,7 +42,6 @@ class Evaluation(NamedTuple):
     move: Function | None = None
     refresh: Function | None = None
     partial: Function | None = None
-    kept: Mapping[str, Kept] = {}
     quick_for: tuple[str, ...] = ()
     work: int = 16
 
@@ -72,7 +61,13 @@ class Problem:
     encoding
         `Bits(n)`, `Values(n, k)`, `Permutation(n)` or `Reals(n)`.
     data
-        Arrays (read by index, flat) and numbers, by the names under which the kernel functions ask for them.
+        What the kernel functions read: a `core.lang.bundle` of NumPy arrays and numbers. Its rows, if it has some, are
+        memory of every walk, and left out here. None, if the class says in `data_for` what each evaluation reads.
+
+    Raises
+    ------
+    UserError
+        Data that are no bundle, or an array that is not of its field's type.
 
     """
 
@@ -84,10 +79,10 @@ class Problem:
     tested = False
     """Whether the suite's tests hold this class to `cost`, so that a search need not. Subclasses do not inherit it."""
 
-    def __init__(self, name: str, encoding: Encoding, data: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
         self.name = name
         self.encoding = encoding
-        self.data = {key: np.ascontiguousarray(v) if isinstance(v, np.ndarray) else v for key, v in data.items()}
+        self.data = None if data is None else checked_data(name, data)
 
     def cost(self, solution: np.ndarray) -> int:
         """Score a solution from scratch, in plain NumPy: what every search is held to."""
@@ -119,25 +114,15 @@ class Problem:
         """The ways to evaluate a neighbourhood, the preferred one first; by default one, from ``self.delta``."""
         return {"plain": Evaluation(self.delta)}  # type: ignore[attr-defined]
 
-    def data_for(self, evaluation: str) -> Mapping[str, Any]:
-        """The data that an evaluation reads, by its name; by default all."""
+    def data_for(self, evaluation: str) -> Any:
+        """The bundle that an evaluation's functions read, by the evaluation's name; by default the problem's `data`."""
         return self.data
 
-    def hooks(self, evaluation: Evaluation, data: Mapping[str, Any], name: str, tables: str = "global") -> Hooks:
-        """What the kernels need, with `quick` only for neighbourhoods that it knows.
-
-        ``tables``, a name of `core.lang.types.PLACES`, says where the arrays of ``data`` live; kept state is global.
-        """
-        kinds: dict[str, Any] = {}
-        for key, value in data.items():
-            kinds[key] = array_kind(value, tables) if isinstance(value, np.ndarray) else number_type(value)
-        for key, kept in evaluation.kept.items():
-            if key in kinds:
-                raise UserError(f"{self.name}: {key} is the name of data and of kept state; choose another one")
-            kinds[key] = Parts(BY_DTYPE[np.dtype(kept.dtype)], kept.size)
-        is_quick = name in evaluation.quick_for
+    @staticmethod
+    def hooks(evaluation: Evaluation, neighbourhood: str) -> Hooks:
+        """What the kernels of a neighbourhood need, with `quick` only for those that it knows."""
+        is_quick = neighbourhood in evaluation.quick_for
         return Hooks(
-            Pack(kinds),
             evaluation.delta,
             evaluation.quick if is_quick else None,
             evaluation.begin,
@@ -147,23 +132,37 @@ class Problem:
             evaluation.partial,
         )
 
-    @staticmethod
-    def kept_sizes(evaluation: Evaluation, data: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
-        """Elements of a walk's state, and their type, by name."""
-        return {
-            key: (int(data[kept.size]) if isinstance(kept.size, str) else kept.size, kept.dtype)
-            for key, kept in evaluation.kept.items()
-        }
+
+def checked_data(name: str, data: Any) -> Any:
+    """The bundle with flat arrays; refuses what the kernel functions could not read."""
+    if not is_bundle(type(data)):
+        raise UserError(f"{name}: data are {data!r}: expected a @bundle of arrays and numbers")
+    flat = copy.copy(data)
+    for field, kind in fields_of(type(data)).items():
+        value, what = getattr(data, field), f"{name}: data {field!r}"
+        if isinstance(kind, Row) and value is None:
+            continue
+        if isinstance(kind, Array) != isinstance(value, np.ndarray):
+            raise UserError(f"{what} is {value!r}: expected {kind_text(kind)}")
+        if isinstance(kind, Array):
+            expected = kind.element if not isinstance(kind.element, Generic) else BY_DTYPE.get(value.dtype)
+            if expected is None or value.dtype != expected.dtype:
+                wanted = kind_text(kind) + (f"; write .astype(np.{expected.dtype})" if expected is not None else "")
+                raise UserError(f"{what} is an array of {value.dtype}: expected {wanted}")
+            setattr(flat, field, np.ascontiguousarray(value).reshape(-1))
+        elif is_bundle(kind):
+            setattr(flat, field, checked_data(name, value))
+    return flat
 
 
 def content_digest(problem: Problem) -> str:
     """SHA-256 of encoding, data and kernel functions, the same in every process and on every machine.
 
-    Data count with their names, types, shapes and values; functions with all that they call (see
+    Data count with their names, types, sizes and values; functions with all that they call (see
     `core.lang.digest.source_digest`).
     """
     functions: list[Function] = []
-    given: dict[str, Mapping[str, Any]] = {"": problem.data}
+    given: dict[str, Any] = {"": problem.data} if problem.data is not None else {}
     for name in problem.known_neighbourhoods():
         for way, evaluation in problem.evaluations(name).items():
             functions += evaluation.functions
@@ -173,13 +172,13 @@ def content_digest(problem: Problem) -> str:
     for way, data in sorted(given.items()):
         if way and data is problem.data:
             continue
-        for name, value in sorted(data.items()):
+        for name, value in values_by_name(way, data, form_of(data)):
             if isinstance(value, np.ndarray):
                 plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
-                content.update(f"\n{way} {name} {plain.dtype.str} {plain.shape} ".encode())
+                content.update(f"\n{name} {plain.dtype.str} {plain.size} ".encode())
                 content.update(plain.tobytes())
-            else:
-                content.update(f"\n{way} {name} {value.hex() if isinstance(value, float) else int(value)}".encode())
+            elif value is not None:  # rows are memory, and no data
+                content.update(f"\n{name} {value.hex() if isinstance(value, float) else int(value)}".encode())
     return content.hexdigest()
 
 
@@ -188,14 +187,3 @@ def checked_place(tables: str) -> str:
     if tables not in PLACES:
         raise UserError(f"tables in {tables!r} memory: expected {', '.join(PLACES)}")
     return tables
-
-
-def array_kind(value: np.ndarray, place: str) -> Array:
-    """The language's kind of an array among the data."""
-    element = BY_DTYPE[value.dtype]
-    return Array(element) if place == "global" else Table(element, place, value.size)
-
-
-def number_type(value: Any) -> Any:
-    """The language's type of a number among the data."""
-    return f32 if isinstance(value, float) else i32

@@ -2,7 +2,7 @@
 
 from core.kernels.moves import exchanged, flipped
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
 from core.search.local_search.algorithms import (
     Algorithm,
     HillClimbing,
@@ -24,7 +24,6 @@ __all__ = [
     "HillClimbing",
     "IteratedLocalSearch",
     "Iterations",
-    "Kept",
     "LocalSearch",
     "NoImprovement",
     "Outcome",

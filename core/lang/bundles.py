@@ -1,0 +1,298 @@
+"""Bundles: arrays and numbers that travel together, through kernels as one parameter and to a launch as one object."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from core.errors import LaunchRefused, UserError
+from core.lang.types import SCALARS, Array, Generic, Table, boolean, described
+
+FORM = " is"
+"""What follows a parameter's name where its `Form` stands among the types of a launch: no identifier has spaces."""
+
+
+class Row(Array):
+    """``Row(i32, 9)``, ``Row(i32, "n")``: an array of a bundle of which every row of `Rows` has a part of its own.
+
+    Parameters
+    ----------
+    element
+        A scalar type, or a `core.lang.types.Generic` that stands for one.
+    size
+        Elements of a row: a number, or the name of the bundle's number that holds it.
+
+    """
+
+    def __init__(self, element: Any, size: int | str) -> None:
+        super().__init__(element)
+        self.size = size
+
+    def __class_getitem__(cls, given: Any) -> Row:
+        if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (int, str))):
+            raise TypeError("a Row has a type and a size: Row[i32, 9] or Row[i32, 'n']")
+        return cls(*given)
+
+
+class RowsOf(NamedTuple):
+    """The annotation ``Rows[Walk]``; ``bundle`` may be a `core.lang.types.Generic`, which the launch binds."""
+
+    bundle: Any
+
+
+class Form(NamedTuple):
+    """A bundle as a launch gives it: its class, and the kind of every field. Its text decides what is compiled."""
+
+    bundle: type
+    kinds: tuple[tuple[str, Any], ...]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in self.kinds)
+        return f"{self.bundle.__module__}.{self.bundle.__qualname__}({fields})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def kind_text(kind: Any) -> str:
+    """A field's kind as its source text reads."""
+    if isinstance(kind, Row):
+        return f"Row({described(kind.element)}, {kind.size!r})"
+    return repr(kind) if isinstance(kind, Form) else described(kind)
+
+
+def bundle(cls: type) -> Any:
+    """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
+
+    A field is a scalar type, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)`` makes one, in kernels
+    too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the backend allocates them.
+    Fields are read by ``cut.n`` and never assigned.
+
+    Raises
+    ------
+    UserError
+        A field that is none of these, a row whose size is no number of the bundle, or a bundle within itself.
+
+    """
+    frame = sys._getframe(1)
+    fields: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        fields.update(vars(base).get("__fields__", {}))
+    for name, kind in vars(cls).get("__annotations__", {}).items():
+        fields[name] = _kind(cls, name, kind, frame)
+    for name, kind in fields.items():
+        if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
+            numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
+            raise UserError(f"{cls.__qualname__}.{name}: rows of {kind.size!r} elements; integers here: {numbers}")
+    if not fields:
+        raise UserError(f"{cls.__qualname__}: a bundle without fields; write name: i32 or name: Array[i32]")
+    cls.__fields__ = fields  # type: ignore[attr-defined]
+    cls.__init__ = _init  # type: ignore[misc]
+    cls.__repr__ = _text  # type: ignore[assignment,method-assign]
+    return cls
+
+
+def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
+    """What a field's annotation says."""
+    text = given if isinstance(given, str) else described(given)
+    if isinstance(given, str):
+        names = {**frame.f_globals, **frame.f_locals}
+        if cls.__name__ not in names and given == cls.__name__:
+            raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
+        try:
+            given = eval(given, names)
+        except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
+            raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
+    element = given.element if isinstance(given, Array) else given
+    known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
+    if not known or isinstance(given, Table):
+        raise UserError(
+            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Array[...], Row(...) or "
+            "a bundle"
+        )
+    return given
+
+
+def _scalar_kind(kind: Any) -> str:
+    return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
+
+
+def _init(self: Any, *values: Any, **named: Any) -> None:
+    """Take the fields in their order, or by name."""
+    fields = fields_of(type(self))
+    if len(values) > len(fields):
+        raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
+    given = dict(zip(fields, values, strict=False)) | named
+    for name in given.keys() - fields.keys():
+        raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
+    for name, kind in fields.items():
+        if name not in given and not isinstance(kind, Row):
+            raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
+        setattr(self, name, given.get(name))
+
+
+def _text(self: Any) -> str:
+    def short(value: Any) -> str:
+        return f"{value.dtype}[{value.size}]" if hasattr(value, "dtype") and hasattr(value, "size") else repr(value)
+
+    return f"{type(self).__qualname__}({', '.join(f'{n}={short(getattr(self, n))}' for n in fields_of(type(self)))})"
+
+
+def is_bundle(given: Any) -> bool:
+    """Whether a value is the class of a bundle."""
+    return isinstance(given, type) and hasattr(given, "__fields__")
+
+
+def fields_of(cls: type) -> dict[str, Any]:
+    """The kind of every field, by name."""
+    found: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
+    return found
+
+
+class Rows:
+    """As many bundles of one class as there are rows: one buffer per `Row` field, one value for each other field.
+
+    Made by `backends.base.Backend.rows`; kernels take it as ``Rows[Walk]``, read ``walks.count`` and take a row by
+    ``walks[w]``.
+
+    Attributes
+    ----------
+    bundle
+        The bundle, with buffers that hold all rows.
+    count : int
+        Rows.
+
+    """
+
+    def __init__(self, bundle: Any, count: int) -> None:
+        self.bundle = bundle
+        self.count = count
+
+    def __class_getitem__(cls, given: Any) -> RowsOf:
+        return RowsOf(given)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "bundle" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.bundle, name)
+
+    def __repr__(self) -> str:
+        return f"{self.count} rows of {self.bundle!r}"
+
+
+def placed(given: Any, place: str) -> Any:
+    """The bundle with its plain arrays as tables in ``place``, a name of `core.lang.types.PLACES`; rows stay.
+
+    Kernels must not store to them then.
+    """
+    kinds = {}
+    for name, kind in form_of(given).kinds:
+        value = getattr(given, name)
+        if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
+            kinds[name] = Table(kind.element, place, value.size)
+    found = copy.copy(given)
+    found.__placed__ = kinds
+    return found
+
+
+def form_of(given: Any, declared: Any = None) -> Form:
+    """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
+    own = vars(given).get("__placed__", {})
+    kinds: list[tuple[str, Any]] = []
+    for name, kind in fields_of(declared or type(given)).items():
+        kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
+    return Form(declared or type(given), tuple(kinds))
+
+
+def is_bundled(kind: Any) -> bool:
+    """Whether a parameter's annotation is a bundle's or that of rows; of a `Generic`, only what is given can tell."""
+    return isinstance(kind, RowsOf) or is_bundle(kind)
+
+
+def kinds_by_name(name: str, kind: Any, form: Form) -> Iterator[tuple[str, Any]]:
+    """The parameters that a bundled one stands for: ``walk.cost``, of rows ``walks.count`` and ``walks[].cost``."""
+    if isinstance(kind, RowsOf):
+        from core.lang.types import i32
+
+        yield f"{name}.count", i32
+        name += "[]"
+    for field, inner in form.kinds:
+        if isinstance(inner, Form):
+            yield from kinds_by_name(f"{name}.{field}", inner.bundle, inner)
+        else:
+            yield f"{name}.{field}", inner
+
+
+def values_by_name(name: str, given: Any, form: Form) -> Iterator[tuple[str, Any]]:
+    """The values of `kinds_by_name`'s parameters, by the same names and in the same order."""
+    if isinstance(given, Rows):
+        yield f"{name}.count", given.count
+        name, given = f"{name}[]", given.bundle
+    for field, inner in form.kinds:
+        value = getattr(given, field)
+        if isinstance(inner, Form):
+            yield from values_by_name(f"{name}.{field}", value, inner)
+        else:
+            yield f"{name}.{field}", value
+
+
+def row_sizes(given: Any) -> dict[str, int]:
+    """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
+    return {
+        name: int(getattr(given, kind.size) if isinstance(kind.size, str) else kind.size)
+        for name, kind in fields_of(type(given)).items()
+        if isinstance(kind, Row)
+    }
+
+
+def made(cls: type, values: dict[str, Any]) -> Any:
+    """A bundle of these fields, without a look at them."""
+    found: Any = object.__new__(cls)
+    vars(found).update(values)
+    return found
+
+
+def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
+
+    Raises
+    ------
+    LaunchRefused
+        Too few arguments or too many, a bundle of another class, one where there must be rows of it or the other way
+        round, or rows of unlike counts.
+
+    """
+    kinds = {name: kind for name, kind in kernel.signature.items() if name != "return"}
+    if len(kinds) != len(arguments):
+        raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
+    if not any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
+        return kinds, dict(zip(kinds, arguments, strict=True)), {}
+    all_kinds: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
+    for (name, kind), value in zip(kinds.items(), arguments, strict=True):
+        is_rows = isinstance(value, Rows)
+        one = value.bundle if is_rows else value
+        if not is_bundle(type(one)):
+            all_kinds[name], values[name] = kind, value
+            continue
+        named = f"{kernel.name}: argument {name}"
+        declared = kind.bundle if isinstance(kind, RowsOf) else kind
+        if isinstance(kind, RowsOf) != is_rows:
+            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
+        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
+            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
+        form = form_of(one, None if isinstance(declared, Generic) else declared)
+        for row, size in row_sizes(one).items():
+            buffer, rows = getattr(one, row), value.count if is_rows else 1
+            if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
+                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
+        forms[name + FORM] = form
+        all_kinds.update(kinds_by_name(name, kind, form))
+        values.update(values_by_name(name, value, form))
+    return all_kinds, values, forms
