@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.errors import LaunchRefused, UserError
-from core.lang.types import SCALARS, Array, Generic, Table, boolean, described
+from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 FORM = " is"
 """What follows a parameter's name where its `Form` stands among the types of a launch: no identifier has spaces."""
@@ -69,8 +69,9 @@ def kind_text(kind: Any) -> str:
 def bundle(cls: type) -> Any:
     """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)`` makes one, in kernels
-    too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the backend allocates them.
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)``
+    makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the
+    backend allocates them.
     Fields are read by ``cut.n`` and never assigned.
 
     Raises
@@ -108,17 +109,19 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
             given = eval(given, names)
         except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
-    element = given.element if isinstance(given, Array) else given
+    element = given.element if isinstance(given, Array) else given.scalar if isinstance(given, Const) else given
     known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
+    known = known and not (isinstance(given, Const) and isinstance(element, Generic))
     if not known or isinstance(given, Table):
         raise UserError(
-            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Array[...], Row(...) or "
-            "a bundle"
+            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
+            "Row(...) or a bundle"
         )
     return given
 
 
 def _scalar_kind(kind: Any) -> str:
+    kind = kind.scalar if isinstance(kind, Const) else kind
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
 

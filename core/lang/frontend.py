@@ -517,6 +517,9 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     if kinds.pop("return") is not None:
         kernel.refuse(kernel.node, "a kernel returns nothing; store results in an array")
     wanted = {n for n, k in kinds.items() if isinstance(k, Const)}
+    for name, kind in kinds.items():
+        if name + FORM in types:
+            wanted |= {n for n, k in kinds_by_name(name, kind, types[name + FORM]) if isinstance(k, Const)}
     if wanted != set(constants):
         kernel.refuse(kernel.node, f"constants {sorted(wanted)} expected, {sorted(constants)} given")
     out = tree.Function(kernel.name, kernel)
@@ -528,7 +531,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             out.constants[name] = bool(value) if kind.scalar is boolean else kind.scalar(value)
         elif name + FORM in types:
             form = types[name + FORM]
-            given = bundle_type(form, types, isinstance(kind, RowsOf))
+            rows = isinstance(kind, RowsOf)
+            given = bundle_type(name + "[]" * rows, form, types, constants, rows)
             bundles[name] = parameter(name, given, in_kernel=True)
             out.parameters |= {n: i32 if t is boolean else t for n, t in offered(name, given).items()}
             tables |= dict(kinds_by_name(name, kind, form))

@@ -13,7 +13,7 @@ from core.lang import tree
 from core.lang.bundles import Form, Row, RowsOf, fields_of, is_bundle
 from core.lang.source import Source
 from core.lang.tables import array_type
-from core.lang.types import Array, Generic, boolean, i32, promoted
+from core.lang.types import Array, Const, Generic, boolean, i32, promoted
 
 
 class ArrayRef(NamedTuple):
@@ -40,19 +40,31 @@ class Bundle(NamedTuple):
     count: Any = None
 
 
-def bundle_type(form: Form, types: dict[str, Any], rows: bool = False) -> tree.BundleType:
-    """The type of a kernel's bundle; ``types`` has the scalar type of every `Generic`."""
+def bundle_type(
+    path: str, form: Form, types: dict[str, Any], constants: dict[str, Any], rows: bool = False
+) -> tree.BundleType:
+    """The type of a kernel's bundle.
+
+    ``types`` has the scalar type of every `Generic`, ``constants`` the value of every `Const` field by its path.
+    """
     fields = []
     for name, kind in form.kinds:
         size = kind.size if isinstance(kind, Row) and rows else None
         if isinstance(kind, Form):
-            found: Any = bundle_type(kind, types, rows)._replace(rows=False)
+            found: Any = bundle_type(f"{path}.{name}", kind, types, constants, rows)._replace(rows=False)
+        elif isinstance(kind, Const):
+            found = constant(kind, constants[f"{path}.{name}"])
         else:
             element = kind.element if isinstance(kind, Array) else kind
             element = types[element.name] if isinstance(element, Generic) else element
             found = array_type(kind, element) if isinstance(kind, Array) else element
         fields.append(tree.Field(name, found, size))
     return tree.BundleType(form.bundle, tuple(fields), rows)
+
+
+def constant(kind: Const, value: Any) -> tree.Literal:
+    """The value of a `Const` field, which is a part of the bundle's type."""
+    return tree.Literal(kind.scalar, bool(value) if kind.scalar is boolean else kind.scalar(value))
 
 
 def projected(given: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
@@ -89,7 +101,7 @@ def offered(path: str, given: tree.BundleType) -> dict[str, Any]:
         inner = f"{path}.{field.name}"
         if isinstance(field.type, tree.BundleType):
             found |= offered(inner, field.type)
-        else:
+        elif not isinstance(field.type, tree.Literal):
             found[inner] = field.type
     return found
 
@@ -109,6 +121,8 @@ def parameter(path: str, given: tree.BundleType, in_kernel: bool = False) -> Bun
             members[field.name] = parameter(inner, field.type, in_kernel)
         elif isinstance(field.type, tree.ArrayType):
             members[field.name] = ArrayRef(inner, field.type)
+        elif isinstance(field.type, tree.Literal):
+            members[field.name] = field.type
         elif field.type is boolean and in_kernel:
             members[field.name] = truth_of(inner)
         else:
@@ -213,10 +227,14 @@ class Members:
                     self.refuse(given, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
                 if isinstance(kind, Row) and value.type.space == "local":
                     self.refuse(given, f"{what} is a row, not a local array; declare the field as Array[...]")
+            elif isinstance(kind, Const):
+                value = constant(kind, self.known(given, kind.scalar, what))  # type: ignore[attr-defined]
             else:
                 value = self.number_field(given, kind, bound, what)
             members[name] = value
-        fields = tuple(tree.Field(name, value.type) for name, value in members.items())
+        fields = tuple(
+            tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
+        )
         return statements, Bundle(tree.BundleType(cls, fields), members)
 
     def array_field(self, given: Any, path: str, statements: list[Any]) -> ArrayRef:
@@ -256,13 +274,16 @@ class Members:
             stores = [one._replace(value=local) for one, (_, local) in zip(statements, held, strict=True)]
             statements = [first for first, _ in held] + stores
         if self.bundles.setdefault(name, kept) != kept:
-            self.refuse(node, f"{name} stands for other arrays already; give this bundle a name of its own")
+            self.refuse(
+                node, f"{name} stands for other arrays or constants already; give this bundle a name of its own"
+            )
         if self.defined is not None:
             self.defined.add(name)
         return statements
 
     def keep(self, path: str, value: Bundle) -> tuple[list[Any], Bundle]:
         """Copy into locals what may change later: numbers of bundles made here, and the numbers of rows."""
+        constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
         statements: list[Any] = []
         members = dict(value.members)
         row = value.row
@@ -272,7 +293,7 @@ class Members:
             if isinstance(member, Bundle):
                 inner, members[name] = self.keep(f"{path}.{name}", member)
                 statements += inner
-            elif not isinstance(member, ArrayRef) and not self.is_given(member):
+            elif not isinstance(member, ArrayRef) and name not in constants and not self.is_given(member):
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 

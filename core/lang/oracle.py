@@ -250,6 +250,8 @@ def bundled(given: Bundle, values: dict[str, Any]) -> Any:
     """A bundle, or rows of one, of the values of a kernel's parameters."""
 
     def known(member: Any) -> Any:
+        if isinstance(member, tree.Literal):
+            return member.value
         return bool(values[member.left.name]) if isinstance(member, tree.Compare) else values[member.name]
 
     def members(one: Bundle) -> dict[str, Any]:
