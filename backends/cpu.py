@@ -79,11 +79,16 @@ class CpuBackend(Backend):
 
 def slots(arguments: tuple[Any, ...]) -> np.ndarray:
     """Arguments as machine code reads them: an address or a scalar in the low bytes of each 64-bit slot."""
-    packed = np.zeros(len(arguments) + 1, np.uint64)
-    for k, value in enumerate(arguments):
-        if isinstance(value, Buffer):
-            packed[k] = value.handle.ctypes.data
-        else:
-            scalar = getattr(value, "dtype", None)
-            packed[k : k + 1].view(scalar)[0] = int(value) if isinstance(value, int) else value
-    return packed
+    return np.array([*map(slot, arguments), 0], np.uint64)
+
+
+def slot(value: Any) -> int:
+    """One argument as 64 bits."""
+    if isinstance(value, Buffer):
+        address: int = value.handle.__array_interface__["data"][0]  # half the time of .ctypes.data
+        return address
+    if isinstance(value, int):
+        return int(value) & 0xFFFFFFFFFFFFFFFF
+    bits = np.zeros(1, np.uint64)
+    bits.view(value.dtype)[0] = value
+    return int(bits[0])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.errors import LaunchRefused, UserError
-from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
+from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described, i32
 
 FORM = " is"
 """What follows a parameter's name where its `Form` stands among the types of a launch: no identifier has spaces."""
@@ -42,21 +43,34 @@ class RowsOf(NamedTuple):
     bundle: Any
 
 
-class Form(NamedTuple):
-    """A bundle as a launch gives it: its class, and the kind of every field. Its text decides what is compiled."""
+class Form:
+    """A bundle as a launch gives it: its class, and the kind of every field. Its text decides what is compiled.
 
-    bundle: type
-    kinds: tuple[tuple[str, Any], ...]
+    Attributes
+    ----------
+    bundle : type
+    kinds : tuple of (str, kind)
+        By the fields' names.
+    text : str
+        Both, written once: a launch looks up its executable by it.
+
+    """
+
+    __slots__ = ("bundle", "kinds", "text")
+
+    def __init__(self, bundle: type, kinds: tuple[tuple[str, Any], ...]) -> None:
+        self.bundle, self.kinds = bundle, kinds
+        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in kinds)
+        self.text = f"{bundle.__module__}.{bundle.__qualname__}({fields})"
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in self.kinds)
-        return f"{self.bundle.__module__}.{self.bundle.__qualname__}({fields})"
+        return self.text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Form) and repr(self) == repr(other)
+        return self is other or (isinstance(other, Form) and self.text == other.text)
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self.text)
 
 
 def kind_text(kind: Any) -> str:
@@ -125,7 +139,7 @@ def _scalar_kind(kind: Any) -> str:
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
 
-def _init(self: Any, *values: Any, **named: Any) -> None:
+def _init(self: Any, /, *values: Any, **named: Any) -> None:
     """Take the fields in their order, or by name."""
     fields = fields_of(type(self))
     if len(values) > len(fields):
@@ -206,10 +220,17 @@ def placed(given: Any, place: str) -> Any:
 def form_of(given: Any, declared: Any = None) -> Form:
     """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
     own = vars(given).get("__placed__", {})
+    cls: type = declared or type(given)
     kinds: list[tuple[str, Any]] = []
-    for name, kind in fields_of(declared or type(given)).items():
+    for name, kind in fields_of(cls).items():
         kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
-    return Form(declared or type(given), tuple(kinds))
+    return form_with(cls, tuple(kinds))
+
+
+@lru_cache(maxsize=1024)
+def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> Form:
+    """One `Form` for all bundles of a class whose fields are of these kinds."""
+    return Form(bundle, kinds)
 
 
 def is_bundled(kind: Any) -> bool:
@@ -217,31 +238,39 @@ def is_bundled(kind: Any) -> bool:
     return isinstance(kind, RowsOf) or is_bundle(kind)
 
 
-def kinds_by_name(name: str, kind: Any, form: Form) -> Iterator[tuple[str, Any]]:
+@lru_cache(maxsize=1024)
+def kinds_by_name(name: str, is_rows: bool, form: Form) -> dict[str, Any]:
     """The parameters that a bundled one stands for: ``walk.cost``, of rows ``walks.count`` and ``walks[].cost``."""
-    if isinstance(kind, RowsOf):
-        from core.lang.types import i32
-
-        yield f"{name}.count", i32
+    found: dict[str, Any] = {}
+    if is_rows:
+        found[f"{name}.count"] = i32
         name += "[]"
     for field, inner in form.kinds:
         if isinstance(inner, Form):
-            yield from kinds_by_name(f"{name}.{field}", inner.bundle, inner)
+            found |= kinds_by_name(f"{name}.{field}", False, inner)
         else:
-            yield f"{name}.{field}", inner
+            found[f"{name}.{field}"] = inner
+    return found
 
 
 def values_by_name(name: str, given: Any, form: Form) -> Iterator[tuple[str, Any]]:
-    """The values of `kinds_by_name`'s parameters, by the same names and in the same order."""
+    """The values of `kinds_by_name`'s parameters, by the same names."""
+    return zip(kinds_by_name(name, isinstance(given, Rows), form), _values(given, form), strict=True)
+
+
+def _values(given: Any, form: Form) -> list[Any]:
+    """The values of `kinds_by_name`'s parameters, in the same order."""
+    found: list[Any] = []
     if isinstance(given, Rows):
-        yield f"{name}.count", given.count
-        name, given = f"{name}[]", given.bundle
+        found.append(given.count)
+        given = given.bundle
     for field, inner in form.kinds:
         value = getattr(given, field)
         if isinstance(inner, Form):
-            yield from values_by_name(f"{name}.{field}", value, inner)
+            found += _values(value, inner)
         else:
-            yield f"{name}.{field}", value
+            found.append(value)
+    return found
 
 
 def row_sizes(given: Any) -> dict[str, int]:
@@ -296,6 +325,6 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
                 raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
-        all_kinds.update(kinds_by_name(name, kind, form))
+        all_kinds |= kinds_by_name(name, is_rows, form)
         values.update(values_by_name(name, value, form))
     return all_kinds, values, forms

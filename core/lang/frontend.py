@@ -516,10 +516,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
         kernel.refuse(kernel.node, "a kernel returns nothing; store results in an array")
-    wanted = {n for n, k in kinds.items() if isinstance(k, Const)}
-    for name, kind in kinds.items():
-        if name + FORM in types:
-            wanted |= {n for n, k in kinds_by_name(name, kind, types[name + FORM]) if isinstance(k, Const)}
+    fields = {n: kinds_by_name(n, isinstance(kinds[n], RowsOf), types[n + FORM]) for n in kinds if n + FORM in types}
+    wanted = {n for every in (kinds, *fields.values()) for n, k in every.items() if isinstance(k, Const)}
     if wanted != set(constants):
         kernel.refuse(kernel.node, f"constants {sorted(wanted)} expected, {sorted(constants)} given")
     out = tree.Function(kernel.name, kernel)
@@ -535,7 +533,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             given = bundle_type(name + "[]" * rows, form, types, constants, rows)
             bundles[name] = parameter(name, given, in_kernel=True)
             out.parameters |= {n: i32 if t is boolean else t for n, t in offered(name, given).items()}
-            tables |= dict(kinds_by_name(name, kind, form))
+            tables |= fields[name]
         else:
             scalar = kind.element if isinstance(kind, Array) else kind
             if isinstance(scalar, Generic):

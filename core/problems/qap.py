@@ -199,23 +199,6 @@ def exchange_placed(solution: Array[i32], move: Move, qap: Differences):
 
 
 @function
-def follow_row(u: i32, first: i32, end: i32, width: i32, move: Move, qap: Differences):
-    """Taillard's equation 2 for exchanges (u, v), v = first, first + width ... below ``end``, that avoid i and j."""
-    n, i, j = qap.n, move.i, move.j
-    base = u * (n - 1) - u * (u + 1) // 2 - 1
-    f, g, f_back, g_back = qap.turns[u], qap.turns[n + u], qap.turns[2 * n + u], qap.turns[3 * n + u]
-    if qap.symmetric:
-        for v in range(first, end, width):
-            if v != i and v != j:
-                qap.kept[base + v] += 2 * (f - qap.turns[v]) * (g - qap.turns[n + v])
-    else:
-        for v in range(first, end, width):
-            if v != i and v != j:
-                there = (f - qap.turns[v]) * (g - qap.turns[n + v])
-                qap.kept[base + v] += there + (f_back - qap.turns[2 * n + v]) * (g_back - qap.turns[3 * n + v])
-
-
-@function
 def compute_touched(share: Share, move: Move, solution: Array[i32], qap: Differences):
     """The differences of exchanges with i or j, from scratch, by several workers each."""
     n, i, j = qap.n, move.i, move.j
@@ -254,7 +237,17 @@ def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32
             for v in range(low + worker % width, high, width):
                 qap.kept[base + v] = added_placed(u, v, 0, whole, solution, qap)
         elif u != move.i and u != move.j:
-            follow_row(u, low + worker % width, high, width, move, qap)
+            i, j = move.i, move.j
+            f, g, f_back, g_back = qap.turns[u], qap.turns[n + u], qap.turns[2 * n + u], qap.turns[3 * n + u]
+            if qap.symmetric:
+                for v in range(low + worker % width, high, width):
+                    if v != i and v != j:
+                        qap.kept[base + v] += 2 * (f - qap.turns[v]) * (g - qap.turns[n + v])
+            else:
+                for v in range(low + worker % width, high, width):
+                    if v != i and v != j:
+                        there = (f - qap.turns[v]) * (g - qap.turns[n + v])
+                        qap.kept[base + v] += there + (f_back - qap.turns[2 * n + v]) * (g_back - qap.turns[3 * n + v])
     if not anew:
         compute_touched(share, move, solution, qap)
 

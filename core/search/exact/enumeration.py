@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.tour_enumeration import END, ROW, explore, permute
-from core.search.exact.solution import Report, Way
+from core.kernels.city_sets import ROW
+from core.kernels.tour_enumeration import END, Reduced, Worklist, explore, permute
+from core.kernels.tour_search import BestTour, Search
+from core.search.exact.solution import Method, Report
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = END >> 5
-"""A way and its city share 31 bits."""
+"""An edge and its city share 31 bits."""
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
 ITEMS_PER_CORE = 1024
@@ -32,7 +34,7 @@ SLICE_SECONDS = 0.5
 """About how long a launch takes, so that ranks can share and progress can show."""
 
 
-class Enumeration(Way):
+class Enumeration(Method):
     """See `core.kernels.tour_enumeration`.
 
     Parameters
@@ -86,108 +88,107 @@ class Enumeration(Way):
                 f"{n} cities have {self.items} items of {self.depth} cities: expected at most {MOST_ITEMS}, "
                 f"which is a depth of {most}"
             )
-        ways, ranked, self.shortest = tables(distances)
-        self.ways = backend.upload(ways.reshape(-1))
-        self.ranked = backend.upload(ranked.reshape(-1))
+        self.reduced = backend.load(reduced_by_shortest(distances))
         allocate = backend.allocate
-        self.ticket = allocate(1, np.uint64)
-        self.limit = allocate(1, np.int32)
-        self.explored = allocate(ROW, np.uint64)
-        self.found = allocate(1, np.uint64)
-        self.lengths = allocate(self.lanes, np.int32)
-        self.tours = allocate(self.lanes * ROW, np.uint8)
-        self.handing = int(wide)
+        self.shared = Search(allocate(1, np.int32), allocate(ROW, np.uint64), allocate(1, np.uint64))
+        self.best = backend.rows(BestTour(), self.lanes)
+        self.handing = wide
         self.patience = PATIENCE if wide else MOST_STEPS
         self.rounds_to_count = MOST_STEPS // self.patience
-        self.lists = [allocate(self.lanes * ROW * ROW if wide else 1, np.uint8) for _ in range(2)]
+        self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
+        self.lists = [allocate(self.lanes * ROW * ROW if wide else 1, np.uint8) for _ in range(2)]
         self.nodes = np.zeros(n + 1, np.int64)
         if bounded:
-            self.root_bound = int(self.shortest + distances[0][1:].min())
+            self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
         self._begin(MOST_LENGTH)
-        for counting in (0, 1):
+        for counting in (False, True):
             self._launch(0, 0, counting)
             if self.handing and not self.permutations:
-                self._explore(0, 0, 1, counting, listed=1)
+                self._explore(0, 0, 1, counting, listed=True)
 
     @property
     def work(self) -> int | None:
-        """Nodes of a search without a bound; None with one, since nobody knows how many it leaves."""
+        """Nodes of a search without a bound; None with one, since nobody can tell how many it leaves."""
         if self.bounded:
             return None
         return self.items if self.permutations else sum(items_of(self.n, k) for k in range(self.depth, self.n - 2))
 
     def count(self, length: int, report: Report | None) -> int:
-        """See `Way`; the search meets every tour in both directions."""
+        """See `Method`; the search meets every tour in both directions."""
         return super().count(length, report) // 2
 
     def _begin(self, limit: int) -> None:
         """Set the counters."""
         write = self.backend.write
-        write(self.limit, np.array([limit], np.int32))
-        write(self.explored, np.zeros(ROW, np.uint64))
-        write(self.found, np.zeros(1, np.uint64))
+        write(self.shared.limit, np.array([limit], np.int32))
+        write(self.shared.nodes, np.zeros(ROW, np.uint64))
+        write(self.shared.counted, np.zeros(1, np.uint64))
         write(self.hands, np.zeros(1, np.uint32))
-        write(self.lengths, np.full(self.lanes, NOTHING, np.int32))
+        write(self.best.length, np.full(self.lanes, NOTHING, np.int32))
 
-    def search(self, limit: int, counting: int, report: Report | None) -> None:
-        """See `Way`: explore all items in slices; over ranks each takes the next when it has time."""
+    def search(self, limit: int, counting: bool, report: Report | None) -> None:
+        """See `Method`: explore all items in slices; over ranks each takes the next when it has time."""
         ranks = self.communicator
         self._begin(limit)
         counter, least = ranks.counter(), ranks.least(limit)
-        known = limit
         some = min(self.items, max(1, self.lanes * CHUNK))
         while (first := counter.take(some)) < self.items:
             began = time.perf_counter()
             self._launch(first, min(first + some, self.items), counting)
             self._explore_handed(counting)
-            known = int(self.backend.download(self.limit)[0])
+            limit = int(self.backend.download(self.shared.limit)[0])
             spent = time.perf_counter() - began
             some = max(self.lanes, min(int(some * SLICE_SECONDS / max(spent, 1e-6)), 8 * some, self.items))
-            if counting == 0 and ranks.size > 1:
-                known = least.lower(known)
-                self.backend.write(self.limit, np.array([known], np.int32))
+            if not counting and ranks.size > 1:
+                limit = least.lower(limit)
+                self.backend.write(self.shared.limit, np.array([limit], np.int32))
             if report is not None:
-                report(int(self.backend.download(self.explored).sum()), known, self.root_bound)
+                report(int(self.backend.download(self.shared.nodes).sum()), limit, self.root_bound)
         ranks.barrier()
         counter.close()
         least.close()
-        self.nodes = ranks.sum(self.backend.download(self.explored)[: self.n + 1].astype(np.int64))
+        self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:
             self.nodes[self.n] = self.items
 
-    def _launch(self, begin: int, end: int, counting: int) -> None:
+    def _launch(self, begin: int, end: int, counting: bool) -> None:
         """Queue the items from ``begin`` to ``end`` - 1."""
-        backend = self.backend
         if self.permutations:
-            work = (self.ways, self.n, self.shortest, begin, end, counting, self.limit)
-            backend.launch(permute, self.teams, self.team_size, *work, self.found, self.lengths, self.tours)
+            shape = self.teams, self.team_size
+            self.backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
             return
-        backend.write(self.ticket, np.array([begin], np.uint64))
-        self._explore(end - begin, end, CHUNK, counting, listed=0)
+        self.backend.write(self.ticket, np.array([begin], np.uint64))
+        self._explore(end - begin, end, CHUNK, counting, listed=False)
 
-    def _explore_handed(self, counting: int) -> None:
+    def _explore_handed(self, counting: bool) -> None:
         """Go on with what lanes have handed on, until they hand on nothing."""
         while handed := int(self.backend.download(self.hands)[0]):
             self.lists.reverse()
             self.backend.write(self.hands, np.zeros(1, np.uint32))
             self.backend.write(self.ticket, np.zeros(1, np.uint64))
-            self._explore(handed, handed, 1, counting, listed=1)
+            self._explore(handed, handed, 1, counting, listed=True)
 
-    def _explore(self, items: int, end: int, chunk: int, counting: int, listed: int) -> None:
+    def _explore(self, items: int, end: int, chunk: int, counting: bool, listed: bool) -> None:
         """Queue a launch of lanes that take items up to ``end``."""
         given, handed = self.lists
-        self.backend.launch(
-            explore,
-            max(1, min(self.teams, -(-items // (chunk * self.team_size)))),
-            self.team_size,
-            *(self.ways, self.ranked, self.n, self.shortest, self.depth, end, chunk, int(self.bounded), counting),
-            *(listed, self.handing, self.patience, self.rounds_to_count, given, handed, self.hands),
-            *(self.ticket, self.limit, self.explored, self.found, self.lengths, self.tours),
+        worklist = Worklist(
+            ticket=self.ticket,
+            end=end,
+            chunk=chunk,
+            depth=self.depth,
+            given=given,
+            handed=handed,
+            hands=self.hands,
+            patience=self.patience,
+            rounds_to_count=self.rounds_to_count,
         )
+        shape = max(1, min(self.teams, -(-items // (chunk * self.team_size)))), self.team_size
+        constants = self.bounded, counting, listed, self.handing
+        self.backend.launch(explore, *shape, self.reduced, worklist, self.shared, self.best, *constants)
 
 
 def items_of(n: int, depth: int) -> int:
@@ -200,19 +201,18 @@ def fitting_depth(n: int, wanted: int) -> int:
     return next((depth for depth in range(1, n - 4) if items_of(n, depth) >= wanted), n - 4)
 
 
-def tables(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Ways, sorted ways, and the sum of shortest edges, as `core.kernels.tour_enumeration.explore` takes them."""
+def reduced_by_shortest(distances: np.ndarray) -> Reduced:
+    """Distances less shortest edges, on the host."""
     n = len(distances)
     # A longer edge is in no tour that is looked for, and 30 edges of this length still have a sum of 31 bits.
-    lengths = np.minimum(distances.astype(np.int64), MOST_LENGTH)
-    others = lengths + np.diag(np.full(n, END, np.int64))
-    shortest = others.min(axis=1)
-    ways = np.zeros((n, ROW), np.int32)
-    ways[:, :n] = lengths - shortest
-    ways[:, 0] = lengths[:, 0]
-    np.fill_diagonal(ways, 0)
+    distances = np.minimum(distances.astype(np.int64), MOST_LENGTH)
+    shortest = (distances + np.diag(np.full(n, END, np.int64))).min(axis=1)
+    lengths = np.zeros((n, ROW), np.int32)
+    lengths[:, :n] = distances - shortest
+    lengths[:, 0] = distances[:, 0]
+    np.fill_diagonal(lengths, 0)
     ranked = np.full((n, ROW), END, np.int32)
     for city in range(n):
         ahead = [j for j in range(1, n) if j != city]
-        ranked[city, : len(ahead)] = np.sort((ways[city, ahead] << 5) | np.array(ahead))
-    return ways, ranked, int(shortest[1:].sum())
+        ranked[city, : len(ahead)] = np.sort((lengths[city, ahead] << 5) | np.array(ahead))
+    return Reduced(lengths, ranked, n, int(shortest[1:].sum()))

@@ -1,4 +1,4 @@
-"""A shortest tour, proved: `ExactSearch` checks the problem, starts from a heuristic's tour and chooses the way."""
+"""A shortest tour, proved: `ExactSearch` checks the problem, starts from a heuristic's tour and chooses the method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.problems.tsp import tour_length
 from core.search.exact import enumeration, one_tree
 from core.search.exact.enumeration import Enumeration
 from core.search.exact.one_tree import OneTreeSearch
-from core.search.exact.solution import Report, Solution, Way, digest_of, from_city_0
+from core.search.exact.solution import Method, Report, Solution, digest_of, from_city_0
 from core.search.start_tours import greedy_tour
 
 BOUNDS = ("one-tree", "edges", "none")
@@ -89,12 +89,12 @@ class ExactSearch:
             raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")
         self.bound = "none" if n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST) else bound or "one-tree"
         self.on_host = n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST)
-        self.way: Way | None = None
+        self.method: Method | None = None
         if self.bound == "one-tree":
-            self.way = OneTreeSearch(backend, communicator, self.distances)
+            self.method = OneTreeSearch(backend, communicator, self.distances)
         elif not self.on_host:
             bounded = self.bound == "edges"
-            self.way = Enumeration(
+            self.method = Enumeration(
                 backend, communicator, self.distances, bounded=bounded, permutations=permutations, depth=depth
             )
 
@@ -102,18 +102,18 @@ class ExactSearch:
 
     @property
     def work(self) -> int | None:
-        """Nodes of a run, those of the count included, which `Solution.nodes` sums up to; None: nobody knows before."""
-        if self.way is None:
+        """Nodes of a run, those of the count included, which `Solution.nodes` sums up to; None: nobody can tell before."""
+        if self.method is None:
             return 0
-        work = self.way.work
+        work = self.method.work
         return work * (2 if self.count else 1) if work is not None else None
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
-        if self.way is None:
+        if self.method is None:
             return
         with self.backend.warming_up():
-            self.way.warm_up()
+            self.method.warm_up()
 
     def run(self, report: Report | None = None) -> Solution:
         """Find a shortest tour and prove that none is shorter.
@@ -121,19 +121,19 @@ class ExactSearch:
         Parameters
         ----------
         report
-            Called now and then with the nodes explored, the incumbent's length and the bound at the root, if known.
+            Called now and then with the nodes explored, the incumbent's length and the bound at the root, if there is one.
 
         """
-        if self.way is None:
+        if self.method is None:
             return self._exhaustive()
         start = greedy_tour(self.distances)
         start_length = tour_length(self.distances, start)
-        length, tour = self.way.find(start_length, report)
-        nodes, root_bound = self.way.nodes, self.way.root_bound
+        length, tour = self.method.find(start_length, report)
+        nodes, root_bound = self.method.nodes, self.method.root_bound
         optimal_tours = None
         if self.count:
-            optimal_tours = self.way.count(length, report)
-            nodes = summed(nodes, self.way.nodes)
+            optimal_tours = self.method.count(length, report)
+            nodes = summed(nodes, self.method.nodes)
         return Solution(
             length,
             from_city_0(start if tour is None else tour),

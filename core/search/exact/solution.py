@@ -1,4 +1,4 @@
-"""What an exact search finds and proves, and what every way to search must offer."""
+"""What an exact search finds and proves, and what every method of search must offer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from core.kernels.city_sets import ROW
+from core.kernels.tour_search import Search
+from core.lang import Rows
 
 Report = Callable[[int, int, "int | None"], None]
 """Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one."""
@@ -42,8 +46,8 @@ class Solution(NamedTuple):
     digest: int
 
 
-class Way:
-    """A way to search, on one device of each rank.
+class Method:
+    """A method of search, on one device of each rank.
 
     Attributes
     ----------
@@ -51,10 +55,10 @@ class Way:
         As `ExactSearch` takes them.
     n : int
         Cities.
-    lengths, tours : Buffer, lanes, and lanes * 32
-        Each lane's best tour, if it found one.
-    found : Buffer, 1
-        Tours counted.
+    shared : Search
+        What all lanes share.
+    best : Rows of BestTour, one per lane
+        Each lane's best tour, if it met one.
     nodes : ndarray, int64
         Nodes of each depth in the last search, over all ranks.
     root_bound : int or None
@@ -65,29 +69,28 @@ class Way:
     backend: Any
     communicator: Any
     n: int
-    lengths: Any
-    tours: Any
-    found: Any
+    shared: Search
+    best: Rows
     nodes: np.ndarray
     root_bound: int | None = None
 
     @property
     def work(self) -> int | None:
-        """Nodes of a search, where they are known before it; None: they are not."""
+        """Nodes of a search, if anybody can tell before it; None: nobody can."""
         return None
 
     def warm_up(self) -> None:
         """Compile all that a search launches."""
         raise NotImplementedError
 
-    def search(self, limit: int, counting: int, report: Report | None) -> None:
-        """Search the tours shorter than ``limit``: for a shortest one, or, if ``counting`` is 1, to count them."""
+    def search(self, limit: int, counting: bool, report: Report | None) -> None:
+        """Search the tours shorter than ``limit``: for a shortest one, or to count them."""
         raise NotImplementedError
 
     def find(self, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour among those shorter than ``limit``; (limit, None) if none is."""
-        self.search(limit, 0, report)
-        length, tour = best_of_lanes(self.backend, self.lengths, self.tours, self.n)
+        self.search(limit, False, report)
+        length, tour = best_of_lanes(self.backend, self.best, self.n)
         rank = self.communicator.rank
         length, holder = self.communicator.minloc(min(length, limit), rank)
         if length == limit:
@@ -96,8 +99,8 @@ class Way:
 
     def count(self, length: int, report: Report | None) -> int:
         """How many tours have this length, of which none is shorter, as the search meets them."""
-        self.search(length + 1, 1, report)
-        return int(self.communicator.sum(int(self.backend.download(self.found)[0])))
+        self.search(length + 1, True, report)
+        return int(self.communicator.sum(int(self.backend.download(self.shared.counted)[0])))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:
@@ -114,8 +117,8 @@ def from_city_0(tour: np.ndarray) -> np.ndarray:
     return turned
 
 
-def best_of_lanes(backend: Any, lengths: Any, tours: Any, n: int) -> tuple[int, np.ndarray]:
+def best_of_lanes(backend: Any, best: Rows, n: int) -> tuple[int, np.ndarray]:
     """Length and cities of the best tour that any lane wrote down."""
-    found = backend.download(lengths)
-    lane = int(found.argmin())
-    return int(found[lane]), backend.download(tours).reshape(-1, 32)[lane, :n].astype(np.int64)
+    lengths = backend.download(best.length)
+    lane = int(lengths.argmin())
+    return int(lengths[lane]), backend.download(best.tour).reshape(-1, ROW)[lane, :n].astype(np.int64)
