@@ -6,13 +6,25 @@ vector instructions without gathers. A move reverses the same stretch of columns
 
 from __future__ import annotations
 
-from core.kernels.two_opt import finish_climb, hand_out, key_of, move_key, move_word, next_climber, reverse
+from core.kernels.two_opt import (
+    NO_MOVE,
+    Climbs,
+    CountedClimbs,
+    Turn,
+    best_of_team,
+    climbing,
+    first_of,
+    move_key,
+    move_word,
+    reverse,
+    second_of,
+)
 from core.lang import (
     Array,
     Const,
     Generic,
-    atomic_max,
     barrier,
+    bundle,
     function,
     i32,
     kernel,
@@ -21,132 +33,130 @@ from core.lang import (
     shared_array,
     team_rank,
     team_size,
-    u16,
     u32,
     u64,
 )
 
 D = Generic("D")
 FAR_BELOW = -0x7FFFFFFF
+"""Less than any gain."""
+
+
+@bundle
+class Climb:
+    """An instance, and the tour that a team climbs.
+
+    Position p holds city ``tour[p]`` (position n the first one again), ``edge[p]`` is the length of the edge after it.
+    The team's copy of the distances has n rows of n + 1, and begins at ``ordered[copy]``.
+    """
+
+    n: Const[i32]
+    distances: Array[D]
+    ordered: Array[D]
+    copy: i32
+    tour: Array[i32]
+    edge: Array[i32]
+    winner: Array[u64]
 
 
 @function
-def load(
-    climber: u32,
-    distances: Array[D],
-    ordered: Array[D],
-    tours: Array[u16],
-    tour: Array[i32],
-    edge: Array[i32],
-    copy: i32,
-    n: Const[i32],
-):
-    """Take over a start tour, and bring the columns of the distances into its order."""
-    base = i32(climber) * n
+def load(climber: u32, climbs: Climbs, one: Climb):
+    """Take over a start tour, and copy the distances in its order."""
+    n = one.n
+    begin = i32(climber) * n
     for p in range(lane(), n, team_size()):
-        tour[p] = i32(tours[base + p])
+        one.tour[p] = i32(climbs.tours[begin + p])
     if lane() == 0:
-        tour[n] = i32(tours[base])
+        one.tour[n] = i32(climbs.tours[begin])
     barrier()
     for c in range(lane(), n, team_size()):
-        edge[c] = i32(distances[tour[c] * n + tour[c + 1]])
+        one.edge[c] = i32(one.distances[one.tour[c] * n + one.tour[c + 1]])
         for p in range(n + 1):
-            ordered[copy + c * (n + 1) + p] = distances[c * n + tour[p]]
+            one.ordered[one.copy + c * (n + 1) + p] = one.distances[c * n + one.tour[p]]
 
 
 @function
-def best_of_lane(ordered: Array[D], tour: Array[i32], edge: Array[i32], copy: i32, n: Const[i32]) -> u64:
-    """The best move whose first position is one of this lane's."""
+def best_of_lane(one: Climb) -> u64:
+    """The best of the moves whose i is one of this lane's positions."""
     gain, i, j = 0, 0, 0
-    for p in range(lane(), n - 2, team_size()):
-        here = copy + tour[p] * (n + 1)
-        after = copy + tour[p + 1] * (n + 1) + 1
+    for p in range(lane(), one.n - 2, team_size()):
+        here = one.copy + one.tour[p] * (one.n + 1)
+        after = one.copy + one.tour[p + 1] * (one.n + 1) + 1
         top = FAR_BELOW
-        for q in range(p + 2, n):
-            top = max(top, edge[q] - i32(ordered[here + q]) - i32(ordered[after + q]))
-        if top + edge[p] > gain:
-            gain, i, j = top + edge[p], p, p + 2
-            while edge[j] - i32(ordered[here + j]) - i32(ordered[after + j]) != top:
+        for q in range(p + 2, one.n):
+            top = max(top, one.edge[q] - i32(one.ordered[here + q]) - i32(one.ordered[after + q]))
+        if top + one.edge[p] > gain:
+            gain, i, j = top + one.edge[p], p, p + 2
+            while one.edge[j] - i32(one.ordered[here + j]) - i32(one.ordered[after + j]) != top:
                 j += 1
-    return move_word(gain, move_key(u32(i), u32(j))) if gain > 0 else u64(0)
+    return move_word(gain, move_key(i, j)) if gain > 0 else NO_MOVE
 
 
 @function
-def scan(ordered: Array[D], tour: Array[i32], edge: Array[i32], winner: Array[u64], copy: i32, n: Const[i32]) -> u64:
-    """The best move of all."""
+def scan(last: u64, one: Climb) -> u64:
+    """The best move."""
     if lane() == 0:
-        winner[0] = u64(0)
+        one.winner[0] = NO_MOVE
     barrier()
-    best = best_of_lane(ordered, tour, edge, copy, n)
-    if best != 0:
-        atomic_max(winner, 0, best)
-    barrier()
-    return winner[0]
+    return best_of_team(best_of_lane(one), one.winner)
 
 
 @function
-def apply(move: u64, ordered: Array[D], tour: Array[i32], edge: Array[i32], copy: i32, n: Const[i32]):
-    """Make a move: the same stretch is turned round in the tour and in every row of the copy."""
-    i, j = i32(key_of(move) >> 16), i32(key_of(move) & 0xFFFF)
-    ahead = i32(ordered[copy + tour[i] * (n + 1) + j])
-    behind = i32(ordered[copy + tour[i + 1] * (n + 1) + j + 1])
+def apply(move: u64, one: Climb):
+    """Reverse positions i+1..j, in the tour and in every row of the copy."""
+    i, j = first_of(move), second_of(move)
+    ahead = i32(one.ordered[one.copy + one.tour[i] * (one.n + 1) + j])
+    behind = i32(one.ordered[one.copy + one.tour[i + 1] * (one.n + 1) + j + 1])
     barrier()
-    for c in range(lane(), n, team_size()):
-        row = copy + c * (n + 1)
+    for c in range(lane(), one.n, team_size()):
+        row = one.copy + c * (one.n + 1)
         for s in range((j - i) >> 1):
             low, high = row + i + 1 + s, row + j - s
-            ordered[low], ordered[high] = ordered[high], ordered[low]
-    reverse(tour, i + 1, j)
-    reverse(edge, i + 1, j - 1)
+            one.ordered[low], one.ordered[high] = one.ordered[high], one.ordered[low]
+    reverse(one.tour, i + 1, j)
+    reverse(one.edge, i + 1, j - 1)
     if lane() == 0:
-        edge[i] = ahead
-        edge[j] = behind
+        one.edge[i] = ahead
+        one.edge[j] = behind
     barrier()
+
+
+@function
+def city_at(p: i32, one: Climb) -> i32:
+    """The city at a position."""
+    return one.tour[p]
+
+
+@function
+def edge_at(p: i32, one: Climb) -> i32:
+    """The length of the edge after a position."""
+    return one.edge[p]
+
+
+climb = climbing(load, scan, apply, city_at, edge_at)
 
 
 @kernel
-def climb_columns(
-    distances: Array[D],
-    ordered: Array[D],
-    tours: Array[u16],
-    n: Const[i32],
-    climbers: i32,
-    first: u64,
-    ticket: Array[u32],
-    best: Array[u64],
-    totals: Array[u64],
-):
-    """Climb from each of ``tours`` to a local optimum; a team climbs one tour at a time.
+def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D]):
+    """Climb from each of ``climbs.tours`` to a local optimum; a team climbs one tour at a time.
 
     Parameters
     ----------
+    climbs
+        See `core.kernels.two_opt`.
     distances : Array, n * n
     ordered : Array, teams * n * (n + 1)
         Room for one tour-ordered copy per team.
-    tours : Array, climbers * n
-        Start tours in, local optima out.
-    ticket, best, totals
-        As in `core.kernels.two_opt_pruned.climb_pruned`.
 
     """
-    tour = shared_array(n + 1, i32)
-    edge = shared_array(n + 1, i32)
-    turn = shared_array(1, u32)
-    winner = shared_array(1, u64)
-    length = shared_array(1, u32)
-    copy = team_rank() * n * (n + 1)
-    while True:
-        climber = next_climber(ticket, turn, length)
-        if climber >= u32(climbers):
-            break
-        load(climber, distances, ordered, tours, tour, edge, copy, n)
-        steps = u32(0)
-        while True:
-            move = scan(ordered, tour, edge, winner, copy, n)
-            steps += 1
-            if move == 0:
-                break
-            apply(move, ordered, tour, edge, copy, n)
-        hand_out(climber, tour, edge, n, tours, length)
-        if lane() == 0:
-            finish_climb(first + u64(climber), first, length[0], steps, best, totals)
+    one = Climb(
+        climbs.n,
+        distances,
+        ordered,
+        team_rank() * climbs.n * (climbs.n + 1),
+        shared_array(climbs.n + 1, i32),
+        shared_array(climbs.n + 1, i32),
+        shared_array(1, u64),
+    )
+    turn = Turn(shared_array(1, u32), shared_array(1, u32))
+    climb(climbs, one, turn)

@@ -1,7 +1,7 @@
 """Exact best-improvement 2-opt that leaves out moves which cannot win, by neighbour lists sorted by distance.
 
 A move's gain is (e_i - d(t_i, t_j)) + (e_j - d(t_i+1, t_j+1)), so if it reaches g then one of the two brackets reaches
-g / 2. It is therefore found when every position walks the sorted list of its city only as far as the bracket holds:
+g / 2. It is therefore met when every position walks the sorted list of its city only as far as the bracket holds:
 from t_i for a partner t_j behind it, or from t_j+1 for a partner t_i+1 before it. The walk keeps moves that *equal* g,
 so ties are settled as in the full scan, and the trajectory is that of the paper.
 """
@@ -10,22 +10,26 @@ from __future__ import annotations
 
 from core.kernels.two_opt import (
     EVALUATIONS,
-    finish_climb,
+    NO_MOVE,
+    Climbs,
+    CountedClimbs,
+    Turn,
+    best_of_team,
+    climbing,
+    first_of,
     gain_of,
-    hand_out,
-    key_of,
     move_key,
     move_word,
-    next_climber,
     reverse,
+    second_of,
 )
 from core.lang import (
     Array,
     Const,
     Generic,
     atomic_add,
-    atomic_max,
     barrier,
+    bundle,
     function,
     i32,
     kernel,
@@ -42,173 +46,158 @@ from core.lang import (
 
 D = Generic("D")
 P = Generic("P")
-NO_GAIN = 0x7FFFFFFF
+ANY_GAIN = 1 << 17
+"""More than a first step gains, as a rule: two distances of 16 bits."""
+
+
+@bundle
+class Climb:
+    """An instance, and the tour that a team climbs.
+
+    Position p holds city ``tour[p]`` (position n the first one again), ``place[city]`` is p, and ``edge[p]`` the length
+    of the edge after it. ``counted`` are the moves that each lane has evaluated.
+    """
+
+    n: Const[i32]
+    distances: Array[D]
+    neighbours: Array[P]
+    tour: Array[u16]
+    place: Array[u16]
+    edge: Array[i32]
+    winner: Array[u64]
+    counted: Array[u64]
 
 
 @function
-def load(
-    climber: u32,
-    distances: Array[D],
-    tours: Array[u16],
-    tour: Array[u16],
-    place: Array[u16],
-    edge: Array[i32],
-    n: Const[i32],
-):
+def distance(a: i32, b: i32, one: Climb) -> i32:
+    """The distance of two cities."""
+    return i32(one.distances[a * one.n + b])
+
+
+@function
+def load(climber: u32, climbs: Climbs, one: Climb):
     """Take over a start tour."""
-    base = i32(climber) * n
-    for p in range(lane(), n, team_size()):
-        tour[p] = tours[base + p]
-        place[tours[base + p]] = u16(p)
+    begin = i32(climber) * one.n
+    for p in range(lane(), one.n, team_size()):
+        one.tour[p] = climbs.tours[begin + p]
+        one.place[climbs.tours[begin + p]] = u16(p)
     if lane() == 0:
-        tour[n] = tours[base]
+        one.tour[one.n] = climbs.tours[begin]
     barrier()
-    for p in range(lane(), n, team_size()):
-        edge[p] = i32(distances[i32(tour[p]) * n + i32(tour[p + 1])])
+    for p in range(lane(), one.n, team_size()):
+        one.edge[p] = distance(i32(one.tour[p]), i32(one.tour[p + 1]), one)
 
 
 @function
-def best_of_lane(
-    wanted: i32,
-    distances: Array[D],
-    neighbours: Array[P],
-    tour: Array[u16],
-    place: Array[u16],
-    edge: Array[i32],
-    counted: Array[u64],
-    n: Const[i32],
-) -> u64:
-    """The best move that gains ``wanted`` or more, of those that this lane's positions find."""
-    best = u64(0)
+def best_of_lane(wanted: i32, one: Climb) -> u64:
+    """The best of the moves that gain ``wanted`` or more and are met from this lane's positions."""
+    best = NO_MOVE
     gain = wanted
-    half = (wanted + 1) >> 1
+    half = (gain + 1) >> 1
     count = u32(0)
-    for p in range(lane(), n, team_size()):
-        here = i32(tour[p])
-        after = i32(tour[p + 1])
-        for side in unroll(2):
-            # side 0 joins t_p to a t_q behind it, side 1 joins t_p+1 to a t_q+1 before it
-            near = here if side == 0 else after
-            other = after if side == 0 else here
-            reach = edge[p] - half
-            k = near * n
-            pair = neighbours[k]
+    for p in range(lane(), one.n, team_size()):
+        here = i32(one.tour[p])
+        after = i32(one.tour[p + 1])
+        for end in unroll(2):
+            # From t_p (end 0) a new edge leads to a t_q behind it, from t_p+1 (end 1) to a t_q+1 before it.
+            k = (here if end == 0 else after) * one.n
+            reach = one.edge[p] - half
+            pair = one.neighbours[k]
             while i32(pair >> 16) <= reach:
-                q = i32(place[i32(pair & 0xFFFF)]) - side
-                if (q > p) if side == 0 else (q >= 0 and q < p):
+                q = i32(one.place[i32(pair & 0xFFFF)]) - end
+                if (q > p) if end == 0 else (q >= 0 and q < p):
                     count += 1
-                    beyond = i32(tour[q + 1 - side])
-                    one = edge[p] + edge[q] - i32(pair >> 16) - i32(distances[other * n + beyond])
-                    if one >= gain:
-                        move = move_word(one, move_key(u32(min(p, q)), u32(max(p, q))))
+                    other = distance(after if end == 0 else here, i32(one.tour[q + 1 - end]), one)
+                    offered = one.edge[p] + one.edge[q] - i32(pair >> 16) - other
+                    if offered >= gain:
+                        move = move_word(offered, move_key(min(p, q), max(p, q)))
                         if move > best:
-                            best, gain = move, one
+                            best, gain = move, offered
                             half = (gain + 1) >> 1
-                            reach = edge[p] - half
+                            reach = one.edge[p] - half
                 k += 1
-                pair = neighbours[k]
-    counted[lane()] += u64(count)
+                pair = one.neighbours[k]
+    one.counted[lane()] += u64(count)
     return best
 
 
 @function
-def scan(
-    last: u64,
-    distances: Array[D],
-    neighbours: Array[P],
-    tour: Array[u16],
-    place: Array[u16],
-    edge: Array[i32],
-    winner: Array[u64],
-    counted: Array[u64],
-    n: Const[i32],
-) -> u64:
-    """The best move of all."""
-    wanted = 1 << 17 if last == 0 else max(gain_of(last) - (gain_of(last) >> 3), 1)
+def scan(last: u64, one: Climb) -> u64:
+    """The best move: what a step is likely to gain after the last one is lowered until a move reaches it."""
+    wanted = ANY_GAIN if last == NO_MOVE else max(gain_of(last) - (gain_of(last) >> 3), 1)
+    best = NO_MOVE
     while True:
         if lane() == 0:
-            winner[0] = u64(0)
+            one.winner[0] = NO_MOVE
         barrier()
-        best = best_of_lane(wanted, distances, neighbours, tour, place, edge, counted, n)
-        if best != 0:
-            atomic_max(winner, 0, best)
-        barrier()
-        if winner[0] != 0 or wanted == 1:
+        mine = best_of_lane(wanted, one)
+        best = best_of_team(mine, one.winner)
+        if best != NO_MOVE or wanted == 1:
             break
         wanted = wanted - (wanted >> 2) if wanted > 64 else 1
         barrier()
-    return winner[0]
+    return best
 
 
 @function
-def apply(move: u64, distances: Array[D], tour: Array[u16], place: Array[u16], edge: Array[i32], n: Const[i32]):
-    """Make a move."""
-    i, j = i32(key_of(move) >> 16), i32(key_of(move) & 0xFFFF)
-    ahead = i32(distances[i32(tour[i]) * n + i32(tour[j])])
-    behind = i32(distances[i32(tour[i + 1]) * n + i32(tour[j + 1])])
+def apply(move: u64, one: Climb):
+    """Reverse positions i+1..j."""
+    i, j = first_of(move), second_of(move)
+    ahead = distance(i32(one.tour[i]), i32(one.tour[j]), one)
+    behind = distance(i32(one.tour[i + 1]), i32(one.tour[j + 1]), one)
     barrier()
     for s in range(lane(), (j - i) >> 1, team_size()):
         low, high = i + 1 + s, j - s
-        tour[low], tour[high] = tour[high], tour[low]
-        place[tour[low]] = u16(low)
-        place[tour[high]] = u16(high)
-    reverse(edge, i + 1, j - 1)
+        one.tour[low], one.tour[high] = one.tour[high], one.tour[low]
+        one.place[one.tour[low]] = u16(low)
+        one.place[one.tour[high]] = u16(high)
+    reverse(one.edge, i + 1, j - 1)
     if lane() == 0:
-        edge[i] = ahead
-        edge[j] = behind
+        one.edge[i] = ahead
+        one.edge[j] = behind
     barrier()
 
 
+@function
+def city_at(p: i32, one: Climb) -> i32:
+    """The city at a position."""
+    return i32(one.tour[p])
+
+
+@function
+def edge_at(p: i32, one: Climb) -> i32:
+    """The length of the edge after a position."""
+    return one.edge[p]
+
+
+climb = climbing(load, scan, apply, city_at, edge_at)
+
+
 @kernel
-def climb_pruned(
-    distances: Array[D],
-    neighbours: Array[P],
-    tours: Array[u16],
-    n: Const[i32],
-    climbers: i32,
-    first: u64,
-    ticket: Array[u32],
-    best: Array[u64],
-    totals: Array[u64],
-):
-    """Climb from each of ``tours`` to a local optimum; a team climbs one tour at a time.
+def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P]):
+    """Climb from each of ``climbs.tours`` to a local optimum; a team climbs one tour at a time.
 
     Parameters
     ----------
+    climbs
+        See `core.kernels.two_opt`.
     distances : Array, n * n
     neighbours : Array, n * n
         For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
         sentinel whose distance no edge reaches.
-    tours : Array, climbers * n
-        Start tours in, local optima out.
-    ticket : Array, 1
-        The next climber to take.
-    best, totals
-        See `core.kernels.two_opt`.
 
     """
-    tour = shared_array(n + 1, u16)
-    place = shared_array(n, u16)
-    edge = shared_array(n + 1, i32)
-    turn = shared_array(1, u32)
-    winner = shared_array(1, u64)
-    length = shared_array(1, u32)
-    counted = shared_array(team_size(), u64)
-    counted[lane()] = u64(0)
-    while True:
-        climber = next_climber(ticket, turn, length)
-        if climber >= u32(climbers):
-            break
-        load(climber, distances, tours, tour, place, edge, n)
-        steps = u32(0)
-        move = u64(0)
-        while True:
-            move = scan(move, distances, neighbours, tour, place, edge, winner, counted, n)
-            steps += 1
-            if move == 0:
-                break
-            apply(move, distances, tour, place, edge, n)
-        hand_out(climber, tour, edge, n, tours, length)
-        if lane() == 0:
-            finish_climb(first + u64(climber), first, length[0], steps, best, totals)
-    atomic_add(totals, EVALUATIONS, counted[lane()])
+    one = Climb(
+        climbs.n,
+        distances,
+        neighbours,
+        shared_array(climbs.n + 1, u16),
+        shared_array(climbs.n, u16),
+        shared_array(climbs.n + 1, i32),
+        shared_array(1, u64),
+        shared_array(team_size(), u64),
+    )
+    turn = Turn(shared_array(1, u32), shared_array(1, u32))
+    one.counted[lane()] = u64(0)
+    climb(climbs, one, turn)
+    atomic_add(climbs.totals, EVALUATIONS, one.counted[lane()])

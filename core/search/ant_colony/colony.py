@@ -11,6 +11,7 @@ from core.errors import UserError
 from core.kernels import ants as ants_kernels
 from core.kernels import pheromone as trails
 from core.kernels.ants import COLUMNS, SOME, STATES
+from core.kernels.two_opt import Climbs
 from core.kernels.two_opt_near import BATCH, NEAR, climb_near
 from core.search.ant_colony.settings import (
     FixedPoint,
@@ -289,7 +290,8 @@ class Colony:
                 climb_near,
                 min(self.ants, 16 * self.backend.capabilities.compute_units),
                 self.climbing_lanes,
-                *(ground.distances, ground.joined, self.tours, ground.n, self.ants, self.ticket),
+                Climbs(ground.n, self.tours, self.ants, self.ticket),
+                *(ground.distances, ground.joined),
             )
 
     def measure(self) -> None:

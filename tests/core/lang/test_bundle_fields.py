@@ -1,4 +1,4 @@
-"""Fields of bundles that are known when compiling: they size arrays and loops, through launches and calls."""
+"""Fields of bundles: those that are known when compiling, and those whose names are words of rows."""
 
 import numpy as np
 import pytest
@@ -44,6 +44,28 @@ def fill_all(boards: Rows[Board], n: Const[i32], one: Board):
 def not_constant(n: i32, cells: Array[i32]):
     shape = Shape(n, 1)
     cells[0] = shape.n
+
+
+@bundle
+class Counted:
+    count: i32
+    cells: Array[i32]
+
+
+@function
+def write_count(given: Counted):
+    given.cells[0] = given.count
+
+
+@kernel
+def counts(given: Counted):
+    write_count(given)
+
+
+def test_a_field_may_be_called_count(backend):
+    cells = backend.upload(np.zeros(1, np.int32))
+    backend.launch(counts, 1, 1, Counted(7, cells))
+    assert backend.download(cells).tolist() == [7]
 
 
 @pytest.mark.parametrize("n", [4, 7])
