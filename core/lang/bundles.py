@@ -85,8 +85,7 @@ def bundle(cls: type) -> Any:
 
     A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)``
     makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the
-    backend allocates them.
-    Fields are read by ``cut.n`` and never assigned.
+    backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
     Raises
     ------
@@ -123,9 +122,10 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
             given = eval(given, names)
         except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
-    element = given.element if isinstance(given, Array) else given.scalar if isinstance(given, Const) else given
+    element = given.element if isinstance(given, Array) else given
     known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
-    known = known and not (isinstance(given, Const) and isinstance(element, Generic))
+    if isinstance(given, Const):
+        known = given.scalar in SCALARS or given.scalar is boolean
     if not known or isinstance(given, Table):
         raise UserError(
             f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.bundles import is_bundle, is_bundled
+from core.lang.errors import called_at
 from core.lang.expressions import ADVICE, Expressions, Untyped
 from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, VIEW_OF_PART, WORDS
 from core.lang.members import ArrayRef, Bundle
@@ -130,7 +131,8 @@ class Calls(Expressions):
 
     def call_function(self, node: ast.Call, callee: Function) -> Any:
         """A function of the user's: bind its types to the arguments and specialise it."""
-        kinds = {k: v for k, v in callee.signature.items() if k != "return"}
+        with called_at(self.source, node):
+            kinds = {k: v for k, v in callee.signature.items() if k != "return"}
         self.count(node, len(kinds))
         bound: dict[str, Any] = {}
         types: list[Any] = []

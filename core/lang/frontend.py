@@ -9,6 +9,7 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundles import FORM, RowsOf, is_bundle, kinds_by_name
 from core.lang.calls import Calls
+from core.lang.errors import called_at
 from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
 from core.lang.members import Bundle, bundle_type, offered, parameter
@@ -473,7 +474,8 @@ class Translator:
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
-            self.done[key] = self.build(source, out, bound, bundles)
+            with called_at(caller.source, node):
+                self.done[key] = self.build(source, out, bound, bundles)
             out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}
         return self.done[key]
 
@@ -500,7 +502,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     kernel
         The decorated function.
     constants
-        A value for every ``Const`` parameter.
+        A value for every ``Const`` parameter, and for those among the fields of bundles (``shape.lanes``).
     team_size
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
@@ -516,24 +518,24 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
         kernel.refuse(kernel.node, "a kernel returns nothing; store results in an array")
-    fields = {n: kinds_by_name(n, isinstance(kinds[n], RowsOf), types[n + FORM]) for n in kinds if n + FORM in types}
-    wanted = {n for every in (kinds, *fields.values()) for n, k in every.items() if isinstance(k, Const)}
-    if wanted != set(constants):
-        kernel.refuse(kernel.node, f"constants {sorted(wanted)} expected, {sorted(constants)} given")
+    all_kinds: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        form = types.get(name + FORM)
+        all_kinds |= {name: kind} if form is None else kinds_by_name(name, isinstance(kind, RowsOf), form)
+    scalars = {n: k.scalar for n, k in all_kinds.items() if isinstance(k, Const)}
+    if scalars.keys() != constants.keys():
+        kernel.refuse(kernel.node, f"constants {sorted(scalars)} expected, {sorted(constants)} given")
+    constants = {n: bool(v) if scalars[n] is boolean else scalars[n](v) for n, v in constants.items()}
     out = tree.Function(kernel.name, kernel)
     bundles: dict[str, Bundle] = {}
-    tables: dict[str, Any] = {}
     for name, kind in kinds.items():
         if isinstance(kind, Const):
-            value = constants[name]
-            out.constants[name] = bool(value) if kind.scalar is boolean else kind.scalar(value)
+            out.constants[name] = constants[name]
         elif name + FORM in types:
-            form = types[name + FORM]
             rows = isinstance(kind, RowsOf)
-            given = bundle_type(name + "[]" * rows, form, types, constants, rows)
+            given = bundle_type(name + "[]" * rows, types[name + FORM], types, constants, rows)
             bundles[name] = parameter(name, given, in_kernel=True)
             out.parameters |= {n: i32 if t is boolean else t for n, t in offered(name, given).items()}
-            tables |= fields[name]
         else:
             scalar = kind.element if isinstance(kind, Array) else kind
             if isinstance(scalar, Generic):
@@ -544,11 +546,10 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             if scalar is boolean and not isinstance(kind, Array):
                 out.parameters[name] = i32
                 out.truths.add(name)
-            tables[name] = kind
     out.bundles = bundles
-    out.counts = {name: kind.count for name, kind in tables.items() if isinstance(kind, Table) and kind.count}
+    out.counts = {name: kind.count for name, kind in all_kinds.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
-    copying = staged(out, tables, named, team_size)
+    copying = staged(out, all_kinds, named, team_size)
     translator = Translator(team_size)
     translator.build(kernel, out, types, bundles)
     out.body[:0] = needed(out, copying)

@@ -45,26 +45,34 @@ def bundle_type(
 ) -> tree.BundleType:
     """The type of a kernel's bundle.
 
-    ``types`` has the scalar type of every `Generic`, ``constants`` the value of every `Const` field by its path.
+    Parameters
+    ----------
+    path
+        The bundle's name, with ``[]`` if it is rows.
+    form
+        As the launch gives it.
+    types
+        The scalar type of every `Generic`, by its name.
+    constants
+        The value of every ``Const``, by its path.
+    rows
+        Whether it is rows.
+
     """
     fields = []
     for name, kind in form.kinds:
         size = kind.size if isinstance(kind, Row) and rows else None
+        inner = f"{path}.{name}"
         if isinstance(kind, Form):
-            found: Any = bundle_type(f"{path}.{name}", kind, types, constants, rows)._replace(rows=False)
+            found: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
         elif isinstance(kind, Const):
-            found = constant(kind, constants[f"{path}.{name}"])
+            found = tree.Literal(kind.scalar, constants[inner])
         else:
             element = kind.element if isinstance(kind, Array) else kind
             element = types[element.name] if isinstance(element, Generic) else element
             found = array_type(kind, element) if isinstance(kind, Array) else element
         fields.append(tree.Field(name, found, size))
     return tree.BundleType(form.bundle, tuple(fields), rows)
-
-
-def constant(kind: Const, value: Any) -> tree.Literal:
-    """The value of a `Const` field, which is a part of the bundle's type."""
-    return tree.Literal(kind.scalar, bool(value) if kind.scalar is boolean else kind.scalar(value))
 
 
 def projected(given: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
@@ -228,7 +236,7 @@ class Members:
                 if isinstance(kind, Row) and value.type.space == "local":
                     self.refuse(given, f"{what} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
-                value = constant(kind, self.known(given, kind.scalar, what))  # type: ignore[attr-defined]
+                value = tree.Literal(kind.scalar, self.known(given, kind.scalar, what))  # type: ignore[attr-defined]
             else:
                 value = self.number_field(given, kind, bound, what)
             members[name] = value
@@ -274,18 +282,16 @@ class Members:
             stores = [one._replace(value=local) for one, (_, local) in zip(statements, held, strict=True)]
             statements = [first for first, _ in held] + stores
         if self.bundles.setdefault(name, kept) != kept:
-            self.refuse(
-                node, f"{name} stands for other arrays or constants already; give this bundle a name of its own"
-            )
+            self.refuse(node, f"{name} stands for other arrays already; give this bundle a name of its own")
         if self.defined is not None:
             self.defined.add(name)
         return statements
 
     def keep(self, path: str, value: Bundle) -> tuple[list[Any], Bundle]:
         """Copy into locals what may change later: numbers of bundles made here, and the numbers of rows."""
-        constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
         statements: list[Any] = []
         members = dict(value.members)
+        constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
         row = value.row
         if row is not None and not isinstance(row, tree.Literal):
             row = self.copied(f"{path}[]", row, statements)
@@ -293,7 +299,7 @@ class Members:
             if isinstance(member, Bundle):
                 inner, members[name] = self.keep(f"{path}.{name}", member)
                 statements += inner
-            elif not isinstance(member, ArrayRef) and name not in constants and not self.is_given(member):
+            elif not (isinstance(member, ArrayRef) or self.is_given(member) or name in constants):
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 

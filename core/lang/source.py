@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from core.errors import UserError
 from core.lang import intrinsics
 from core.lang.bundles import Row, RowsOf, fields_of, is_bundle, kind_text
+from core.lang.errors import KernelError
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, Table, boolean
 
 if TYPE_CHECKING:
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 100
 """How deep statements, expressions and calls may nest: devices' compilers and Python's own stack end soon after."""
-
-
-class KernelError(UserError):
-    """The kernel language refuses something: ``file:line: function: what, and what to write instead``."""
 
 
 class Source:

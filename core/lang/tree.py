@@ -207,9 +207,10 @@ class ArrayType(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of a `BundleType`: a scalar type, an `ArrayType`, a `BundleType`, or of a constant its `Literal`.
+    """A field of a `BundleType`.
 
-    ``size`` is that of a row, or None.
+    Its ``type`` is a scalar type, an `ArrayType`, a `BundleType`, or of a constant the `Literal` itself; ``size`` is
+    that of a row, or None.
     """
 
     name: str

@@ -17,11 +17,13 @@ from cluster import Solo
 from core.kernels import held_karp, knapsack, lcs, neighbourhood_tours
 from core.kernels.grid import tile_kernel
 from core.kernels.tours import start_tours
+from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.kernels.two_opt_tiles import climb_tiles
-from core.kernels.two_opt_window import climb_window
+from core.kernels.two_opt_tiles import Tiles, climb_tiles
+from core.kernels.two_opt_window import Groups, climb_window
 from core.lang import Array, Pack, Table, i32, u8, u16, u32
+from core.lang.bundles import FORM, form_of
 from core.lang.types import BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
@@ -157,15 +159,18 @@ def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
 
 
 LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly")})
-WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
-TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
+CLIMBS = {"climbs" + FORM: form_of(CountedClimbs(20, *[None] * 6)), "D": u16, "P": u32}
+WINDOW = {"climbs.n": 20, "shape.lanes": 3, "shape.diagonals": 3, "shape.rows": 4, "shape.stride": 41}
+TILES = {"climbs.n": 64, "shape.diagonals": 5, "shape.rows": 4, "shape.spread": False}
+GROUPS_FORM = {"shape" + FORM: form_of(Groups(3, 3, 4, 41))}
+TILES_FORM = {"shape" + FORM: form_of(Tiles(5, 4, False))}
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": 1}, 64),
-    "climb_pruned": lambda: climb_pruned.specialise({"n": 20}, 32, {"D": u16, "P": u32}),
-    "climb_window": lambda: climb_window.specialise(WINDOW, 24),
-    "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
-    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
+    "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
+    "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | GROUPS_FORM),
+    "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
+    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | TILES_FORM),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32),
     "follow": lambda: lcs.follow.specialise({}, 64),

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.ants import COLUMNS
+from core.kernels.roulette import COLUMNS
 
 STRATEGIES = ("coarse", "fine", "fine-deposit")
 VARIANTS = ("as", "mmas")
