@@ -1,4 +1,4 @@
-"""The ways to find the best 2-opt move, and the shape of their launches on a given device.
+"""The scans for the best 2-opt move, and the shape of their launches on a given device.
 
 Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal. Which
 one is fastest depends on the device's capabilities and the size of the instance; `scan_for` knows.
@@ -22,7 +22,7 @@ FULL_COUNT = "all n(n - 3) / 2 moves of every step"
 
 
 class Scan:
-    """One way to climb: buffers on the device and a launch of ``team_size`` lanes."""
+    """A kernel that climbs, its tables on the device, and launches of ``team_size`` lanes."""
 
     kernel: Any = None
     name = "full"
@@ -48,10 +48,9 @@ class Scan:
         """The kernel's arguments after the climbs."""
         raise NotImplementedError
 
-    def launch(self, tours: Any, climbers: int, first: int, ticket: Any, best: Any, totals: Any) -> None:
-        """Queue the climbs from ``tours``; the arguments are those of the kernels in `core.kernels`."""
-        teams = min(self.teams(), climbers)
-        climbs = CountedClimbs(self.n, tours, climbers, ticket, first, best, totals)
+    def launch(self, climbs: CountedClimbs) -> None:
+        """Queue climbs; their ticket is 0, and their best and totals are what earlier launches left."""
+        teams = min(self.teams(), climbs.count)
         self.backend.launch(self.kernel, teams, self.team_size, climbs, *self.arguments(teams))
 
 

@@ -166,7 +166,7 @@ GROUPS_FORM = {"shape" + FORM: form_of(Groups(3, 3, 4, 41))}
 TILES_FORM = {"shape" + FORM: form_of(Tiles(5, 4, False))}
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
-    "start_tours": lambda: start_tours.specialise({"counter_based": 1}, 64),
+    "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
     "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
     "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | GROUPS_FORM),
     "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
