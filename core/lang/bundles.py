@@ -158,7 +158,7 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     fields = fields_of(type(self))
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    if len(values) == len(fields) and not named:
+    if len(values) == len(fields) and not named and not any(map(is_bundle, fields.values())):
         vars(self).update(zip(fields, values, strict=True))
         return
     given = dict(zip(fields, values, strict=False))

@@ -218,7 +218,8 @@ SIZES = """\
 class Sized:
     n: {kind}
     a: Row(u16, "n")
-    none: Row(i32, 0)
+    none: Row(i32, "zero")
+    zero: i32
 
 @bundle
 class Outer:
@@ -244,7 +245,7 @@ def test_a_row_may_have_a_size_and_an_index_of_any_integer_type(tmp_path, device
     module = loaded(tmp_path, SIZES.format(kind=kind, index=index))
     for backend in devices[: None if kind == index else 2]:
         for count in (3, 0):
-            rows = backend.rows(module.Outer(100, module.Sized(4)), count)
+            rows = backend.rows(module.Outer(100, module.Sized(n=4, zero=0)), count)
             backend.write(rows.inner.a, np.zeros(max(1, 4 * count), np.uint16))
             backend.launch(module.k, 1, 1, rows, 3)
             expected = [v for w in range(count) for v in (0, 0, 4, 100 + w)] or [0]
