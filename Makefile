@@ -6,7 +6,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/installed
 UNFINISHED := $(VENV)/unfinished
 INTEL := $(VENV)/intel
-PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup
+PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage
 CHECKED := core backends drivers cluster reports tests
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)

@@ -16,19 +16,8 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
-from core.lang.bundles import (
-    FORM,
-    Row,
-    Rows,
-    RowsOf,
-    fields_of,
-    form_of,
-    is_bundle,
-    kinds_by_name,
-    row_sizes,
-    values_in_order,
-)
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
+from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, fits, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -174,13 +163,7 @@ class Backend:
             raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
-        kinds = {n: k for n, k in kernel.signature.items() if n != "return"}
-        if len(kinds) != len(arguments):
-            raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-        given = dict(zip(kinds, arguments, strict=True))
-        forms: dict[str, Any] = {}
-        if any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
-            kinds, given, forms = unbundled(kinds, given, kernel)
+        kinds, given, forms = unbundled(kernel, arguments)
         types = generic_types(kinds, given, kernel) | forms
         constants: dict[str, Any] = {}
         values: list[Any] = []
@@ -199,17 +182,14 @@ class Backend:
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
         """The buffer of a table as kernels take it; refuses one that is too short, and images where there are none."""
         if table.count is not None and buffer.size < table.count:
-            raise LaunchRefused(
-                f"{kernel.name}: table {kernel.spelled(name)} has {table.count} elements; {buffer.size} given"
-            )
-        return (
-            self.image(buffer, f"{kernel.name}: argument {kernel.spelled(name)}") if table.place == "image" else buffer
-        )
+            raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
+        return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
 
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """The compiled kernel for these constants, this team size and these types of generic parameters."""
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
-        if key not in self._executables:
+        made = self._executables.get(key)
+        if made is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
             found = self.reload(self.known[name]) if name in self.known else None
@@ -224,11 +204,11 @@ class Backend:
                 raise LaunchRefused(
                     f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
                 )
-            self._executables[key] = self.compile(program)
-            if isinstance(self._executables[key], str) and kernel.identity is not None:
-                self.known[name] = self._executables[key]
+            made = self._executables[key] = self.compile(program)
+            if isinstance(made, str) and kernel.identity is not None:
+                self.known[name] = made
             self.timings.compile_s += time.perf_counter() - began
-        return self._executables[key]
+        return made
 
     @contextmanager
     def record(self) -> Iterator[Sequence]:
@@ -268,32 +248,47 @@ class Backend:
         Raises
         ------
         UserError
-            An array of another type than its field, or numbers of another kind.
+            No bundle; an array of another type than its field, or of another size than its rows; rows of a `Generic`
+            that ``types`` does not name, or of 2^31 elements and more; a negative count.
 
         """
         return self.rows(bundle, 1, **types).bundle
 
     def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
         """As many rows of a bundle as ``count`` says; all else as for `load`."""
+        if not is_bundle(type(bundle)) or count < 0:
+            raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
         found = copy.copy(bundle)
         sizes = row_sizes(bundle)
         for name, kind in fields_of(type(bundle)).items():
             value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
             if is_bundle(kind):
                 value = self.rows(value, count, **types).bundle
-            elif isinstance(value, np.ndarray):
-                element = kind.element if isinstance(kind, Array) else None
-                if element is None or (not isinstance(element, Generic) and value.dtype != element.dtype):
-                    wanted = f"Array[{described(element)}]" if element else f"a number, {described(kind)}"
-                    raise UserError(f"{what} is an array of {value.dtype}; expected {wanted}")
-                value = self.upload(value.reshape(-1))
-            elif isinstance(kind, Row) and value is None:
-                element = types[kind.element.name] if isinstance(kind.element, Generic) else kind.element.dtype
-                if count * sizes[name] >= 2**31:
-                    raise UserError(f"{what}: {count} rows of {sizes[name]} elements: expected less than 2^31 in all")
-                value = self.allocate(max(1, count * sizes[name]), element)
+            elif isinstance(kind, Array):
+                value = self._array_field(what, kind, value, count * sizes.get(name, 0), types)
+            elif isinstance(value, (np.ndarray, Buffer)):
+                raise UserError(f"{what} is an array; expected a number, {described(kind)}")
             setattr(found, name, value)
         return Rows(found, count)
+
+    def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
+        """The buffer of a bundle's array; rows have ``size`` elements in all."""
+        element = kind.element
+        if isinstance(kind, Row) and size >= 2**31:
+            raise UserError(f"{what}: rows of {size} elements in all; expected less than 2^31")
+        if isinstance(kind, Row) and value is None:
+            if isinstance(element, Generic) and element.name not in types:
+                raise UserError(f"{what}: rows of {element.name}; say what that is, as in {element.name}=np.uint8")
+            dtype = types[element.name] if isinstance(element, Generic) else element.dtype
+            return self.allocate(max(1, size), dtype)
+        is_array = isinstance(value, (np.ndarray, Buffer))
+        if not is_array or (not isinstance(element, Generic) and value.dtype != element.dtype):
+            given = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
+            stored = ", whose elements are uint8" if element is boolean else ""
+            raise UserError(f"{what} is {given}; expected Array[{described(element)}]{stored}")
+        if isinstance(kind, Row) and value.size not in (size, max(1, size)):
+            raise UserError(f"{what} has {value.size} elements; expected {size} for all rows")
+        return value if isinstance(value, Buffer) else self.upload(value.reshape(-1))
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         """Copy a host array into a buffer of the same size and dtype.
@@ -405,54 +400,12 @@ class Backend:
         """Give back processes and memory that outlive Python's references."""
 
 
-def unbundled(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) -> tuple[Any, Any, dict[str, Any]]:
-    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms.
-
-    Raises
-    ------
-    LaunchRefused
-        A bundle of another class, one where there must be rows of it or the other way round, or rows of unlike counts.
-
-    """
-    all_kinds: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    forms: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        value = given[name]
-        is_rows = isinstance(value, Rows)
-        one = value.bundle if is_rows else value
-        if not is_bundle(type(one)):
-            all_kinds[name], values[name] = kind, value
-            continue
-        named = f"{kernel.name}: argument {name}"
-        declared = kind.bundle if isinstance(kind, RowsOf) else kind
-        if isinstance(kind, RowsOf) != is_rows:
-            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
-        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
-            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
-        form = form_of(one, None if isinstance(declared, Generic) else declared)
-        for row, size in row_sizes(one).items():
-            buffer, rows = getattr(one, row), value.count if is_rows else 1
-            if isinstance(buffer, Buffer) and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
-        forms[name + FORM] = form
-        fields = kinds_by_name(name, is_rows, form)
-        all_kinds |= fields
-        values.update(zip(fields, values_in_order(value, form), strict=True))
-    return all_kinds, values, forms
-
-
 def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     """A scalar argument, which must fit its parameter's type."""
-    if scalar is boolean:
-        fits = isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
-    elif issubclass(scalar, Integer):
-        fits = isinstance(value, (int, np.integer)) and scalar.low <= int(value) <= scalar.high
-    else:  # infinities and not-a-number are values of floats too, and of no others is the difference to itself not 0
-        fits = isinstance(value, (int, float, np.integer, np.floating))
-        fits = fits and (abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
-    if not fits:
-        named = f"{kernel.name}: argument {kernel.spelled(name)}"
+    if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
+        return int.__new__(scalar, value)
+    if not fits(scalar, value):
+        named = f"{kernel.name}: argument {name}"
         raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
     return bool(value) if scalar is boolean else scalar(value)
 
@@ -472,9 +425,11 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
     for name, kind in kinds.items():
         if not isinstance(kind, Array):
             continue
-        buffer, named = given[name], kernel.spelled(name)
+        buffer, named = given[name], name
         if not isinstance(buffer, Buffer):
-            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {buffer!r}")
+            advice = "; load the bundle first" if "." in named else ""
+            found = reprlib.repr(buffer)
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {found}{advice}")
         if id(buffer.handle) in names:
             raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
         names[id(buffer.handle)] = named
@@ -485,9 +440,7 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
             raise LaunchRefused(f"{kernel.name}: argument {named} is Array[{element.__name__}], not {buffer.dtype}")
     for name, kind in kinds.items():
         if isinstance(kind, Generic) and kind.name not in types:
-            raise LaunchRefused(
-                f"{kernel.name}: argument {kernel.spelled(name)} is {kind.name}, which no array gives a type"
-            )
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {kind.name}, which no array gives a type")
     return types
 
 

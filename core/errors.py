@@ -1,4 +1,4 @@
-"""The one class of errors that are the user's to mend: shown as one line, exit code 2, no traceback."""
+"""The one class of errors that are the user's to mend: shown as its message alone, exit code 2, no traceback."""
 
 
 class UserError(Exception):

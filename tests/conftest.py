@@ -12,6 +12,7 @@ import pytest
 
 import backends
 from backends import icd, self_test
+from tests.kernel_coverage import KernelCoverage
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
@@ -45,6 +46,17 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("new", hypothesis.settings.get_profile("same"), derandomize=False, print_blob=True)
 EXAMPLES = os.environ.get("ONEKERNEL_EXAMPLES", "same")
 hypothesis.settings.load_profile(EXAMPLES)
+
+
+def pytest_addoption(parser):
+    """Add what `make test` asks for."""
+    parser.addoption("--kernel-coverage", action="store_true", help="tell which lines of kernels ran as plain Python")
+
+
+def pytest_configure(config):
+    """Watch plain-Python runs if asked to."""
+    if config.getoption("--kernel-coverage"):
+        config.pluginmanager.register(KernelCoverage())
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.kernels.waves import Kept, Window
 from core.lang import (
     Array,
     Const,
     Generic,
-    Pack,
     barrier,
+    bundle,
     function,
     i32,
     i64,
@@ -29,79 +30,106 @@ from core.lang import (
 )
 
 V = Generic("V")
+D = Generic("D")
 
 
-def grid_cell(step: Any, border: Any, data: Pack) -> Any:
-    """Make the function that `core.search.dp.waves` needs, for waves that are diagonals i + j of a table, by i.
+@bundle
+class Near:
+    """What the cell (i, j) follows from: the cells (i - 1, j - 1), (i - 1, j) and (i, j - 1)."""
 
-    Parameters
+    corner: V
+    up: V
+    left: V
+
+
+@bundle
+class Frontier:
+    """The values that tiles which are done hand to those below and beside them.
+
+    Attributes
     ----------
-    step, border
-        See `core.search.dp.grid.Grid`.
-    data
-        The names that both may ask for.
+    below : Array, columns + 1
+        The lowest value that is known of each column; the border's first row at first.
+    beside : Array, rows + 1
+        The rightmost value that is known of each row; the border's first column at first.
+    corners : Array, tiles across + tiles down
+        The value above and to the left of the next tile of each descending diagonal of tiles.
 
     """
 
-    @function(pack=data)
-    def cell(wave: i32, i: i32, window: Array[V], one: i32, two: i32, choice: Array[u32], *data) -> V:
+    below: Array[V]
+    beside: Array[V]
+    corners: Array[V]
+
+
+@bundle
+class Tiling:
+    """A table of ``rows`` and ``columns`` in tiles of ``bands`` * team_size() rows and ``wide`` columns."""
+
+    rows: i32
+    columns: i32
+    bands: i32
+    wide: i32
+
+
+def grid_cell(step: Any, border: Any) -> Any:
+    """Make the function that `core.search.dp.waves` needs, for waves that are diagonals i + j of a table, by i.
+
+    ``step`` and ``border`` are those of `core.search.dp.grid.Grid`.
+    """
+
+    @function
+    def cell(wave: i32, i: i32, window: Window, choice: Array[u32], data: D) -> V:
         j = wave - i
         if i == 0 or j == 0:
-            return border(i, j, *data)
-        before = one + i
-        return step(i, j, window[two + i - 1], window[before - 1], window[before], choice, *data)
+            return border(i, j, data)
+        up = window.one + i - 1
+        near = Near(window.cells[window.two + i - 1], window.cells[up], window.cells[up + 1])
+        return step(i, j, near, choice, data)
 
     return cell
 
 
-def tile_kernel(step: Any, data: Pack) -> Any:
-    """Make the kernel that computes a diagonal of tiles; the arguments are as in `grid_cell`."""
+@function
+def keep(choice: u32, c: i32, last: i32, packed: u32, line: i64, words: Array[u32], bits: Const[i32]) -> u32:
+    """Pack the choice of column c of a lane's line, and store the word that is full or ends the line.
 
-    @kernel(pack=data)
+    The words of a line begin at ``line``; those of a team's lanes alternate. The result is what is packed and not yet
+    stored.
+    """
+    per = 32 // bits
+    packed = packed | choice << (c % per * bits)
+    if c % per == per - 1 or c == last:
+        words[line + c // per * team_size()] = packed
+        packed = u32(0)
+    return packed
+
+
+def tile_kernel(step: Any) -> Any:
+    """Make the kernel that computes a diagonal of tiles; ``step`` is that of `core.search.dp.grid.Grid`."""
+
+    @kernel
     def grid_tile(
-        below: Array[V],
-        beside: Array[V],
-        corners: Array[V],
-        kept: Array[u32],
-        kept_here: i64,
-        wave: i32,
-        first: i32,
-        rows: i32,
-        columns: i32,
-        bands: i32,
-        wide: i32,
-        bits: Const[i32],
-        *data,
-    ):
-        """Tiles (first + team, wave - first - team) of ``bands`` * team_size() rows and ``wide`` columns.
+        frontier: Frontier, tiling: Tiling, kept: Kept, wave: i32, first: i32, bits: Const[i32], data: D
+    ):  # fmt: skip
+        """The diagonal ``wave`` of tiles: each team computes a tile, in the row ``first`` + team of tiles.
 
-        Parameters
-        ----------
-        below : Array, columns + 1
-            The lowest value that is known of each column; the border's first row at first.
-        beside : Array, rows + 1
-            The rightmost value that is known of each row; the border's first column at first.
-        corners : Array, tiles across + tiles down
-            The value above and to the left of the next tile of each descending diagonal of tiles.
-        kept : Array
-            Choices of ``bits`` bits: tile, band, word of neighbouring columns, lane.
-
+        Choices of ``bits`` bits are kept by tile, band, word of neighbouring columns and lane.
         """
         passing = shared_array(2 * team_size(), V)
         entering = shared_array(1, V)
         choice = local_array(1, u32)
-        across = (columns + wide - 1) // wide
+        across = (tiling.columns + tiling.wide - 1) // tiling.wide
         tile_row = first + team_rank()
-        tile_column = wave - tile_row
-        left_end = tile_column * wide
-        here = min(wide, columns - left_end)
-        diagonal = tile_row - tile_column + across - 1
-        above = corners[diagonal]
-        for band in range(bands):
-            i = (tile_row * bands + band) * team_size() + lane() + 1
-            inside = i <= rows
-            left = beside[min(i, rows)]
-            corner = above if lane() == 0 else beside[min(i, rows + 1) - 1]
+        left_end = (wave - tile_row) * tiling.wide
+        here = min(tiling.wide, tiling.columns - left_end)
+        diagonal = tile_row - (wave - tile_row) + across - 1
+        above = frontier.corners[diagonal]
+        for band in range(tiling.bands):
+            i = (tile_row * tiling.bands + band) * team_size() + lane() + 1
+            inside = i <= tiling.rows
+            left = frontier.beside[min(i, tiling.rows)]
+            corner = above if lane() == 0 else frontier.beside[min(i, tiling.rows + 1) - 1]
             if lane() == team_size() - 1:
                 entering[0] = left
             packed = u32(0)
@@ -111,26 +139,22 @@ def tile_kernel(step: Any, data: Pack) -> Any:
                 c = turn - lane()
                 if inside and c >= 0 and c < here:
                     j = left_end + c + 1
-                    up = below[j] if lane() == 0 else passing[(turn & 1) * team_size() + lane() - 1]
+                    up = frontier.below[j] if lane() == 0 else passing[(turn & 1) * team_size() + lane() - 1]
                     choice[0] = u32(0)
-                    left = step(i, j, corner, up, left, choice, *data)
+                    left = step(i, j, Near(corner, up, left), choice, data)
                     corner = up
                     passing[(turn + 1 & 1) * team_size() + lane()] = left
                     if lane() == team_size() - 1:
-                        below[j] = left
+                        frontier.below[j] = left
                     if bits > 0:
-                        per = 32 // bits
-                        packed = packed | choice[0] << (c % per * bits)
-                        if c % per == per - 1 or c == here - 1:
-                            words = (wide + per - 1) // per
-                            number = (i64(team_rank()) * bands + band) * words + c // per
-                            kept[kept_here + number * team_size() + lane()] = packed
-                            packed = u32(0)
+                        words = (tiling.wide + 32 // bits - 1) // (32 // bits)
+                        line = (i64(team_rank()) * tiling.bands + band) * words * team_size() + lane()
+                        packed = keep(choice[0], c, here - 1, packed, kept.begin + line, kept.words, bits)
                 barrier()
             if inside:
-                beside[i] = left
+                frontier.beside[i] = left
             barrier()
         if lane() == team_size() - 1:
-            corners[diagonal] = beside[min((tile_row + 1) * bands * team_size(), rows)]
+            frontier.corners[diagonal] = frontier.beside[min((tile_row + 1) * tiling.bands * team_size(), tiling.rows)]
 
     return grid_tile

@@ -16,12 +16,14 @@ block's word r, so that lanes read and write neighbouring values and each writes
 
 from __future__ import annotations
 
+from core.kernels.waves import Window
 from core.lang import (
     Array,
     Const,
     Generic,
     barrier,
     boolean,
+    bundle,
     function,
     i32,
     i64,
@@ -50,11 +52,60 @@ ITEM, CELL = 0, 1
 """A trace: the next item to decide, and the capacity that is left for it and the earlier ones."""
 
 
+@bundle
+class Passes:
+    """The items, two to a pass, and how far every team has come with them.
+
+    Attributes
+    ----------
+    weights, values : Array, 2 * passes
+        The lighter item of a pass first.
+    low, high : Array, passes + 1
+        Pass p computes cells low[p + 1] to high[p + 1] at least; the row before it has cells low[p] to high[p].
+    clock : Array, teams
+        Every team's next pass: so one recorded launch serves all passes.
+
+    """
+
+    weights: Array[i32]
+    values: Array[V]
+    low: Array[i32]
+    high: Array[i32]
+    clock: Array[i32]
+
+
+@bundle
+class Pair:
+    """The two items of a pass, the lighter first."""
+
+    weight1: i32
+    value1: V
+    weight2: i32
+    value2: V
+
+
+@bundle
+class Decisions:
+    """Which items are taken in which cells, ``words`` words to an item; pass p has place p % passes."""
+
+    bits: Array[u32]
+    words: i32
+    passes: i32
+
+
+@bundle
+class Slice:
+    """Capacities ``left`` to ``right`` - 1."""
+
+    left: i32
+    right: i32
+
+
 @kernel
-def begin(values: Array[V], clock: Array[i32], teams: i32, trace: Array[i32], item: i32, capacity: i32):
+def begin(passes: Passes, values: Array[V], trace: Array[i32], teams: i32, item: i32, capacity: i32):
     """Set up a run: no item yet, so the best value is 0; every team's clock at the first pass; the trace at the end."""
     for team in range(lane(), teams, team_size()):
-        clock[team] = 0
+        passes.clock[team] = 0
     if lane() == 0:
         values[0] = V(0)
         trace[ITEM] = item
@@ -71,17 +122,8 @@ def value_at(row: Array[V], cell: i32, reach: i32, fits: Const[i32]) -> V:
 
 @function
 def fill(
-    source: Array[V],
-    target: Array[V],
-    base: i32,
-    reach: i32,
-    weight1: i32,
-    value1: V,
-    weight2: i32,
-    value2: V,
-    fits: Const[i32],
-    at_once: Const[i32],
-) -> u64:
+    source: Array[V], target: Array[V], base: i32, reach: i32, pair: Pair, fits: Const[i32], at_once: Const[i32]
+) -> u64:  # fmt: skip
     """One lane's cells of a block, ``base`` the first: values into ``target``, the two items' decisions in two words.
 
     All values of ``at_once`` cells are loaded before the first is stored, since a compiler cannot know that rows do not
@@ -98,126 +140,108 @@ def fill(
             cell = base + (k + s) * team_size()
             here[s] = value_at(source, cell, reach, fits)
             if fits >= FIRST:
-                one[s] = value_at(source, cell - weight1, reach, fits)
+                one[s] = value_at(source, cell - pair.weight1, reach, fits)
             if fits >= EITHER:
-                two[s] = value_at(source, cell - weight2, reach, fits)
+                two[s] = value_at(source, cell - pair.weight2, reach, fits)
             if fits >= BOTH:
-                both[s] = value_at(source, cell - weight1 - weight2, reach, fits)
+                both[s] = value_at(source, cell - pair.weight1 - pair.weight2, reach, fits)
         for t in unroll(at_once):
             at = base + (k + t) * team_size()
             best = here[t]
             if fits >= FIRST:
-                added = one[t] + value1
-                if added > best and (fits < SOME or at >= weight1):
+                added = one[t] + pair.value1
+                if added > best and (fits < SOME or at >= pair.weight1):
                     best = added
                     first = first | (u32(1) << u32(k + t))
             if fits >= EITHER:
                 below = two[t]
                 if fits >= BOTH:
-                    deeper = both[t] + value1
-                    if deeper > below and (fits < SOME or at >= weight1 + weight2):
+                    deeper = both[t] + pair.value1
+                    if deeper > below and (fits < SOME or at >= pair.weight1 + pair.weight2):
                         below = deeper
-                below = below + value2
-                if below > best and (fits < SOME or at >= weight2):
+                below = below + pair.value2
+                if below > best and (fits < SOME or at >= pair.weight2):
                     best = below
                     second = second | (u32(1) << u32(k + t))
             target[at] = best
     return (u64(second) << 32) | u64(first)
 
 
+@function
+def fill_block(
+    source: Array[V], target: Array[V], base: i32, reach: i32, pair: Pair, at_once: Const[i32]
+) -> u64:  # fmt: skip
+    """`fill` for one lane of a block whose first cell is ``base``, by what fits all of its cells."""
+    last = base + CELLS * team_size() - 1
+    mine = base + lane()
+    if last > reach:
+        return fill(source, target, mine, reach, pair, SOME, at_once)
+    if base >= pair.weight1 + pair.weight2:
+        return fill(source, target, mine, reach, pair, BOTH, at_once)
+    if base >= pair.weight2 and last < pair.weight1 + pair.weight2:
+        return fill(source, target, mine, reach, pair, EITHER, at_once)
+    if base >= pair.weight1 and last < pair.weight2:
+        return fill(source, target, mine, reach, pair, FIRST, at_once)
+    if last < pair.weight1:
+        return fill(source, target, mine, reach, pair, NOTHING, at_once)
+    return fill(source, target, mine, reach, pair, SOME, at_once)
+
+
 @kernel
 def two_items(
-    weights: Array[i32],
-    values: Array[V],
-    low: Array[i32],
-    high: Array[i32],
-    clock: Array[i32],
+    passes: Passes,
     source: Array[V],
     target: Array[V],
-    kept: Array[u32],
-    words: i32,
-    passes_kept: i32,
-    left: i32,
-    right: i32,
+    kept: Decisions,
+    own: Slice,
     tracing: Const[boolean],
     at_once: Const[i32],
     blocks: Const[i32],
 ):
-    """One pass: two further items. Which, a team reads from its clock, so that one recorded launch serves all passes.
+    """One pass: two further items. Which, a team reads from its clock.
 
     Parameters
     ----------
-    weights, values : Array, 2 * passes
-        The lighter item of a pass first.
-    low, high : Array, passes + 1
-        Pass p computes cells low[p + 1] to high[p + 1] at least; ``source`` has cells low[p] to high[p].
-    clock : Array, team_count()
-        Every team's next pass.
     source, target : Array, whole blocks
         The rows of values before and after the pass.
-    kept : Array, passes_kept * 2 * words
-        Out, if ``tracing``: the decisions; pass p has place p % passes_kept in it, ``words`` for each item.
-    left, right
-        Only blocks with cells from ``left`` to ``right`` - 1 are computed: other ranks have the others.
+    kept
+        Out, if ``tracing``.
+    own
+        Only blocks with these cells are computed: other ranks have the others.
     at_once
         See `fill`.
     blocks
         Neighbouring blocks that a team computes before it goes on to others.
 
     """
-    step = clock[team_rank()]
-    weight1 = weights[2 * step]
-    weight2 = weights[2 * step + 1]
-    value1 = values[2 * step]
-    value2 = values[2 * step + 1]
-    reach = high[step]
-    lowest = max(low[step + 1], left) // (CELLS * team_size())
-    highest = min(high[step + 1], right - 1) // (CELLS * team_size())
-    row = i64(step % passes_kept) * i64(2 * words)
+    step = passes.clock[team_rank()]
+    light, heavy = 2 * step, 2 * step + 1
+    pair = Pair(passes.weights[light], passes.values[light], passes.weights[heavy], passes.values[heavy])
+    reach = passes.high[step]
+    lowest = max(passes.low[step + 1], own.left) // (CELLS * team_size())
+    highest = min(passes.high[step + 1], own.right - 1) // (CELLS * team_size())
+    row = i64(step % kept.passes) * i64(2 * kept.words)
     for share in range(lowest // blocks + team_rank(), highest // blocks + 1, team_count()):
         for block in range(max(lowest, share * blocks), min(highest + 1, (share + 1) * blocks)):
-            base = block * (CELLS * team_size())
-            last = base + CELLS * team_size() - 1
-            mine = base + lane()
-            found = u64(0)
-            if last > reach:
-                found = fill(source, target, mine, reach, weight1, value1, weight2, value2, SOME, at_once)
-            elif base >= weight1 + weight2:
-                found = fill(source, target, mine, reach, weight1, value1, weight2, value2, BOTH, at_once)
-            elif base >= weight2 and last < weight1 + weight2:
-                found = fill(source, target, mine, reach, weight1, value1, weight2, value2, EITHER, at_once)
-            elif base >= weight1 and last < weight2:
-                found = fill(source, target, mine, reach, weight1, value1, weight2, value2, FIRST, at_once)
-            elif last < weight1:
-                found = fill(source, target, mine, reach, weight1, value1, weight2, value2, NOTHING, at_once)
-            else:
-                found = fill(source, target, mine, reach, weight1, value1, weight2, value2, SOME, at_once)
+            decided = fill_block(source, target, block * (CELLS * team_size()), reach, pair, at_once)
             if tracing:
                 word = row + i64(block * team_size() + lane())
-                kept[word] = u32(found & 0xFFFFFFFF)
-                kept[word + i64(words)] = u32(found >> 32)
+                kept.bits[word] = u32(decided & 0xFFFFFFFF)
+                kept.bits[word + i64(kept.words)] = u32(decided >> 32)
     barrier()
     if lane() == 0:
-        clock[team_rank()] = step + 1
+        passes.clock[team_rank()] = step + 1
 
 
 @kernel
 def follow(
-    weights: Array[i32],
-    high: Array[i32],
-    kept: Array[u32],
-    words: i32,
-    first: i32,
-    left: i32,
-    lanes: Const[i32],
-    trace: Array[i32],
-    chosen: Array[u8],
-):
+    passes: Passes, kept: Decisions, first: i32, left: i32, lanes: Const[i32], trace: Array[i32], chosen: Array[u8]
+):  # fmt: skip
     """Trace the items of the passes in ``kept``, last first, as far as their cells are not below ``left``; one lane.
 
     Parameters
     ----------
-    kept, words
+    kept
         As `two_items` left them, launched with ``lanes`` lanes a team; ``first`` is the earliest pass in it.
     trace : Array, 2
         In and out: `ITEM` and `CELL`.
@@ -228,14 +252,14 @@ def follow(
     item = trace[ITEM]
     cell = trace[CELL]
     while item >= 2 * first:
-        weight = weights[item]
-        cell = min(cell, high[(item >> 1) + 1])
+        weight = passes.weights[item]
+        cell = min(cell, passes.high[(item >> 1) + 1])
         if cell < left:
             break
         block = cell // (CELLS * lanes)
         within = cell - block * (CELLS * lanes)
-        row = i64(item - 2 * first) * i64(words)
-        word = kept[row + i64(block * lanes + within % lanes)]
+        row = i64(item - 2 * first) * i64(kept.words)
+        word = kept.bits[row + i64(block * lanes + within % lanes)]
         if (word >> u32(within // lanes)) & 1 != 0:
             chosen[item] = u8(1)
             cell -= weight
@@ -244,29 +268,28 @@ def follow(
     trace[CELL] = cell
 
 
+@bundle
+class Items:
+    """Weights and values of items."""
+
+    weights: Array[i32]
+    values: Array[V]
+
+
 @function
-def best_value(
-    wave: i32,
-    index: i32,
-    window: Array[V],
-    one: i32,
-    two: i32,
-    choice: Array[u32],
-    weights: Array[i32],
-    values: Array[V],
-) -> V:
+def best_value(item: i32, capacity: i32, window: Window, choice: Array[u32], items: Items) -> V:
     """One cell of equation 4 for the engine of `core.search.dp.waves`: a wave is an item, its cells are capacities.
 
-    The best value of items 0 to ``wave`` within capacity ``index``; the choice is 1 if the last of them is taken.
+    The best value of items 0 to ``item`` within ``capacity``; the choice is 1 if the last of them is taken.
     """
     left_out = V(0)
     taken = V(0)
-    if wave > 0:
-        left_out = window[one + index]
-    if index >= weights[wave]:
-        taken = values[wave]
-        if wave > 0:
-            taken += window[one + index - weights[wave]]
+    if item > 0:
+        left_out = window.cells[window.one + capacity]
+    if capacity >= items.weights[item]:
+        taken = items.values[item]
+        if item > 0:
+            taken += window.cells[window.one + capacity - items.weights[item]]
     if taken > left_out:
         choice[0] = u32(1)
         return taken

@@ -6,7 +6,7 @@ bound: whole items as long as they fit, then the part of the next one that does,
 
 from __future__ import annotations
 
-from core.lang import Array, function, i32, i64, kernel, u8, u64
+from core.lang import Array, bundle, function, i32, i64, kernel, u8, u64
 
 LEVEL, LEFT, DONE = 0, 1, 2
 """The search's place: the next item to decide, the capacity left, and 1 at the end."""
@@ -14,79 +14,89 @@ VALUE, BEST, NODES = 0, 1, 2
 """Its numbers: the value of the items taken, the incumbent's, and the nodes bounded so far."""
 
 
+@bundle
+class Items:
+    """Items in order of value per weight, largest first; weights at most the capacity.
+
+    A left capacity times a value fits 64 bits, since they have 31 and 32.
+    """
+
+    weights: Array[i32]
+    values: Array[u64]
+    count: i32
+
+
+@bundle
+class Search:
+    """The state of a search.
+
+    Attributes
+    ----------
+    place : Array, 3; numbers : Array, 3
+        See `LEVEL` and `VALUE`.
+    taken, best : Array, items
+        1 for each item of the current and of the best selection; ``taken`` is 0 from `LEVEL` on.
+
+    """
+
+    place: Array[i32]
+    numbers: Array[u64]
+    taken: Array[u8]
+    best: Array[u8]
+
+
 @function
-def dantzig(item: i32, left: i32, items: i32, weights: Array[i32], values: Array[u64]) -> u64:
+def dantzig(item: i32, left: i32, items: Items) -> u64:
     """What items from ``item`` on add at most, in a capacity of ``left``."""
     added = u64(0)
-    while item < items:
-        weight = weights[item]
+    while item < items.count:
+        weight = items.weights[item]
         if weight > left:
-            return added + u64(left) * values[item] // u64(weight)
+            return added + u64(left) * items.values[item] // u64(weight)
         left -= weight
-        added += values[item]
+        added += items.values[item]
         item += 1
     return added
 
 
 @kernel
-def explore(
-    items: i32,
-    weights: Array[i32],
-    values: Array[u64],
-    budget: i64,
-    place: Array[i32],
-    numbers: Array[u64],
-    taken: Array[u8],
-    best: Array[u8],
-):
-    """Go on with a search until it ends or has bounded ``budget`` further nodes; one lane.
-
-    Parameters
-    ----------
-    weights, values : Array, items
-        In order of value per weight, largest first; weights at most the capacity. A left capacity times a value fits
-        64 bits, since they have 31 and 32.
-    place : Array, 3; numbers : Array, 3
-        In and out: the state, see `LEVEL` and `VALUE`.
-    taken, best : Array, items
-        In and out: 1 for each item of the current and of the best selection; ``taken`` is 0 from `LEVEL` on.
-
-    """
-    item = place[LEVEL]
-    left = place[LEFT]
-    value = numbers[VALUE]
-    incumbent = numbers[BEST]
+def explore(items: Items, search: Search, budget: i64):
+    """Go on with a search until it ends or has bounded ``budget`` further nodes; one lane."""
+    item = search.place[LEVEL]
+    left = search.place[LEFT]
+    value = search.numbers[VALUE]
+    incumbent = search.numbers[BEST]
     nodes = i64(0)
-    done = 0
-    while done == 0 and nodes < budget:
+    done = False
+    while not done and nodes < budget:
         nodes += 1
-        if value + dantzig(item, left, items, weights, values) > incumbent:
-            while item < items and weights[item] <= left:
-                left -= weights[item]
-                value += values[item]
-                taken[item] = u8(1)
+        if value + dantzig(item, left, items) > incumbent:
+            while item < items.count and items.weights[item] <= left:
+                left -= items.weights[item]
+                value += items.values[item]
+                search.taken[item] = u8(1)
                 item += 1
-            if item < items:
+            if item < items.count:
                 item += 1  # the first that does not fit is left out, and the rest bounded again
                 continue
             if value > incumbent:
                 incumbent = value
-                for k in range(items):
-                    best[k] = taken[k]
+                for k in range(items.count):
+                    search.best[k] = search.taken[k]
         # back to the last item that is taken, which is now left out
         item -= 1
-        while item >= 0 and taken[item] == 0:
+        while item >= 0 and search.taken[item] == 0:
             item -= 1
         if item < 0:
-            done = 1
+            done = True
         else:
-            taken[item] = u8(0)
-            left += weights[item]
-            value = value - values[item]
+            search.taken[item] = u8(0)
+            left += items.weights[item]
+            value = value - items.values[item]
             item += 1
-    place[LEVEL] = item
-    place[LEFT] = left
-    place[DONE] = done
-    numbers[VALUE] = value
-    numbers[BEST] = incumbent
-    numbers[NODES] = numbers[NODES] + u64(nodes)
+    search.place[LEVEL] = item
+    search.place[LEFT] = left
+    search.place[DONE] = i32(done)
+    search.numbers[VALUE] = value
+    search.numbers[BEST] = incumbent
+    search.numbers[NODES] = search.numbers[NODES] + u64(nodes)

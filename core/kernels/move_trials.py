@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.kernels.local_search import Hooks, nothing
+from core.kernels.hooks import D, Hooks
 from core.kernels.moves import change
-from core.lang import Array, Generic, Kernel, barrier, i32, kernel, lane, team_size, u32
-
-S = Generic("S")
+from core.kernels.walks import Move, S, Share
+from core.lang import Array, Kernel, barrier, i32, kernel, lane, team_size, u32
 
 
 class Trials(NamedTuple):
@@ -17,17 +16,17 @@ class Trials(NamedTuple):
     Attributes
     ----------
     build : Kernel
-        ``build(solution, ...)``: `Hooks.begin`.
+        ``build(solution, data)``: `Hooks.begin`.
     refresh : Kernel
-        ``refresh(first, end, changed, i, j, k, solution, ...)``: `Hooks.refresh`, every lane a worker.
+        ``refresh(share, changed, move, solution, data)``: `Hooks.refresh`, every lane a worker.
     ask : Kernel
-        ``ask(count, listed, found, solution, ...)``: `Hooks.delta` of the moves (i, j, k) in ``listed``.
+        ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``.
     ask_quick : Kernel
-        ``ask_quick(first, count, listed, found, solution, ...)``: `Hooks.quick` of neighbours ``first`` and on.
+        ``ask_quick(first, count, listed, differences, solution, data)``: `Hooks.quick` of neighbours ``first`` and on.
     ask_parts : Kernel
-        ``ask_parts(count, listed, found, solution, ...)``: `Hooks.partial`, every lane a worker.
+        ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane a worker.
     make : Kernel
-        ``make(i, j, k, solution, ...)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
+        ``make(move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
 
     """
 
@@ -41,58 +40,53 @@ class Trials(NamedTuple):
 
 def trial_kernels(hooks: Hooks, change_kind: int) -> Trials:
     """Make the kernels that try one problem's functions; ``change_kind`` is what a move does."""
-    data = hooks.data
-    delta = hooks.delta
-    quick = hooks.quick or nothing
-    begin, has_begin = hooks.begin or nothing, hooks.begin is not None
-    update, has_update = hooks.update or nothing, hooks.update is not None
-    move, has_move = hooks.move or nothing, hooks.move is not None
-    refresh = hooks.refresh or nothing
-    partial = hooks.partial or nothing
+    delta, quick, begin, update, move_by, refresh, partial = hooks
 
-    @kernel(pack=data)
-    def build(solution: Array[S], *data):
+    @kernel
+    def build(solution: Array[S], data: D):
         """The state of a walk that stands at the solution."""
-        if has_begin:
-            begin(solution, *data)
+        if begin is not None:
+            begin(solution, data)
 
-    @kernel(pack=data)
-    def refresh_all(first: u32, end: u32, changed: i32, i: i32, j: i32, k: i32, solution: Array[S], *data):
-        """What `quick` needs for neighbours ``first`` to ``end - 1``."""
-        refresh(lane(), team_size(), first, end, changed, i, j, k, solution, *data)
+    @kernel
+    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
+        """What `quick` needs for the neighbours of the share."""
+        refresh(Share(lane(), team_size(), share.first, share.end), changed, move, solution, data)
 
-    @kernel(pack=data)
-    def ask(count: i32, listed: Array[i32], found: Array[i32], solution: Array[S], *data):
+    @kernel
+    def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
         """What each listed move adds."""
         for m in range(lane(), count, team_size()):
-            difference = delta(solution, listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], *data)
-            found[m] = difference
+            difference = delta(solution, Move(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2]), data)
+            differences[m] = difference
 
-    @kernel(pack=data)
-    def ask_quick(first: u32, count: i32, listed: Array[i32], found: Array[i32], solution: Array[S], *data):
+    @kernel
+    def ask_quick(first: u32, count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
         """The same from what `refresh` has left."""
         for m in range(lane(), count, team_size()):
-            difference = quick(solution, first + u32(m), listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], *data)
-            found[m] = difference
+            move = Move(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2])
+            difference = quick(solution, first + u32(m), move, data)
+            differences[m] = difference
 
-    @kernel(pack=data)
-    def ask_parts(count: i32, listed: Array[i32], found: Array[i32], solution: Array[S], *data):
+    @kernel
+    def ask_parts(count: i32, listed: Array[i32], parts: Array[i32], solution: Array[S], data: D):
         """The same by all lanes together: every lane's part of each."""
         for m in range(count):
-            share = partial(lane(), team_size(), solution, listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], *data)
-            found[m * team_size() + lane()] = share
+            move = Move(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2])
+            part = partial(lane(), team_size(), solution, move, data)
+            parts[m * team_size() + lane()] = part
 
-    @kernel(pack=data)
-    def make(i: i32, j: i32, k: i32, solution: Array[S], *data):
+    @kernel
+    def make(move: Move, solution: Array[S], data: D):
         """Follow and make a move, as the search does."""
         barrier()
-        if has_update:
-            update(solution, i, j, k, *data)
+        if update is not None:
+            update(solution, move, data)
             barrier()
-        if has_move:
-            move(solution, i, j, k, *data)
+        if move_by is not None:
+            move_by(solution, move, data)
         else:
-            change(change_kind, solution, i, j, k)
+            change(change_kind, solution, move)
         barrier()
 
     return Trials(build, refresh_all, ask, ask_quick, ask_parts, make)

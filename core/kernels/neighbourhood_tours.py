@@ -18,6 +18,8 @@ from core.lang import (
     Array,
     Const,
     barrier,
+    boolean,
+    bundle,
     function,
     i32,
     kernel,
@@ -106,29 +108,12 @@ def band_of(distances: np.ndarray, tour: np.ndarray, k: int) -> np.ndarray:
     return np.clip(distances[tour[there], tour[here]], 0, FAR).astype(np.int32).reshape(-1)
 
 
-@function
-def settle(
-    layer: i32,
-    state: i32,
-    turn: i32,
-    n: i32,
-    k: Const[i32],
-    keep: Const[i32],
-    band: Array[i32],
-    links: Array[u32],
-    lasts: Array[u8],
-    before: Array[i32],
-    choices: Array[u8],
-    slot: i32,
-) -> i32:
-    """Least length of a way into a state from the layer ``before``; its predecessor, the first if several tie, is kept.
+@bundle
+class Problem:
+    """A start tour of ``n`` cities, and the states that every layer has.
 
-    Parameters
+    Attributes
     ----------
-    turn
-        The start tour begins at this city of the ``band``.
-    keep
-        1: write which predecessor it was to ``choices[slot]``.
     band : Array, n * (3 * k - 1)
         Row b, column c: distance to city b of the tour from the city c - (2 * k - 1) places further on, at most `FAR`.
     links : Array, states
@@ -137,76 +122,113 @@ def settle(
         The last city of a state of layer p is at position p + ``lasts`` - k.
 
     """
+
+    band: Array[i32]
+    links: Array[u32]
+    lasts: Array[u8]
+    n: i32
+
+
+@bundle
+class Rotations:
+    """The same tour from several cities on.
+
+    Attributes
+    ----------
+    turns : Array, count
+        Where in the tour each rotation begins.
+    lengths : Array, 2 * count * states
+        Of ways to the states of the even layers, then of the odd ones.
+
+    """
+
+    turns: Array[i32]
+    lengths: Array[i32]
+    count: i32
+
+
+@bundle
+class Cell:
+    """A state of a layer, of the rotation that begins at ``turn``, and the place of its choice."""
+
+    layer: i32
+    state: i32
+    turn: i32
+    place: i32
+
+
+@function
+def settle(
+    cell: Cell, problem: Problem, before: Array[i32], choices: Array[u8], k: Const[i32], keep: Const[boolean]
+) -> i32:  # fmt: skip
+    """Least length of a way into a state from the layer ``before``.
+
+    With ``keep`` it is written down which predecessor that is, the first one if several tie.
+    """
     least = FAR
-    last = i32(lasts[state])
-    position = layer + last - k
+    last = i32(problem.lasts[cell.state])
+    position = cell.layer + last - k
     # what lies outside the tour is never reached, so its successors may read any distance
-    if position > 0 and position < n:
-        city = position + turn
-        if city >= n:
-            city -= n
+    if position > 0 and position < problem.n:
+        city = position + cell.turn
+        if city >= problem.n:
+            city -= problem.n
         row = city * (3 * k - 1) + 2 * k - 2 - last
-        first = i32(links[state] & ((1 << FIRST_BITS) - 1))
-        count = i32(links[state] >> FIRST_BITS)
+        first = i32(problem.links[cell.state] & ((1 << FIRST_BITS) - 1))
+        count = i32(problem.links[cell.state] >> FIRST_BITS)
         choice = 0
         for c in range(count):
-            length = before[first + c] + band[row + i32(lasts[first + c])]
+            length = before[first + c] + problem.band[row + i32(problem.lasts[first + c])]
             if length < least:
                 least = length
                 choice = c
-        if keep == 1:
-            choices[slot] = u8(choice)
+        if keep:
+            choices[cell.place] = u8(choice)
     return least
 
 
 @kernel
 def layers_in_teams(
-    band: Array[i32],
-    links: Array[u32],
-    lasts: Array[u8],
-    n: i32,
-    k: Const[i32],
-    states: Const[i32],
-    rotations: i32,
-    turns: Array[i32],
+    problem: Problem,
+    rotations: Rotations,
     begin: i32,
     end: i32,
-    keep: Const[i32],
-    values: Array[i32],
     choices: Array[u8],
+    k: Const[i32],
+    states: Const[i32],
+    keep: Const[boolean],
 ):
     """Layers ``begin`` to ``end`` - 1 of all rotations; a team keeps two layers of its rotation in shared memory.
 
     Parameters
     ----------
-    turns : Array, rotations
-        Where in the tour each rotation begins.
-    keep
-        1, with one rotation only: write all choices.
-    values : Array, 2 * rotations * states
-        Lengths of the even layers, then of the odd ones: layer ``begin`` - 1 in, ``end`` - 1 out.
+    rotations
+        In: lengths of layer ``begin`` - 1; out: those of layer ``end`` - 1.
     choices : Array, (end - begin) * states
+    keep
+        With one rotation only: write all choices.
 
     """
     lengths = shared_array(2 * states, i32)
-    for r in range(team_rank(), rotations, team_count()):
-        turn = turns[r]
+    for r in range(team_rank(), rotations.count, team_count()):
+        turn = rotations.turns[r]
         now = (begin - 1 & 1) * states
-        base = ((begin - 1 & 1) * rotations + r) * states
+        base = ((begin - 1 & 1) * rotations.count + r) * states
         for s in range(lane(), states, team_size()):
-            lengths[now + s] = values[base + s]
+            lengths[now + s] = rotations.lengths[base + s]
         barrier()
         for layer in range(begin, end):
             then = states - now
             row = (layer - begin) * states
             for s in range(lane(), states, team_size()):
-                least = settle(layer, s, turn, n, k, keep, band, links, lasts, view(lengths, now), choices, row + s)
+                cell = Cell(layer, s, turn, row + s)
+                least = settle(cell, problem, view(lengths, now), choices, k, keep)
                 lengths[then + s] = least
             barrier()
             now = then
-        base = ((end - 1 & 1) * rotations + r) * states
+        base = ((end - 1 & 1) * rotations.count + r) * states
         for s in range(lane(), states, team_size()):
-            values[base + s] = lengths[now + s]
+            rotations.lengths[base + s] = lengths[now + s]
         barrier()
 
 
@@ -214,17 +236,12 @@ def layers_in_teams(
 def layer_over_teams(
     ahead: i32,
     step: Array[i32],
-    band: Array[i32],
-    links: Array[u32],
-    lasts: Array[u8],
-    n: i32,
-    k: Const[i32],
-    states: i32,
-    rotations: i32,
-    turns: Array[i32],
-    keep: Const[i32],
-    values: Array[i32],
+    problem: Problem,
+    rotations: Rotations,
     choices: Array[u8],
+    states: i32,
+    k: Const[i32],
+    keep: Const[boolean],
 ):
     """The layer ``ahead`` of the next one, of all rotations, by all lanes of all teams; none after the last.
 
@@ -233,16 +250,16 @@ def layer_over_teams(
     """
     layer = step[NEXT] + ahead
     if layer < step[END]:
-        items = rotations * states
+        items = rotations.count * states
         then = (layer & 1) * items
         now = items - then
         row = (layer - step[BEGIN]) * states
         for item in range(team_rank() * team_size() + lane(), items, team_count() * team_size()):
             r = item // states
             s = item - r * states
-            before = now + r * states
-            least = settle(layer, s, turns[r], n, k, keep, band, links, lasts, view(values, before), choices, row + s)
-            values[then + item] = least
+            cell = Cell(layer, s, rotations.turns[r], row + s)
+            least = settle(cell, problem, view(rotations.lengths, now + r * states), choices, k, keep)
+            rotations.lengths[then + item] = least
 
 
 @kernel

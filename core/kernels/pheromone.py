@@ -6,12 +6,16 @@ Systems 16, 2000. A deposit is an integer and so are all sums: no order of the a
 
 from __future__ import annotations
 
-from core.kernels.ants import ANT, BEST, COLUMNS, FOUND_AT, ITERATION
+from core.kernels.ants import ANT, BEST, FOUND_AT, ITERATION, Ant, Colony
+from core.kernels.roulette import COLUMNS, Choice
 from core.lang import (
     Array,
     Const,
+    Rows,
     atomic_add,
     barrier,
+    boolean,
+    bundle,
     f32,
     function,
     i32,
@@ -26,7 +30,6 @@ from core.lang import (
     team_count,
     team_rank,
     team_size,
-    u16,
     u32,
     u64,
 )
@@ -35,149 +38,162 @@ from core.lang.library import team_max, team_sum
 MOST = 0xFFFFFFFF
 NOTHING = 0xFFFFFFFFFFFFFFFF
 TOGETHER = 16
-"""Maxima that a lane keeps side by side: one after the other, each would wait for the last."""
+"""Independent maxima of a lane, which hide the latency of a chain of dependent ones."""
 LARGEST_FLOAT = 4294967040.0
 """The largest f32 below 2^32."""
 
 
+@bundle
+class Trails:
+    """The pheromone between any two of n cities.
+
+    Attributes
+    ----------
+    pheromone : Array, n * n
+        The same from i to j and from j to i; 0 from a city to itself.
+    deposits : Array, n * n
+        Of this iteration, from the smaller to the larger city.
+
+    """
+
+    pheromone: Array[u32]
+    deposits: Array[u32]
+    n: i32
+
+
+@bundle
+class Update:
+    """How pheromone changes from iteration to iteration; parts are those of 2^32.
+
+    Attributes
+    ----------
+    rho
+        Part that evaporates (equation 2).
+    quota, lower_bound
+        A tour of length L deposits quota // max(L, lower_bound) (equation 3).
+    floor_ratio
+        Max-Min Ant System: the smallest trail as a part of the largest one.
+    stagnation, smoothing
+        After every such number of iterations without a better tour trails move towards the largest by this part of
+        the way; 0: never.
+
+    """
+
+    rho: u32
+    quota: u64
+    lower_bound: u32
+    floor_ratio: u32
+    stagnation: u32
+    smoothing: u32
+
+
 @kernel
-def begin(pheromone: Array[u32], delta: Array[u32], n: i32, start: u32):
+def begin(trails: Trails, start: u32):
     """Put the same pheromone on every edge, and none on the way from a city to itself."""
+    n = trails.n
     for k in range(team_rank() * team_size() + lane(), n * n, team_count() * team_size()):
-        pheromone[k] = start if k % (n + 1) != 0 else 0
-        delta[k] = u32(0)
-
-
-@function
-def share(quota: u64, lower_bound: u32, length: u32) -> u32:
-    """A deposit of equation 3 in units of pheromone: ``quota`` / length."""
-    return u32(quota // u64(max(length, lower_bound)))
+        trails.pheromone[k] = start if k % (n + 1) != 0 else 0
+        trails.deposits[k] = u32(0)
 
 
 @kernel
-def judge(
-    tours: Array[u16],
-    n: i32,
-    first: i32,
-    adopt: i32,
-    best_every: i32,
-    state: Array[u32],
-    least: Array[u64],
-    curve: Array[u32],
-    best: Array[u16],
-    laid: Array[u16],
-    laid_length: Array[u32],
-    ticket: Array[u32],
-):
+def judge(ants: Rows[Ant], adopt: boolean, best_every: i32, colony: Colony, laid: Ant):
     """End an iteration's construction: keep the best tour; choose the one that deposits in a Max-Min Ant System.
 
     Parameters
     ----------
-    tours : Array, ants * n
-    first
-        Number of the ant whose tour is the first.
+    ants
+        Among them the one that ``colony.least`` names.
     adopt
-        1: only take over the tour, if it is better than the best so far; no iteration has ended.
+        Only take over its tour, if it is better than the best so far; no iteration has ended.
     best_every
         The best tour so far deposits in every such iteration, the iteration's best in others; 0: never.
-    least : Array, 1
-        Length << 32 | ant of the iteration's best tour; emptied for the next.
-    curve : Array, iterations
-        Out: that length.
-    best, laid : Array, n
-        Out: the best tour so far, and the one that deposits; ``laid_length`` its length.
-    ticket : Array, 1
-        Set to 0, for the local search of the next iteration.
+    laid
+        Out: the tour that deposits.
 
     """
     if team_rank() == 0:
-        length = u32(least[0] >> 32)
-        ant = u32(least[0])
-        base = (i32(ant) - first) * n
-        iteration = state[ITERATION]
-        known = state[BEST]
-        if length < known:
-            for p in range(lane(), n, team_size()):
-                best[p] = tours[base + p]
-        if adopt == 0:
-            old = length >= known and best_every > 0
-            old = old and (iteration + 1) % u32(max(best_every, 1)) == 0
-            for p in range(lane(), n, team_size()):
-                if old:
-                    laid[p] = best[p]
+        length = u32(colony.least[0] >> 32)
+        ant = u32(colony.least[0])
+        shortest = ants[i32(ant) - ants[0].first]
+        iteration = colony.state[ITERATION]
+        record = colony.state[BEST]
+        if length < record:
+            for p in range(lane(), laid.n, team_size()):
+                colony.best[p] = shortest.tour[p]
+        if not adopt:
+            lays_best = length >= record and best_every > 0
+            lays_best = lays_best and (iteration + 1) % u32(max(best_every, 1)) == 0
+            for p in range(lane(), laid.n, team_size()):
+                if lays_best:
+                    laid.tour[p] = colony.best[p]
                 else:
-                    laid[p] = tours[base + p]
+                    laid.tour[p] = shortest.tour[p]
             if lane() == 0:
-                laid_length[0] = known if old else length
+                laid.length[0] = record if lays_best else length
         barrier()
         if lane() == 0:
-            if length < known:
-                state[BEST] = length
-                state[ANT] = ant
-                state[FOUND_AT] = iteration if adopt == 0 else iteration - 1
-            if adopt == 0:
-                curve[i32(iteration)] = length
-                state[ITERATION] = iteration + 1
-            least[0] = NOTHING
-            ticket[0] = u32(0)
+            if length < record:
+                colony.state[BEST] = length
+                colony.state[ANT] = ant
+                colony.state[FOUND_AT] = iteration - 1 if adopt else iteration
+            if not adopt:
+                colony.curve[i32(iteration)] = length
+                colony.state[ITERATION] = iteration + 1
+            colony.least[0] = NOTHING
+            colony.ticket[0] = u32(0)
+
+
+@function
+def share(length: u32, update: Update) -> u32:
+    """What a tour deposits on each of its edges (equation 3)."""
+    return u32(update.quota // u64(max(length, update.lower_bound)))
 
 
 @kernel
-def deposit(tours: Array[u16], lengths: Array[u32], n: i32, ants: i32, quota: u64, lower_bound: u32, delta: Array[u32]):
-    """Equation 3 and algorithm 7: every ant adds its share to the edges of its tour, at (smaller city, larger city)."""
-    for ant in range(team_rank(), ants, team_count()):
-        base = ant * n
-        added = share(quota, lower_bound, lengths[ant])
-        for p in range(lane(), n, team_size()):
-            a = i32(tours[base + p])
-            b = i32(tours[base + (p + 1 if p + 1 < n else 0)])
-            atomic_add(delta, min(a, b) * n + max(a, b), added)
+def deposit(ants: Rows[Ant], update: Update, trails: Trails):
+    """Algorithm 7: every ant adds its share to the edges of its tour."""
+    for row in range(team_rank(), ants.count, team_count()):
+        one = ants[row]
+        added = share(one.length[0], update)
+        for p in range(lane(), one.n, team_size()):
+            a = i32(one.tour[p])
+            b = i32(one.tour[p + 1 if p + 1 < one.n else 0])
+            atomic_add(trails.deposits, min(a, b) * one.n + max(a, b), added)
 
 
 @kernel
-def evaporate(
-    pheromone: Array[u32],
-    delta: Array[u32],
-    n: i32,
-    rho: u32,
-    limited: Const[i32],
-    quota: u64,
-    lower_bound: u32,
-    floor_ratio: u32,
-    stagnation: u32,
-    smoothing: u32,
-    state: Array[u32],
-):
-    """Equations 2 and 3 and algorithm 6: a part ``rho`` / 2^32 evaporates, the deposits come on top.
+def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: Colony):
+    """Equation 2 and algorithm 6: a part of the pheromone evaporates, the deposits come on top.
 
-    With ``limited`` the trails stay between a largest value, which the best tour so far would reach if it deposited
-    for ever, and ``floor_ratio`` / 2^32 of it; after every ``stagnation`` iterations without a better tour they move
-    towards the largest by ``smoothing`` / 2^32 of the way.
+    If they are ``limited``, trails stay between a largest value, which the best tour so far would reach if it deposited
+    for ever, and a part of it.
     """
+    n = trails.n
     highest = u32(MOST)
     lowest = u32(1)
     smooth = False
-    if limited != 0:
-        top = (u64(share(quota, lower_bound, state[BEST])) << 32) // u64(rho)
-        highest = u32(min(top, u64(MOST)))
-        lowest = max(u32(1), mulhi(highest, floor_ratio))
-        waited = state[ITERATION] - 1 - state[FOUND_AT]
-        if stagnation > 0 and waited > 0:
-            smooth = waited % stagnation == 0
+    if limited:
+        limit = (u64(share(colony.state[BEST], update)) << 32) // u64(update.rho)
+        highest = u32(min(limit, u64(MOST)))
+        lowest = max(u32(1), mulhi(highest, update.floor_ratio))
+        waited = colony.state[ITERATION] - 1 - colony.state[FOUND_AT]
+        if update.stagnation > 0 and waited > 0:
+            smooth = waited % update.stagnation == 0
     for i in range(team_rank(), n, team_count()):
         for j in range(i + 1 + lane(), n, team_size()):
             k = i * n + j
-            left = pheromone[k] - mulhi(pheromone[k], rho)
-            trail = left + delta[k]
+            left = trails.pheromone[k] - mulhi(trails.pheromone[k], update.rho)
+            trail = left + trails.deposits[k]
             if trail < left:
                 trail = u32(MOST)
-            if limited != 0:
+            if limited:
                 if smooth and trail < highest:
-                    trail += mulhi(highest - trail, smoothing)
+                    trail += mulhi(highest - trail, update.smoothing)
                 trail = min(max(trail, lowest), highest)
-            delta[k] = u32(0)
-            pheromone[k] = trail
-            pheromone[j * n + i] = trail
+            trails.deposits[k] = u32(0)
+            trails.pheromone[k] = trail
+            trails.pheromone[j * n + i] = trail
 
 
 @function
@@ -203,19 +219,43 @@ def power(x: f32, exponent: Const[i32]) -> f32:
     return result
 
 
+@function
+def largest_trail(i: i32, trails: Trails) -> u32:
+    """The largest trail of a city that this lane sees."""
+    trail = u32(0)
+    for j in range(lane(), trails.n, team_size()):
+        trail = max(trail, trails.pheromone[i * trails.n + j])
+    return trail
+
+
+@function
+def merit(k: i32, scale: f32, trails: Trails, heuristic: Array[f32], alpha: Const[i32]) -> f32:
+    """Equation 1's tau^alpha * eta^beta of an edge, where ``scale`` is the row's largest tau."""
+    return power(f32(trails.pheromone[k]) / scale, alpha) * heuristic[k]
+
+
+@function
+def largest_merit(i: i32, scale: f32, trails: Trails, heuristic: Array[f32], alpha: Const[i32]) -> f32:
+    """The largest `merit` of a city that this lane sees."""
+    n = trails.n
+    best = local_array(TOGETHER, f32)
+    for s in range(TOGETHER):
+        best[s] = f32(0.0)
+    whole = n - n % (TOGETHER * team_size())
+    for j in range(lane(), whole, TOGETHER * team_size()):
+        for s in range(TOGETHER):
+            best[s] = max(best[s], merit(i * n + j + s * team_size(), scale, trails, heuristic, alpha))
+    largest = f32(0.0)
+    for s in range(TOGETHER):
+        largest = max(largest, best[s])
+    for j in range(whole + lane(), n, team_size()):
+        largest = max(largest, merit(i * n + j, scale, trails, heuristic, alpha))
+    return largest
+
+
 @kernel
-def weigh(
-    pheromone: Array[u32],
-    heuristic: Array[f32],
-    alpha: Const[i32],
-    n: i32,
-    stride: i32,
-    weights: Array[u32],
-    near_cities: Array[u16],
-    near_weights: Array[u32],
-    listed: Const[i32],
-):
-    """The weights of equation 1, tau^alpha * eta^beta, scaled row by row so that a row sums to less than 2^32.
+def weigh(trails: Trails, heuristic: Array[f32], alpha: Const[i32], choice: Choice, listed: Const[boolean]):
+    """The weights of equation 1, scaled row by row so that a row sums to less than 2^32.
 
     Parameters
     ----------
@@ -223,49 +263,33 @@ def weigh(
         eta^beta as a part of the row's largest; 0 from a city to itself.
     alpha
         256 times the exponent.
-    weights : Array, n * stride
-        Out: at least 1 from a city to every other, 0 to itself and beyond n.
-    near_cities : Array, n * 32
-        Candidate lists; if ``listed``, their weights come to ``near_weights``.
+    choice
+        Out: weights, at least 1 from a city to every other; if ``listed``, those of the candidate lists too.
 
     """
-    most_trail = shared_array(team_size(), u32)
-    most = shared_array(team_size(), f32)
-    sums = shared_array(team_size(), u64)
-    best = local_array(TOGETHER, f32)
+    trail_of_lane = shared_array(team_size(), u32)
+    merit_of_lane = shared_array(team_size(), f32)
+    sum_of_lane = shared_array(team_size(), u64)
+    n = trails.n
     for i in range(team_rank(), n, team_count()):
-        trail = u32(0)
-        for j in range(lane(), n, team_size()):
-            trail = max(trail, pheromone[i * n + j])
-        trail = team_max(trail, most_trail)
+        trail = team_max(largest_trail(i, trails), trail_of_lane)
         scale = f32(trail)
-        for s in range(TOGETHER):
-            best[s] = f32(0.0)
-        whole = n - n % (TOGETHER * team_size())
-        for j in range(lane(), whole, TOGETHER * team_size()):
-            for s in range(TOGETHER):
-                k = i * n + j + s * team_size()
-                best[s] = max(best[s], power(f32(pheromone[k]) / scale, alpha) * heuristic[k])
-        largest = f32(0.0)
-        for s in range(TOGETHER):
-            largest = max(largest, best[s])
-        for j in range(whole + lane(), n, team_size()):
-            largest = max(largest, power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j])
-        largest = team_max(largest, most)
+        largest = team_max(largest_merit(i, scale, trails, heuristic, alpha), merit_of_lane)
         total = u64(0)
         for j in range(lane(), n, team_size()):
-            part = power(f32(pheromone[i * n + j]) / scale, alpha) * heuristic[i * n + j]
-            weight = u32(part / largest * LARGEST_FLOAT)
+            part = merit(i * n + j, scale, trails, heuristic, alpha) / largest
+            weight = u32(part * LARGEST_FLOAT)
             total += u64(weight)
-            weights[i * stride + j] = weight
-        for j in range(n + lane(), stride, team_size()):
-            weights[i * stride + j] = u32(0)
-        total = team_sum(total, sums)
+            choice.weights[i * choice.stride + j] = weight
+        for j in range(n + lane(), choice.stride, team_size()):
+            choice.weights[i * choice.stride + j] = u32(0)
+        total = team_sum(total, sum_of_lane)
         factor = u32(min((u64(MOST - u32(n)) << 32) // total, u64(MOST)))
         for j in range(lane(), n, team_size()):
-            weight = max(u32(1), mulhi(weights[i * stride + j], factor))
-            weights[i * stride + j] = weight if j != i else 0
-        if listed != 0:
+            weight = max(u32(1), mulhi(choice.weights[i * choice.stride + j], factor))
+            choice.weights[i * choice.stride + j] = weight if j != i else 0
+        if listed:
             barrier()
             for s in range(lane(), COLUMNS, team_size()):
-                near_weights[i * COLUMNS + s] = weights[i * stride + i32(near_cities[i * COLUMNS + s])]
+                near = i32(choice.near_cities[i * COLUMNS + s])
+                choice.near_weights[i * COLUMNS + s] = choice.weights[i * choice.stride + near]

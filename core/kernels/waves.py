@@ -12,8 +12,9 @@ from core.lang import (
     Array,
     Const,
     Generic,
-    Pack,
+    bundle,
     i32,
+    i64,
     kernel,
     lane,
     local_array,
@@ -25,59 +26,72 @@ from core.lang import (
 )
 
 V = Generic("V")
+D = Generic("D")
 SPAN = 32
 """Neighbouring cells whose choices go to neighbouring words, so that neighbouring lanes write them."""
 
 
-def wave_kernel(cell: Any, data: Pack) -> Any:
+@bundle
+class Window:
+    """Cell k of the wave before is ``cells[one + k]``, of the wave before that ``cells[two + k]``."""
+
+    cells: Array[V]
+    one: i32
+    two: i32
+
+
+@bundle
+class Wave:
+    """The wave ``number``: ``count`` cells, numbered from ``first``, which lie in the window from ``begin`` on."""
+
+    number: i32
+    count: i32
+    first: i32
+    begin: i32
+
+
+@bundle
+class Kept:
+    """Choices, packed into words; those of a launch begin at the word ``begin``."""
+
+    words: Array[u32]
+    begin: i64
+
+
+def wave_kernel(cell: Any) -> Any:
     """Make the kernel that computes a wave of a problem.
 
     Parameters
     ----------
     cell
-        ``cell(wave, index, window, one, two, choice, ...data) -> V``; see `core.search.dp.waves.Waves`.
-    data
-        The names that ``cell`` may ask for.
+        ``cell(wave, number, window, choice, data) -> V``; see `core.search.dp.waves.Waves`.
 
     """
 
-    @kernel(pack=data)
-    def compute_wave(
-        window: Array[V],
-        kept: Array[u32],
-        wave: i32,
-        cells: i32,
-        first: i32,
-        here: i32,
-        one: i32,
-        two: i32,
-        kept_here: i32,
-        bits: Const[i32],
-        *data,
-    ):
-        """Cells ``window[here + k]`` of a wave, and ``bits`` bits of choice of each packed into words of ``kept``.
+    @kernel
+    def compute_wave(wave: Wave, window: Window, kept: Kept, bits: Const[i32], data: D):
+        """The cells of a wave, and ``bits`` bits of choice of each.
 
         Word ``q * SPAN + r`` holds those of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
-        ``per`` is 32 // ``bits``. Cell k of the window has the number ``first + k``, and ``one`` and ``two`` are where
-        the cells number 0 of the two waves before would be.
+        ``per`` is 32 // ``bits``.
         """
         choice = local_array(1, u32)
         me = team_rank() * team_size() + lane()
         everyone = team_count() * team_size()
         if bits == 0:
-            for k in range(me, cells, everyone):
-                window[here + k] = cell(wave, first + k, window, one, two, choice, *data)
+            for k in range(me, wave.count, everyone):
+                window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
         else:
             per = 32 // bits
-            words = (cells + SPAN * per - 1) // (SPAN * per) * SPAN
+            words = (wave.count + SPAN * per - 1) // (SPAN * per) * SPAN
             for w in range(me, words, everyone):
                 packed = u32(0)
                 base = w // SPAN * SPAN * per + w % SPAN
-                for s in range(min(per, (cells - base + SPAN - 1) // SPAN)):
+                for s in range(min(per, (wave.count - base + SPAN - 1) // SPAN)):
                     k = base + s * SPAN
                     choice[0] = u32(0)
-                    window[here + k] = cell(wave, first + k, window, one, two, choice, *data)
+                    window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
                     packed = packed | choice[0] << (s * bits)
-                kept[kept_here + w] = packed
+                kept.words[kept.begin + w] = packed
 
     return compute_wave

@@ -2,6 +2,7 @@
 
 from core.lang.bundles import Row, Rows, bundle
 from core.lang.decorators import Kernel, function, kernel
+from core.lang.errors import KernelError
 from core.lang.intrinsics import (
     atomic_add,
     atomic_cas,
@@ -17,7 +18,6 @@ from core.lang.intrinsics import (
     max,
     min,
     mulhi,
-    part,
     popcount,
     pow,
     set_bits,
@@ -30,13 +30,11 @@ from core.lang.intrinsics import (
     unroll,
     view,
 )
-from core.lang.source import Function, KernelError
+from core.lang.source import Function
 from core.lang.types import (
     Array,
     Const,
     Generic,
-    Pack,
-    Parts,
     Table,
     boolean,
     f32,
@@ -58,8 +56,6 @@ __all__ = [
     "Generic",
     "Kernel",
     "KernelError",
-    "Pack",
-    "Parts",
     "Row",
     "Rows",
     "Table",
@@ -87,7 +83,6 @@ __all__ = [
     "max",
     "min",
     "mulhi",
-    "part",
     "popcount",
     "pow",
     "set_bits",

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import copy
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from core.errors import UserError
-from core.lang.types import SCALARS, Array, Generic, Table, boolean, described, i32
+from core.errors import LaunchRefused, UserError
+from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described, i32
 
 FORM = " is"
 """What follows a parameter's name where its `Form` stands among the types of a launch: no identifier has spaces."""
 
 
 class Row(Array):
-    """``Row[i32, 9]``, ``Row[i32, "n"]``: an array of a bundle of which every row of `Rows` has a part of its own.
+    """``Row(i32, 9)``, ``Row(i32, "n")``: an array of a bundle of which every row of `Rows` has a part of its own.
 
     Parameters
     ----------
@@ -30,12 +29,9 @@ class Row(Array):
 
     def __init__(self, element: Any, size: int | str) -> None:
         super().__init__(element)
+        if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
+            raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
-
-    def __class_getitem__(cls, given: Any) -> Row:
-        if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (int, str))):
-            raise TypeError("a Row has a type and a size: Row[i32, 9] or Row[i32, 'n']")
-        return cls(*given)
 
 
 class RowsOf(NamedTuple):
@@ -75,32 +71,49 @@ class Form:
 
 
 def kind_text(kind: Any) -> str:
-    """A field's kind as its source text reads."""
+    """A field's kind as its source text reads; of a bundle, all its fields."""
     if isinstance(kind, Row):
-        return f"Row[{described(kind.element)}, {kind.size!r}]"
+        return f"Row({described(kind.element)}, {kind.size!r})"
+    if is_bundle(kind):
+        return _fields_text(kind, fields_of(kind))
     return repr(kind) if isinstance(kind, Form) else described(kind)
+
+
+def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
+    return f"{cls.__qualname__}({', '.join(f'{name}: {kind_text(kind)}' for name, kind in kinds.items())})"
 
 
 def bundle(cls: type) -> Any:
     """Decorator: the class is a bundle, whose fields are its annotations; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Array[...]``, ``Row[...]`` or another bundle. ``Cut(weights, n)`` makes one, in kernels
-    too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the backend allocates them.
-    Fields are read by ``cut.n`` and never assigned.
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, ``Row(...)`` or another bundle. ``Cut(weights, n)``
+    makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be left out, so that the
+    backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
     Raises
     ------
     UserError
-        A field that is none of these, a row whose size is no number of the bundle, or a bundle within itself.
+        A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
+        is less than 1 or no integer of the bundle, or a bundle within itself.
 
     """
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, kind in vars(cls).get("__annotations__", {}).items():
-        fields[name] = _kind(cls, name, kind, frame)
+    for name, given in vars(cls).get("__annotations__", {}).items():
+        kind = _kind(cls, name, given, frame)
+        if name in vars(cls):
+            raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
+        if name in fields and kind_text(fields[name]) != kind_text(kind):
+            inherited = kind_text(fields[name])
+            raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+        if name.startswith("__"):
+            raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
+        fields[name] = kind
     for name, kind in fields.items():
+        if isinstance(kind, Row) and isinstance(kind.size, int) and kind.size < 1:
+            raise UserError(f"{cls.__qualname__}.{name}: a row of {kind.size} elements; expected 1 or more")
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
             raise UserError(f"{cls.__qualname__}.{name}: rows of {kind.size!r} elements; integers here: {numbers}")
@@ -117,7 +130,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     text = given if isinstance(given, str) else described(given)
     if isinstance(given, str):
         names = {**frame.f_globals, **frame.f_locals}
-        if cls.__name__ not in names and given == cls.__name__:
+        if given.strip("'\"") == cls.__name__:
             raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
         try:
             given = eval(given, names)
@@ -125,29 +138,40 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
     element = given.element if isinstance(given, Array) else given
     known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
+    if isinstance(given, Const):
+        known = given.scalar in SCALARS or given.scalar is boolean
     if not known or isinstance(given, Table):
         raise UserError(
-            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Array[...], Row[...] or "
-            "a bundle"
+            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
+            "Row(...) or a bundle"
         )
     return given
 
 
 def _scalar_kind(kind: Any) -> str:
+    kind = kind.scalar if isinstance(kind, Const) else kind
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
 
-def _init(self: Any, *values: Any, **named: Any) -> None:
+def _init(self: Any, /, *values: Any, **named: Any) -> None:
     """Take the fields in their order, or by name."""
     fields = fields_of(type(self))
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    given = dict(zip(fields, values, strict=False)) | named
+    if len(values) == len(fields) and not named:
+        vars(self).update(zip(fields, values, strict=True))
+        return
+    given = dict(zip(fields, values, strict=False))
+    for name in given.keys() & named.keys():
+        raise UserError(f"{type(self).__qualname__}: two values for its field {name}")
+    given |= named
     for name in given.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
     for name, kind in fields.items():
         if name not in given and not isinstance(kind, Row):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
+        if is_bundle(kind) and not isinstance(given[name], kind):
+            raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {given[name]!r}")
         setattr(self, name, given.get(name))
 
 
@@ -209,35 +233,54 @@ def placed(given: Any, place: str) -> Any:
     for name, kind in form_of(given).kinds:
         value = getattr(given, name)
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
-            kinds[name] = Table(kind.element, place, value.size)
+            kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
     found.__placed__ = kinds
     return found
 
 
-def form_of(given: Any, declared: Any = None) -> Form:
-    """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
+def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
+    """The form of a bundle; of the fields that the class ``declared`` has, if it is given.
+
+    A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
+    """
     own = vars(given).get("__placed__", {})
     cls: type = declared or type(given)
-    if not own and (plain := plain_form(cls)) is not None:
-        return plain
+    if not own and (found := plain_form(cls, owner)) is not None:
+        return found
     kinds: list[tuple[str, Any]] = []
     for name, kind in fields_of(cls).items():
-        kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
+        if is_bundle(kind):
+            kinds.append((name, form_of(getattr(given, name), kind, owner)))
+        else:
+            kinds.append((name, _owned(own.get(name, kind), owner)))
     return form_with(cls, tuple(kinds))
 
 
 @lru_cache(maxsize=1024)
-def plain_form(cls: type) -> Form | None:
-    """The form of a bundle of which nothing is placed; None if it has bundles within, of which something may be."""
-    kinds = tuple(fields_of(cls).items())
-    return None if any(is_bundle(kind) for _, kind in kinds) else Form(cls, kinds)
+def plain_form(cls: type, owner: str = "") -> Form | None:
+    """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
+    kinds = fields_of(cls)
+    if any(map(is_bundle, kinds.values())):
+        return None
+    return form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds.items()))
 
 
 @lru_cache(maxsize=1024)
 def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> Form:
     """One `Form` for all bundles of a class whose fields are of these kinds."""
     return Form(bundle, kinds)
+
+
+@lru_cache(maxsize=1024)
+def _owned(kind: Any, owner: str) -> Any:
+    """A field's kind with its `Generic`, if it has an owner, named after it."""
+    if owner and isinstance(kind, Generic):
+        return Generic(f"{kind.name} of {owner}")
+    if owner and isinstance(kind, Array) and isinstance(kind.element, Generic):
+        kind = copy.copy(kind)
+        kind.element = _owned(kind.element, owner)
+    return kind
 
 
 def is_bundled(kind: Any) -> bool:
@@ -260,7 +303,12 @@ def kinds_by_name(name: str, is_rows: bool, form: Form) -> dict[str, Any]:
     return found
 
 
-def values_in_order(given: Any, form: Form) -> list[Any]:
+def values_by_name(name: str, given: Any, form: Form) -> Iterator[tuple[str, Any]]:
+    """The values of `kinds_by_name`'s parameters, by the same names."""
+    return zip(kinds_by_name(name, isinstance(given, Rows), form), _values(given, form), strict=True)
+
+
+def _values(given: Any, form: Form) -> list[Any]:
     """The values of `kinds_by_name`'s parameters, in the same order."""
     found: list[Any] = []
     if isinstance(given, Rows):
@@ -269,21 +317,44 @@ def values_in_order(given: Any, form: Form) -> list[Any]:
     for field, inner in form.kinds:
         value = getattr(given, field)
         if isinstance(inner, Form):
-            found += values_in_order(value, inner)
+            found += _values(value, inner)
         else:
             found.append(value)
     return found
 
 
 def row_sizes(given: Any) -> dict[str, int]:
-    """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
-    return {name: int(getattr(given, size) if isinstance(size, str) else size) for name, size in rows_of(type(given))}
+    """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
+
+    Raises
+    ------
+    UserError
+        The bundle's number that says so is none, or negative.
+
+    """
+    cls: type = type(given)
+    found = {}
+    for name, said in sizes_of_rows(cls).items():
+        size = getattr(given, said) if isinstance(said, str) else said
+        if not hasattr(size, "__index__") or size < 0:
+            raise UserError(f"{cls.__name__}.{name}: rows of {size!r} elements; expected 0 or more")
+        found[name] = int(size)
+    return found
 
 
 @lru_cache(maxsize=1024)
-def rows_of(cls: type) -> tuple[tuple[str, int | str], ...]:
-    """The `Row` fields of a class and their sizes."""
-    return tuple((name, kind.size) for name, kind in fields_of(cls).items() if isinstance(kind, Row))
+def sizes_of_rows(cls: type) -> dict[str, int | str]:
+    """The size of every `Row` field: a number, or the name of the field that holds it."""
+    return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, Row)}
+
+
+def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
+    """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    for name, size in row_sizes(given).items():
+        yield f"{path}.{name}", getattr(given, name), size
+    for name, kind in fields_of(type(given)).items():
+        if is_bundle(kind):
+            yield from rows_within(f"{path}.{name}", getattr(given, name))
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:
@@ -293,6 +364,47 @@ def made(cls: type, values: dict[str, Any]) -> Any:
     return found
 
 
-def checked_array(value: Any) -> np.ndarray:
-    """A host array as devices take it: flat and contiguous."""
-    return np.ascontiguousarray(value).reshape(-1)
+def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
+
+    Raises
+    ------
+    LaunchRefused
+        Too few arguments or too many, a bundle of another class, one where there must be rows of it or the other way
+        round, or rows of unlike counts.
+
+    """
+    kinds = dict(kernel.signature)
+    del kinds["return"]
+    if len(kinds) != len(arguments):
+        raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
+    given_some = any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments)
+    if not given_some and not any(is_bundled(kind) for kind in kinds.values()):
+        return kinds, dict(zip(kinds, arguments, strict=True)), {}
+    all_kinds: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
+    for (name, kind), value in zip(kinds.items(), arguments, strict=True):
+        is_rows = isinstance(value, Rows)
+        one = value.bundle if is_rows else value
+        if not (is_bundle(type(one)) or is_bundled(kind)):
+            all_kinds[name], values[name] = kind, value
+            continue
+        named = f"{kernel.name}: argument {name}"
+        declared = kind.bundle if isinstance(kind, RowsOf) else kind
+        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
+        if not is_bundle(type(one)) or isinstance(kind, RowsOf) != is_rows or not fits:
+            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            found = f"Rows[{type(one).__name__}]" if is_rows else type(one).__name__
+            raise LaunchRefused(f"{named} is {wanted}, not {found}")
+        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
+        rows = value.count if is_rows else 1
+        for path, buffer, size in rows_within(named, one):
+            if rows * size >= 2**31:  # elements are numbered by 32 bits
+                raise LaunchRefused(f"{path}: {rows} rows of {size} elements: expected less than 2^31 in all")
+            if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
+                raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
+        forms[name + FORM] = form
+        all_kinds |= kinds_by_name(name, is_rows, form)
+        values.update(values_by_name(name, value, form))
+    return all_kinds, values, forms

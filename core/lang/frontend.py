@@ -9,6 +9,7 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundles import FORM, RowsOf, is_bundle, kinds_by_name
 from core.lang.calls import Calls
+from core.lang.errors import called_at
 from core.lang.expressions import Untyped
 from core.lang.intrinsics import WORDS
 from core.lang.members import Bundle, bundle_type, offered, parameter
@@ -98,6 +99,8 @@ class Body(Calls):
         if name in self.out.arrays or name in self.bundles or name in self.constants or name in WORDS:
             what = "a bundle" if name in self.bundles else "an array, a constant or a word"
             self.refuse(node, f"assignment to {name}, which is {what}; choose another name")
+        if name in self.out.truths:
+            return self.cast(self.fitted(value, boolean, node, name), i32)
         known = self.out.parameters.get(name) or self.out.locals.get(name)
         if known is None:
             value = self.settled(value, node)
@@ -128,9 +131,7 @@ class Body(Calls):
     def hold(self, value: Any) -> tuple[Any, Any]:
         """Keep a value in a temporary: the assignment, and the local that reads it."""
         self.temporaries += 1
-        name = f"held{self.temporaries}"
-        while name in self.assigned or name in self.out.parameters:
-            name += "x"
+        name = f"held.{self.temporaries}"  # no identifier, so that it hides no name of the module
         self.out.locals[name] = value.type
         return tree.Assign(name, value), tree.Local(value.type, name)
 
@@ -167,10 +168,8 @@ class Body(Calls):
     def assign_bundle(self, target: Any, given: Any) -> list[Any] | None:
         """``one = walks[w]``, ``move = Move(i, j)``; None if the value is no bundle."""
         statements: list[Any] = []
-        cls = (
-            self.source.lookup(given.func.id) if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else 0
-        )
-        if is_bundle(cls) and isinstance(target, ast.Name):
+        cls = self.made_of(given)
+        if cls is not None and isinstance(target, ast.Name):
             statements, value = self.constructed(given, cls, target.id)
         else:
             found = self.bundle(given)
@@ -188,10 +187,11 @@ class Body(Calls):
         kept: list[Any] = []
         stores: list[Any] = []
         names = {one.id for one in target.elts if isinstance(one, ast.Name)}
+        read = [node.value, *(one for one in target.elts if not isinstance(one, ast.Name))]
         for one, given in zip(target.elts, node.value.elts, strict=True):
             bundled = self.assign_bundle(one, given)
             if bundled is not None:
-                if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node.value)):
+                if any(isinstance(n, ast.Name) and n.id in names for part in read for n in ast.walk(part)):
                     self.refuse(node, "a bundle that the same statement reads; write one assignment for each")
                 kept += bundled
                 continue
@@ -333,8 +333,9 @@ class Body(Calls):
         zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
         lowest = tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", zero, left))
         number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
-        if self.out.locals.get(name, i32) is not i32:
-            self.refuse(node, f"{name} is {self.out.locals[name].__name__}, not i32; give the loop its own variable")
+        known = self.out.parameters.get(name) or self.out.locals.get(name)
+        if known not in (None, i32) and not isinstance(known, tree.ArrayType):
+            self.refuse(node, f"{name} is {known.__name__}, not i32; give the loop its own variable")
         first = tree.Assign(name, self.declare(node, name, number))
         rest = tree.Assign(left.name, tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", left, one)))
         body = self.loop_body(node, name)
@@ -354,7 +355,8 @@ class Body(Calls):
         name = node.target.id  # type: ignore[attr-defined]
         nodes = self.bounds(node)
         bounds = [int(self.folded(n, i32.exact, self.constant(n, "a bound of unroll"))) for n in nodes]
-        if name in self.out.locals or name in self.out.parameters or name in self.constants:
+        used = (self.out.locals, self.out.parameters, self.out.arrays, self.bundles, self.constants)
+        if any(name in some for some in used):
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
@@ -473,7 +475,10 @@ class Translator:
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
-            self.done[key] = self.build(source, out, bound, bundles)
+            if is_bundle(out.result):
+                caller.refuse(node, f"the result of {source.name} is a bundle, {out.result.__name__}; return a number")
+            with called_at(caller.source, node):
+                self.done[key] = self.build(source, out, bound, bundles)
             out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}
         return self.done[key]
 
@@ -500,7 +505,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     kernel
         The decorated function.
     constants
-        A value for every ``Const`` parameter.
+        A value for every ``Const`` parameter, and for those among the fields of bundles (``shape.lanes``).
     team_size
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
@@ -516,22 +521,24 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
         kernel.refuse(kernel.node, "a kernel returns nothing; store results in an array")
-    wanted = {n for n, k in kinds.items() if isinstance(k, Const)}
-    if wanted != set(constants):
-        kernel.refuse(kernel.node, f"constants {sorted(wanted)} expected, {sorted(constants)} given")
+    all_kinds: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        form = types.get(name + FORM)
+        all_kinds |= {name: kind} if form is None else kinds_by_name(name, isinstance(kind, RowsOf), form)
+    scalars = {n: k.scalar for n, k in all_kinds.items() if isinstance(k, Const)}
+    if scalars.keys() != constants.keys():
+        kernel.refuse(kernel.node, f"constants {sorted(scalars)} expected, {sorted(constants)} given")
+    constants = {n: bool(v) if scalars[n] is boolean else scalars[n](v) for n, v in constants.items()}
     out = tree.Function(kernel.name, kernel)
     bundles: dict[str, Bundle] = {}
-    tables: dict[str, Any] = {}
     for name, kind in kinds.items():
         if isinstance(kind, Const):
-            value = constants[name]
-            out.constants[name] = bool(value) if kind.scalar is boolean else kind.scalar(value)
+            out.constants[name] = constants[name]
         elif name + FORM in types:
-            form = types[name + FORM]
-            given = bundle_type(form, types, isinstance(kind, RowsOf))
+            rows = isinstance(kind, RowsOf)
+            given = bundle_type(name + "[]" * rows, types[name + FORM], types, constants, rows)
             bundles[name] = parameter(name, given, in_kernel=True)
             out.parameters |= {n: i32 if t is boolean else t for n, t in offered(name, given).items()}
-            tables |= kinds_by_name(name, isinstance(kind, RowsOf), form)
         else:
             scalar = kind.element if isinstance(kind, Array) else kind
             if isinstance(scalar, Generic):
@@ -542,11 +549,10 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             if scalar is boolean and not isinstance(kind, Array):
                 out.parameters[name] = i32
                 out.truths.add(name)
-            tables[name] = kind
     out.bundles = bundles
-    out.counts = {name: kind.count for name, kind in tables.items() if isinstance(kind, Table) and kind.count}
+    out.counts = {name: kind.count for name, kind in all_kinds.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
-    copying = staged(out, tables, named, team_size)
+    copying = staged(out, all_kinds, named, team_size)
     translator = Translator(team_size)
     translator.build(kernel, out, types, bundles)
     out.body[:0] = needed(out, copying)

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.lang import intrinsics, tree
 from core.lang.bundles import made
+from core.lang.errors import KernelError, told
 from core.lang.intrinsics import Memory, place, poisoned
 from core.lang.members import Bundle
-from core.lang.source import KernelError
 from core.lang.types import Generic, i32, promoted, type_of
+
+if TYPE_CHECKING:
+    from core.lang.source import Source
 
 
 class _Typed(ast.NodeTransformer):
@@ -99,6 +103,10 @@ class _Typed(ast.NodeTransformer):
         return ast.copy_location(ast.YieldFrom(node), node) if callee.has_barrier else node
 
 
+watch: Callable[[Source, ast.FunctionDef], dict[str, Any]] | None = None
+"""Whoever wants to see what runs may add statements to each function; the result is the names that they use."""
+
+
 def python(function: tree.Function) -> Any:
     """The function as plain Python; a generator if it, or what it calls, meets a barrier."""
     if getattr(function, "python", None) is None:
@@ -111,12 +119,13 @@ def python(function: tree.Function) -> Any:
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
+        added = watch(function.source, definition) if watch else {}
         module = ast.fix_missing_locations(ast.Module([definition], []))
         words = {"range": typed_range, "team_size": intrinsics.team_size, **intrinsics.PYTHON_WORDS}
         generics = {n: g for n, g in function.source.python.__globals__.items() if isinstance(g, Generic)}
         types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
-        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names}
+        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names, **added}
         scope[SOURCE] = function.source
         exec(compile(module, function.source.path, "exec"), scope)
         function.python = scope[definition.name]  # type: ignore[attr-defined]
@@ -146,22 +155,21 @@ class BarrierError(KernelError, RuntimeError):
 SOURCE = "source of this function"
 """A global of every function that `python` makes; no identifier has spaces."""
 
-LOCATED: dict[type[Exception], type[Exception]] = {
+LOCATED: dict[type[Exception], type[KernelError]] = {
     kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
     for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError)
 }
 """What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
 
 
-def located(error: Exception) -> Exception:
-    """The error with file, line and function of the innermost kernel code that it passed through."""
-    found, trace = "", error.__traceback__
+def located(error: Exception) -> KernelError:
+    """The error with file, line and function of the innermost kernel code that it passed through, and all callers."""
+    passed, trace = [], error.__traceback__
     while trace is not None:
-        source = trace.tb_frame.f_globals.get(SOURCE)
-        found = found if source is None else f"{source.path}:{trace.tb_lineno}: {source.name}: "
+        if SOURCE in trace.tb_frame.f_globals:
+            passed.append((trace.tb_frame.f_globals[SOURCE], trace.tb_lineno))
         trace = trace.tb_next
-    kind = next(kind for kind in LOCATED if isinstance(error, kind))
-    return LOCATED[kind](f"{found}{error}")
+    return told(next(LOCATED[kind] for kind in LOCATED if isinstance(error, kind)), passed, str(error))
 
 
 class _Team:
@@ -250,6 +258,8 @@ def bundled(given: Bundle, values: dict[str, Any]) -> Any:
     """A bundle, or rows of one, of the values of a kernel's parameters."""
 
     def known(member: Any) -> Any:
+        if isinstance(member, tree.Literal):
+            return member.value
         return bool(values[member.left.name]) if isinstance(member, tree.Compare) else values[member.name]
 
     def members(one: Bundle) -> dict[str, Any]:
@@ -286,6 +296,13 @@ class RowsOfMemory:
         return made(kind.bundle, found)
 
 
+def _under_way(steps: Any) -> Iterator[tuple[Source, int]]:
+    """The functions that a waiting lane is in, from the kernel to that of the barrier, and their lines."""
+    while steps is not None:
+        yield steps.gi_frame.f_globals[SOURCE], steps.gi_frame.f_lineno
+        steps = steps.gi_yieldfrom
+
+
 def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None:
     function = python(kernel)
     if not kernel.has_barrier:
@@ -300,6 +317,6 @@ def _run_team(kernel: tree.Function, arguments: list[Any], lanes: range) -> None
                 waiting[place.lane] = steps
         if waiting and len(waiting) < len(alive):
             missing = sorted(set(alive) - set(waiting))
-            where = f"{kernel.source.path}:{kernel.source.first_line}: {kernel.name}"
-            raise BarrierError(f"{where}: lanes {missing[:4]} ended while others wait at a barrier")
+            where = list(_under_way(next(iter(waiting.values()))))
+            raise told(BarrierError, where, f"lanes {missing[:4]} ended while others wait at this barrier")
         alive = waiting

@@ -207,7 +207,11 @@ class ArrayType(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of a `BundleType`: a scalar type, an `ArrayType` or a `BundleType`; ``size`` of a row, or None."""
+    """A field of a `BundleType`.
+
+    Its ``type`` is a scalar type, an `ArrayType`, a `BundleType`, or of a constant the `Literal` itself; ``size`` is
+    that of a row, or None.
+    """
 
     name: str
     type: Any

@@ -10,56 +10,73 @@ import os
 import numpy as np
 
 from core.kernels.moves import ASSIGN, change
-from core.lang import Array, barrier, function, i32, lane, team_size
+from core.kernels.walks import Move
+from core.lang import Array, Row, barrier, bundle, function, i32, lane, team_size
 from core.problems import graphs
 from core.problems.encodings import Values
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
+
+
+@bundle
+class Graph:
+    """The weights of a graph's edges, a square matrix, and the number of parts to divide it into."""
+
+    weights: Array[i32]
+    vertices: i32
+    parts: i32
+
+
+@bundle
+class Ties(Graph):
+    """The graph, and of every vertex the weight of its edges into every part, which a walk keeps."""
+
+    ties: Row(i32, "vertex_parts")
+    vertex_parts: i32
 
 
 @function
-def added(solution: Array[i32], vertex: i32, part: i32, unused: i32, weights: Array[i32], vertices: i32) -> i32:
-    """What moving a vertex to another part adds to the cost, in O(n)."""
-    found = 0
-    here = solution[vertex]
-    for other in range(vertices):
+def added(solution: Array[i32], move: Move, graph: Graph) -> i32:
+    """What moving a vertex (the move's i) to another part (its j) adds to the cost, in O(n)."""
+    difference = 0
+    here = solution[move.i]
+    for other in range(graph.vertices):
         there = solution[other]
-        if there == part:
-            found += weights[vertex * vertices + other]
+        if there == move.j:
+            difference += graph.weights[move.i * graph.vertices + other]
         elif there == here:
-            found -= weights[vertex * vertices + other]
-    return found
+            difference -= graph.weights[move.i * graph.vertices + other]
+    return difference
 
 
 @function
-def added_by_ties(solution: Array[i32], vertex: i32, part: i32, unused: i32, parts: i32, ties: Array[i32]) -> i32:
+def added_by_ties(solution: Array[i32], move: Move, graph: Ties) -> i32:
     """The same in O(1), from the kept weight of a vertex's edges into every part."""
-    return ties[vertex * parts + part] - ties[vertex * parts + solution[vertex]]
+    first = move.i * graph.parts
+    return graph.ties[first + move.j] - graph.ties[first + solution[move.i]]
 
 
 @function
-def tie_all(solution: Array[i32], weights: Array[i32], vertices: i32, parts: i32, ties: Array[i32]):
+def tie_all(solution: Array[i32], graph: Ties):
     """The weight of every vertex's edges into every part."""
-    for vertex in range(lane(), vertices, team_size()):
-        for part in range(parts):
-            ties[vertex * parts + part] = 0
-        for other in range(vertices):
-            place = vertex * parts + solution[other]
-            ties[place] = ties[place] + weights[vertex * vertices + other]
+    for vertex in range(lane(), graph.vertices, team_size()):
+        for part in range(graph.parts):
+            graph.ties[vertex * graph.parts + part] = 0
+        for other in range(graph.vertices):
+            place = vertex * graph.parts + solution[other]
+            graph.ties[place] = graph.ties[place] + graph.weights[vertex * graph.vertices + other]
 
 
 @function
-def move_vertex(
-    solution: Array[i32], vertex: i32, part: i32, unused: i32, weights: Array[i32], vertices: i32, parts: i32,
-    ties: Array[i32],
-):  # fmt: skip
+def move_vertex(solution: Array[i32], move: Move, graph: Ties):
     """Move a vertex, and follow in the kept weights of its neighbours."""
-    before = solution[vertex]
-    for other in range(lane(), vertices, team_size()):
-        weight = weights[vertex * vertices + other]
-        ties[other * parts + before] = ties[other * parts + before] - weight
-        ties[other * parts + part] = ties[other * parts + part] + weight
+    before = solution[move.i]
+    for other in range(lane(), graph.vertices, team_size()):
+        weight = graph.weights[move.i * graph.vertices + other]
+        row = other * graph.parts
+        graph.ties[row + before] = graph.ties[row + before] - weight
+        graph.ties[row + move.j] = graph.ties[row + move.j] + weight
     barrier()
-    change(ASSIGN, solution, vertex, part, unused)
+    change(ASSIGN, solution, move)
 
 
 class MaxKCut(Problem):
@@ -76,8 +93,7 @@ class MaxKCut(Problem):
 
     def __init__(self, instance: graphs.GraphInstance) -> None:
         n, k = instance.n, instance.k
-        data = {"weights": instance.weights, "vertices": n, "parts": k, "vertex_parts": n * k}
-        super().__init__(instance.name, Values(n, k), data)
+        super().__init__(instance.name, Values(n, k), Graph(instance.weights, n, k))
         self.instance = instance
         self.optimum = instance.optimum
         self.sha256 = instance.sha256
@@ -97,8 +113,15 @@ class MaxKCut(Problem):
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``ties`` (O(1) from kept sums) or ``linear``."""
-        ties = {"ties": Kept("int32", "vertex_parts")}
         return {
-            "ties": Evaluation(added_by_ties, begin=tie_all, move=move_vertex, kept=ties, work=2),
+            "ties": Evaluation(added_by_ties, begin=tie_all, move=move_vertex, work=2),
             "linear": Evaluation(added, work=self.encoding.n),
         }
+
+    def data_for(self, evaluation: str) -> Graph:
+        """The graph; with the ties that a walk keeps, if the evaluation reads them."""
+        given: Graph = self.data
+        if evaluation == "linear":
+            return given
+        n, k = self.instance.n, self.instance.k
+        return Ties(weights=given.weights, vertices=n, parts=k, vertex_parts=n * k)

@@ -12,13 +12,18 @@ import os
 
 import numpy as np
 
+from core.kernels.walks import Move, Share
 from core.lang import (
     Array,
     Const,
+    Function,
+    Row,
     atomic_add,
     atomic_max,
     atomic_min,
     barrier,
+    boolean,
+    bundle,
     function,
     i8,
     i32,
@@ -31,7 +36,7 @@ from core.lang import (
 )
 from core.problems import perceptron
 from core.problems.encodings import Bits
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
 
 # The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
 # flips of 1, 2 or 3 columns can reach.
@@ -43,19 +48,58 @@ LAST = 64
 """Marks the last word of a group in `info`, whose low bits count rows."""
 
 
+@bundle
+class Products:
+    """The matrix of signs and its target histogram, and what a walk keeps: the rows grouped by their products.
+
+    Attributes
+    ----------
+    matrix
+        Signs of ``rows`` rows of ``inputs`` columns, row by row.
+    targets
+        Rows that should have product 2 g - inputs, at g + `MARGIN`.
+    products, histogram
+        The product of every row; how many rows have product 2 g - inputs.
+    slots, cursor
+        The rows, those of each group side by side in whole words of 32; where the next row of a group goes.
+    info, summary
+        How many rows each word of slots has, + `LAST` for a group's last one; the words LOW, HIGH ... above.
+    planes
+        For every word of slots and every column: the rows whose product falls when the column is flipped.
+
+    """
+
+    matrix: Array[i8]
+    targets: Array[i32]
+    rows: i32
+    inputs: i32
+    negative_weight: i32
+    histogram_weight: i32
+    products: Row(i32, "rows")
+    histogram: Row(i32, "groups")
+    cursor: Row(i32, "groups")
+    slots: Row(i32, "most_slots")
+    info: Row(i32, "most_words")
+    planes: Row(u32, "most_cells")
+    summary: Row(i32, SUMMARY)
+    groups: i32
+    most_words: i32
+    most_slots: i32
+    most_cells: i32
+
+
 @function
-def group_cost(
-    rows: i32, group: i32, inputs: i32, targets: Array[i32], negative_weight: i32, histogram_weight: i32
-) -> i32:
+def group_cost(rows: i32, group: i32, ppp: Products) -> i32:
     """What ``rows`` rows of product 2 group - inputs cost: their sign, and their difference from the target."""
-    missing = max(inputs - 2 * group, 0)
-    return 2 * negative_weight * missing * rows + histogram_weight * abs(targets[group + MARGIN] - rows)
+    missing = max(ppp.inputs - 2 * group, 0)
+    off = abs(ppp.targets[group + MARGIN] - rows)
+    return 2 * ppp.negative_weight * missing * rows + ppp.histogram_weight * off
 
 
 @function
-def falls(row: i32, column: i32, solution: Array[i32], matrix: Array[i8], inputs: i32) -> i32:
+def falls(row: i32, column: i32, solution: Array[i32], ppp: Products) -> i32:
     """1 if flipping ``column`` lowers the product of ``row``, else 0."""
-    positive = 1 if matrix[row * inputs + column] > 0 else 0
+    positive = 1 if ppp.matrix[row * ppp.inputs + column] > 0 else 0
     return 1 if positive == solution[column] else 0
 
 
@@ -66,17 +110,15 @@ def words_of(rows: i32) -> i32:
 
 
 @function
-def rows_falling(
-    least: Const[i32], reach: Const[i32], word: i32, i: i32, j: i32, k: i32, inputs: i32, planes: Array[u32]
-) -> i32:
+def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, ppp: Products) -> i32:
     """Rows of a word that at least ``least`` of ``reach`` flips lower."""
-    p = planes[word * inputs + i]
+    p = ppp.planes[word * ppp.inputs + move.i]
     if reach == 1:
         return popcount(p) if least == 1 else 0
-    q = planes[word * inputs + j]
+    q = ppp.planes[word * ppp.inputs + move.j]
     if reach == 2:
         return popcount(p | q) if least == 1 else popcount(p & q) if least == 2 else 0
-    r = planes[word * inputs + k]
+    r = ppp.planes[word * ppp.inputs + move.k]
     if least == 1:
         return popcount(p | q | r)
     return popcount((p & q) | (r & (p | q))) if least == 2 else popcount(p & q & r)
@@ -84,18 +126,17 @@ def rows_falling(
 
 @function
 def rows_falling_one_by_one(
-    reach: Const[i32], word: i32, count: i32, solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8],
-    inputs: i32, slots: Array[i32],
-) -> i32:  # fmt: skip
+    reach: Const[i32], word: i32, count: i32, solution: Array[i32], move: Move, ppp: Products
+) -> i32:
     """Rows of a word that at least 1, 2 or 3 flips lower: six bits each."""
     one, two, three = 0, 0, 0
     for bit in range(count):
-        row = slots[32 * word + bit]
-        lowered = falls(row, i, solution, matrix, inputs)
+        row = ppp.slots[32 * word + bit]
+        lowered = falls(row, move.i, solution, ppp)
         if reach >= 2:
-            lowered += falls(row, j, solution, matrix, inputs)
+            lowered += falls(row, move.j, solution, ppp)
         if reach == 3:
-            lowered += falls(row, k, solution, matrix, inputs)
+            lowered += falls(row, move.k, solution, ppp)
         one += 1 if lowered >= 1 else 0
         two += 1 if lowered >= 2 else 0
         three += 1 if lowered >= 3 else 0
@@ -103,30 +144,26 @@ def rows_falling_one_by_one(
 
 
 @function
-def swept(
-    reach: Const[i32], by_words: Const[i32], solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8],
-    targets: Array[i32], inputs: i32, negative_weight: i32, histogram_weight: i32, slots: Array[i32],
-    info: Array[i32], planes: Array[u32], summary: Array[i32],
-) -> i32:  # fmt: skip
+def swept(reach: Const[i32], by_words: Const[boolean], solution: Array[i32], move: Move, ppp: Products) -> i32:
     """Sweep the groups upwards and sum what they cost after ``reach`` flips.
 
     Rows of group g go to g - reach, g - reach + 2 ... g + reach; a0 ... a6 collect what arrives at g - reach,
     g - reach + 1 ..., so that a0 is complete when group g is done.
     """
-    cost = summary[COST_BEFORE + reach]
-    group = summary[LOW] - reach
-    words = summary[WORDS]
+    cost = ppp.summary[COST_BEFORE + reach]
+    group = ppp.summary[LOW] - reach
+    words = ppp.summary[WORDS]
     a0, a1, a2, a3, a4, a5, a6 = 0, 0, 0, 0, 0, 0, 0
     for w in range(words):
-        word = info[w]
+        word = ppp.info[w]
         count = word & (LAST - 1)
         one, two, three = 0, 0, 0
-        if by_words != 0:
-            one = rows_falling(1, reach, w, i, j, k, inputs, planes)
-            two = rows_falling(2, reach, w, i, j, k, inputs, planes)
-            three = rows_falling(3, reach, w, i, j, k, inputs, planes)
+        if by_words:
+            one = rows_falling(1, reach, w, move, ppp)
+            two = rows_falling(2, reach, w, move, ppp)
+            three = rows_falling(3, reach, w, move, ppp)
         else:
-            lowered = rows_falling_one_by_one(reach, w, count, solution, i, j, k, matrix, inputs, slots)
+            lowered = rows_falling_one_by_one(reach, w, count, solution, move, ppp)
             one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
         if reach == 1:
             a0 += one
@@ -141,11 +178,11 @@ def swept(
             a4 += one - two
             a6 += count - one
         if word >= LAST:
-            cost += group_cost(a0, group, inputs, targets, negative_weight, histogram_weight)
+            cost += group_cost(a0, group, ppp)
             a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
             group += 1
     for _ in range(2 * reach):
-        cost += group_cost(a0, group, inputs, targets, negative_weight, histogram_weight)
+        cost += group_cost(a0, group, ppp)
         a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
         group += 1
     return cost
@@ -153,27 +190,25 @@ def swept(
 
 @function
 def arriving(
-    reach: Const[i32], by_words: Const[i32], group: i32, solution: Array[i32], i: i32, j: i32, k: i32,
-    matrix: Array[i8], inputs: i32, histogram: Array[i32], cursor: Array[i32], slots: Array[i32], planes: Array[u32],
-    summary: Array[i32],
-) -> i32:  # fmt: skip
+    reach: Const[i32], by_words: Const[boolean], group: i32, solution: Array[i32], move: Move, ppp: Products
+) -> i32:
     """Rows of a group after the flips: of each group that can reach it, those that go just so far."""
     rows = 0
     for lowered_by in range(reach + 1):
         source = group + 2 * lowered_by - reach
-        if source >= summary[LOW] and source <= summary[HIGH]:
-            all_of_them = histogram[source]
-            first = (cursor[source] - all_of_them) // 32
+        if source >= ppp.summary[LOW] and source <= ppp.summary[HIGH]:
+            all_of_them = ppp.histogram[source]
+            first = (ppp.cursor[source] - all_of_them) // 32
             for w in range(words_of(all_of_them)):
                 count = min(32, all_of_them - 32 * w)
                 word = first + w
                 one, two, three = 0, 0, 0
-                if by_words != 0:
-                    one = rows_falling(1, reach, word, i, j, k, inputs, planes)
-                    two = rows_falling(2, reach, word, i, j, k, inputs, planes)
-                    three = rows_falling(3, reach, word, i, j, k, inputs, planes)
+                if by_words:
+                    one = rows_falling(1, reach, word, move, ppp)
+                    two = rows_falling(2, reach, word, move, ppp)
+                    three = rows_falling(3, reach, word, move, ppp)
                 else:
-                    lowered = rows_falling_one_by_one(reach, word, count, solution, i, j, k, matrix, inputs, slots)
+                    lowered = rows_falling_one_by_one(reach, word, count, solution, move, ppp)
                     one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
                 if lowered_by == 0:
                     rows += count - one
@@ -186,195 +221,153 @@ def arriving(
 
 @function
 def swept_part(
-    worker: i32, workers: i32, reach: Const[i32], by_words: Const[i32], solution: Array[i32], i: i32, j: i32, k: i32,
-    matrix: Array[i8], targets: Array[i32], inputs: i32, negative_weight: i32, histogram_weight: i32,
-    histogram: Array[i32], cursor: Array[i32], slots: Array[i32], planes: Array[u32], summary: Array[i32],
-) -> i32:  # fmt: skip
+    reach: Const[i32],
+    by_words: Const[boolean],
+    worker: i32,
+    workers: i32,
+    solution: Array[i32],
+    move: Move,
+    ppp: Products,
+) -> i32:
     """This worker's groups of the same sum."""
-    cost = summary[COST_BEFORE + reach] if worker == 0 else 0
-    for group in range(summary[LOW] - reach + worker, summary[HIGH] + reach + 1, workers):
-        rows = arriving(
-            reach, by_words, group, solution, i, j, k, matrix, inputs, histogram, cursor, slots, planes, summary
-        )
-        cost += group_cost(rows, group, inputs, targets, negative_weight, histogram_weight)
+    cost = ppp.summary[COST_BEFORE + reach] if worker == 0 else 0
+    for group in range(ppp.summary[LOW] - reach + worker, ppp.summary[HIGH] + reach + 1, workers):
+        rows = arriving(reach, by_words, group, solution, move, ppp)
+        cost += group_cost(rows, group, ppp)
     return cost
 
 
-@function
-def added(
-    solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32], inputs: i32,
-    negative_weight: i32, histogram_weight: i32, slots: Array[i32], info: Array[i32], planes: Array[u32],
-    summary: Array[i32],
-) -> i32:  # fmt: skip
-    """What the flips add to the cost, row by row: linear in the number of rows."""
-    if k >= 0:
-        return swept(3, 0, solution, i, j, k, matrix, targets, inputs, negative_weight, histogram_weight, slots, info,
-                     planes, summary)  # fmt: skip
-    if j >= 0:
-        return swept(2, 0, solution, i, j, k, matrix, targets, inputs, negative_weight, histogram_weight, slots, info,
-                     planes, summary)  # fmt: skip
-    return swept(1, 0, solution, i, j, k, matrix, targets, inputs, negative_weight, histogram_weight, slots, info,
-                 planes, summary)  # fmt: skip
+def evaluation_of(by_words: bool) -> tuple[Function, Function]:
+    """What flips add to the cost, whole and in parts: a word of rows at a time, or row by row."""
+
+    @function
+    def added(solution: Array[i32], move: Move, ppp: Products) -> i32:
+        """What one, two or three flips add to the cost."""
+        if move.k >= 0:
+            return swept(3, by_words, solution, move, ppp)
+        if move.j >= 0:
+            return swept(2, by_words, solution, move, ppp)
+        return swept(1, by_words, solution, move, ppp)
+
+    @function
+    def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, ppp: Products) -> i32:
+        """A worker's part of what the flips add."""
+        if move.k >= 0:
+            return swept_part(3, by_words, worker, workers, solution, move, ppp)
+        if move.j >= 0:
+            return swept_part(2, by_words, worker, workers, solution, move, ppp)
+        return swept_part(1, by_words, worker, workers, solution, move, ppp)
+
+    return added, added_in_parts
+
+
+added, added_in_parts = evaluation_of(by_words=False)
+added_by_planes, added_in_parts_by_planes = evaluation_of(by_words=True)
 
 
 @function
-def added_by_words(
-    solution: Array[i32], index: u32, i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32], inputs: i32,
-    negative_weight: i32, histogram_weight: i32, slots: Array[i32], info: Array[i32], planes: Array[u32],
-    summary: Array[i32],
-) -> i32:  # fmt: skip
-    """The same, a word of rows at a time."""
-    if k >= 0:
-        return swept(3, 1, solution, i, j, k, matrix, targets, inputs, negative_weight, histogram_weight, slots, info,
-                     planes, summary)  # fmt: skip
-    if j >= 0:
-        return swept(2, 1, solution, i, j, k, matrix, targets, inputs, negative_weight, histogram_weight, slots, info,
-                     planes, summary)  # fmt: skip
-    return swept(1, 1, solution, i, j, k, matrix, targets, inputs, negative_weight, histogram_weight, slots, info,
-                 planes, summary)  # fmt: skip
+def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: Products) -> i32:
+    """What the flips add to the cost, a word of rows at a time."""
+    if move.k >= 0:
+        return swept(3, True, solution, move, ppp)
+    if move.j >= 0:
+        return swept(2, True, solution, move, ppp)
+    return swept(1, True, solution, move, ppp)
 
 
 @function
-def added_in_parts(
-    worker: i32, workers: i32, solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32],
-    inputs: i32, negative_weight: i32, histogram_weight: i32, histogram: Array[i32], cursor: Array[i32],
-    slots: Array[i32], planes: Array[u32], summary: Array[i32],
-) -> i32:  # fmt: skip
-    """A worker's part of what the flips add, row by row."""
-    if k >= 0:
-        return swept_part(worker, workers, 3, 0, solution, i, j, k, matrix, targets, inputs, negative_weight,
-                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
-    if j >= 0:
-        return swept_part(worker, workers, 2, 0, solution, i, j, k, matrix, targets, inputs, negative_weight,
-                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
-    return swept_part(worker, workers, 1, 0, solution, i, j, k, matrix, targets, inputs, negative_weight,
-                      histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
-
-
-@function
-def added_in_parts_by_words(
-    worker: i32, workers: i32, solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32],
-    inputs: i32, negative_weight: i32, histogram_weight: i32, histogram: Array[i32], cursor: Array[i32],
-    slots: Array[i32], planes: Array[u32], summary: Array[i32],
-) -> i32:  # fmt: skip
-    """A worker's part of what the flips add, a word of rows at a time."""
-    if k >= 0:
-        return swept_part(worker, workers, 3, 1, solution, i, j, k, matrix, targets, inputs, negative_weight,
-                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
-    if j >= 0:
-        return swept_part(worker, workers, 2, 1, solution, i, j, k, matrix, targets, inputs, negative_weight,
-                          histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
-    return swept_part(worker, workers, 1, 1, solution, i, j, k, matrix, targets, inputs, negative_weight,
-                      histogram_weight, histogram, cursor, slots, planes, summary)  # fmt: skip
-
-
-@function
-def arrange(
-    rows: i32, inputs: i32, targets: Array[i32], negative_weight: i32, histogram_weight: i32, products: Array[i32],
-    histogram: Array[i32], cursor: Array[i32], slots: Array[i32], info: Array[i32], summary: Array[i32],
-):  # fmt: skip
+def arrange(ppp: Products):
     """Give every row its place among those of its value; the order within a group does not matter."""
     barrier()
     if lane() == 0:
-        summary[LOW] = inputs
-        summary[HIGH] = 0
+        ppp.summary[LOW] = ppp.inputs
+        ppp.summary[HIGH] = 0
         for reach in range(1, 4):
-            summary[COST_BEFORE + reach] = 0
+            ppp.summary[COST_BEFORE + reach] = 0
     barrier()
-    for group in range(lane(), inputs + 1, team_size()):
-        if histogram[group] > 0:
-            atomic_min(summary, LOW, group)
-            atomic_max(summary, HIGH, group)
+    for group in range(lane(), ppp.inputs + 1, team_size()):
+        if ppp.histogram[group] > 0:
+            atomic_min(ppp.summary, LOW, group)
+            atomic_max(ppp.summary, HIGH, group)
     barrier()
-    low, high = summary[LOW], summary[HIGH]
+    low, high = ppp.summary[LOW], ppp.summary[HIGH]
     for group in range(low - MARGIN + lane(), high + MARGIN + 1, team_size()):
         count = 0
         if group >= low and group <= high:
-            count = histogram[group]
+            count = ppp.histogram[group]
             first = 0
             for before in range(low, group):
-                first += words_of(histogram[before])
-            cursor[group] = 32 * first
+                first += words_of(ppp.histogram[before])
+            ppp.cursor[group] = 32 * first
             words = words_of(count)
             for w in range(words):
                 inside = min(32, count - 32 * w)
-                info[first + w] = inside + LAST if w == words - 1 else inside
+                ppp.info[first + w] = inside + LAST if w == words - 1 else inside
             if group == high:
-                summary[WORDS] = first + words
+                ppp.summary[WORDS] = first + words
             for slot in range(32 * first + count, 32 * (first + words)):
-                slots[slot] = -1
-        cost = group_cost(count, group, inputs, targets, negative_weight, histogram_weight)
+                ppp.slots[slot] = -1
+        cost = group_cost(count, group, ppp)
         for reach in range(1, 4):
             if group >= low - reach and group <= high + reach:
-                atomic_add(summary, COST_BEFORE + reach, -cost)
+                atomic_add(ppp.summary, COST_BEFORE + reach, -cost)
     barrier()
-    for row in range(lane(), rows, team_size()):
-        slot = atomic_add(cursor, (products[row] + inputs) // 2, 1)
-        slots[slot] = row
+    for row in range(lane(), ppp.rows, team_size()):
+        slot = atomic_add(ppp.cursor, (ppp.products[row] + ppp.inputs) // 2, 1)
+        ppp.slots[slot] = row
     barrier()
 
 
 @function
-def begin_products(
-    solution: Array[i32], matrix: Array[i8], targets: Array[i32], rows: i32, inputs: i32, negative_weight: i32,
-    histogram_weight: i32, products: Array[i32], histogram: Array[i32], cursor: Array[i32], slots: Array[i32],
-    info: Array[i32], summary: Array[i32],
-):  # fmt: skip
+def begin_products(solution: Array[i32], ppp: Products):
     """Y = A V from scratch."""
-    for group in range(lane(), inputs + 1, team_size()):
-        histogram[group] = 0
+    for group in range(lane(), ppp.inputs + 1, team_size()):
+        ppp.histogram[group] = 0
     barrier()
-    for row in range(lane(), rows, team_size()):
+    for row in range(lane(), ppp.rows, team_size()):
         product = 0
-        for column in range(inputs):
-            product += 2 * falls(row, column, solution, matrix, inputs) - 1
-        products[row] = product
-        atomic_add(histogram, (product + inputs) // 2, 1)
-    arrange(rows, inputs, targets, negative_weight, histogram_weight, products, histogram, cursor, slots, info, summary)
+        for column in range(ppp.inputs):
+            product += 2 * falls(row, column, solution, ppp) - 1
+        ppp.products[row] = product
+        atomic_add(ppp.histogram, (product + ppp.inputs) // 2, 1)
+    arrange(ppp)
 
 
 @function
-def follow_flips(
-    solution: Array[i32], i: i32, j: i32, k: i32, matrix: Array[i8], targets: Array[i32], rows: i32, inputs: i32,
-    negative_weight: i32, histogram_weight: i32, products: Array[i32], histogram: Array[i32], cursor: Array[i32],
-    slots: Array[i32], info: Array[i32], summary: Array[i32],
-):  # fmt: skip
+def follow_flips(solution: Array[i32], move: Move, ppp: Products):
     """Products and groups as they are after the flips."""
-    for row in range(lane(), rows, team_size()):
-        before = products[row]
-        after = before + 2 - 4 * falls(row, i, solution, matrix, inputs)
-        if j >= 0:
-            after += 2 - 4 * falls(row, j, solution, matrix, inputs)
-        if k >= 0:
-            after += 2 - 4 * falls(row, k, solution, matrix, inputs)
+    for row in range(lane(), ppp.rows, team_size()):
+        before = ppp.products[row]
+        after = before + 2 - 4 * falls(row, move.i, solution, ppp)
+        if move.j >= 0:
+            after += 2 - 4 * falls(row, move.j, solution, ppp)
+        if move.k >= 0:
+            after += 2 - 4 * falls(row, move.k, solution, ppp)
         if after != before:
-            products[row] = after
-            atomic_add(histogram, (before + inputs) // 2, -1)
-            atomic_add(histogram, (after + inputs) // 2, 1)
-    arrange(rows, inputs, targets, negative_weight, histogram_weight, products, histogram, cursor, slots, info, summary)
+            ppp.products[row] = after
+            atomic_add(ppp.histogram, (before + ppp.inputs) // 2, -1)
+            atomic_add(ppp.histogram, (after + ppp.inputs) // 2, 1)
+    arrange(ppp)
 
 
 @function
-def fill_planes(
-    worker: i32, workers: i32, begin: u32, end: u32, changed: i32, i: i32, j: i32, k: i32, solution: Array[i32],
-    matrix: Array[i8], inputs: i32, slots: Array[i32], planes: Array[u32], summary: Array[i32],
-):  # fmt: skip
+def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: Products):
     """For every word of rows and every column: which rows fall.
 
     Lanes fill cells side by side; workers that are no lanes fill whole cache lines, which no other writes.
     """
-    cells = summary[WORDS] * inputs
+    cells = ppp.summary[WORDS] * ppp.inputs
     run = 64 if team_size() == 1 else 1
-    for begin_run in range(worker * run, cells, workers * run):
+    for begin_run in range(share.worker * run, cells, share.workers * run):
         for cell in range(begin_run, min(begin_run + run, cells)):
-            first = cell // inputs * 32
-            column = cell % inputs
+            first = cell // ppp.inputs * 32
+            column = cell % ppp.inputs
             bits = u32(0)
             for bit in range(32):
-                row = slots[first + bit]
+                row = ppp.slots[first + bit]
                 if row >= 0:
-                    bits |= u32(falls(row, column, solution, matrix, inputs)) << bit
-            planes[cell] = bits
+                    bits |= u32(falls(row, column, solution, ppp)) << bit
+            ppp.planes[cell] = bits
 
 
 class Ppp(Problem):
@@ -393,18 +386,18 @@ class Ppp(Problem):
         targets = np.zeros(n + 1 + 2 * MARGIN, np.int32)
         targets[MARGIN : n + 1 + MARGIN] = instance.target_histogram[::2]
         words = n + 1 + m // 32
-        data = {
-            "matrix": instance.matrix.astype(np.int8),
-            "targets": targets,
-            "rows": m,
-            "inputs": n,
-            "negative_weight": instance.negative_weight,
-            "histogram_weight": instance.histogram_weight,
-            "groups": n + 1,
-            "most_words": words,
-            "most_slots": 32 * words,
-            "most_cells": words * n,
-        }
+        data = Products(
+            matrix=instance.matrix.astype(np.int8),
+            targets=targets,
+            rows=m,
+            inputs=n,
+            negative_weight=instance.negative_weight,
+            histogram_weight=instance.histogram_weight,
+            groups=n + 1,
+            most_words=words,
+            most_slots=32 * words,
+            most_cells=words * n,
+        )
         super().__init__(instance.name, Bits(n), data)
         self.instance = instance
         self.optimum = instance.optimum
@@ -427,21 +420,12 @@ class Ppp(Problem):
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``words`` (32 rows at a time) or ``linear`` (row by row, as in the paper)."""
-        kept = {
-            "products": Kept("int32", "rows"),
-            "histogram": Kept("int32", "groups"),
-            "cursor": Kept("int32", "groups"),
-            "slots": Kept("int32", "most_slots"),
-            "info": Kept("int32", "most_words"),
-            "planes": Kept("uint32", "most_cells"),
-            "summary": Kept("int32", SUMMARY),
-        }
-        hooks = {"begin": begin_products, "update": follow_flips, "kept": kept}
+        hooks = {"begin": begin_products, "update": follow_flips}
         words = Evaluation(
             added,
             quick=added_by_words,
             refresh=fill_planes,
-            partial=added_in_parts_by_words,
+            partial=added_in_parts_by_planes,
             work=self.encoding.n // 4 + 8,
             quick_for=("flip1", "flip2", "flip3"),
             **hooks,

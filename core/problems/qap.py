@@ -10,224 +10,246 @@ import os
 
 import numpy as np
 
-from core.kernels.local_search import EVERYTHING
 from core.kernels.moves import EXCHANGE, change
-from core.lang import Array, atomic_add, barrier, function, i32, lane, max, min, team_size, u32
+from core.kernels.walks import EVERYTHING, Move, Share
+from core.lang import Array, Row, atomic_add, barrier, boolean, bundle, function, i32, lane, max, min, team_size, u32
 from core.problems import qaplib
 from core.problems.encodings import Permutation
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
+
+
+@bundle
+class Assignment:
+    """The flows between facilities and the distances between locations: square matrices of n x n."""
+
+    flows: Array[i32]
+    distances: Array[i32]
+    n: i32
+    symmetric: boolean
+
+
+@bundle
+class Differences(Assignment):
+    """The matrices, and what a walk keeps: the difference of every exchange.
+
+    ``placed`` is the matrix of distances in the order of the facilities: placed[x, y] = b[p(x), p(y)]. ``turns`` are
+    four vectors of the last exchange, from which all differences without its facilities follow (Taillard's equation 2).
+    """
+
+    placed: Row(i32, "cells")
+    kept: Row(i32, "pairs")
+    turns: Row(i32, "ends")
+    cells: i32
+    pairs: i32
+    ends: i32
 
 
 @function
-def added_by_two(
-    solution: Array[i32], i: i32, j: i32, flows: Array[i32], distances: Array[i32], facilities: i32
-) -> i32:
+def added_by_two(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
     """What exchanging the locations of i and j adds to the cost (Taillard's equation 1, with diagonals)."""
-    n = facilities
+    n = qap.n
     p, q = solution[i], solution[j]
-    added = (flows[i * n + i] - flows[j * n + j]) * (distances[q * n + q] - distances[p * n + p])
-    added += (flows[i * n + j] - flows[j * n + i]) * (distances[q * n + p] - distances[p * n + q])
+    added = (qap.flows[i * n + i] - qap.flows[j * n + j]) * (qap.distances[q * n + q] - qap.distances[p * n + p])
+    added += (qap.flows[i * n + j] - qap.flows[j * n + i]) * (qap.distances[q * n + p] - qap.distances[p * n + q])
     for x in range(n):
         if x != i and x != j:
             r = solution[x]
-            added += (flows[x * n + i] - flows[x * n + j]) * (distances[r * n + q] - distances[r * n + p])
-            added += (flows[i * n + x] - flows[j * n + x]) * (distances[q * n + r] - distances[p * n + r])
+            there = qap.distances[r * n + q] - qap.distances[r * n + p]
+            back = qap.distances[q * n + r] - qap.distances[p * n + r]
+            added += (qap.flows[x * n + i] - qap.flows[x * n + j]) * there
+            added += (qap.flows[i * n + x] - qap.flows[j * n + x]) * back
     return added
 
 
 @function
-def moved_terms(flow_to: i32, flow_from: i32, other: i32, old: i32, new: i32, distances: Array[i32], n: i32) -> i32:
-    """What one facility that moves from ``old`` to ``new`` adds by its flows with one that stays at ``other``."""
-    there = flow_to * (distances[new * n + other] - distances[old * n + other])
-    return there + flow_from * (distances[other * n + new] - distances[other * n + old])
+def flow_moved(c: i32, d: i32, old: i32, new: i32, qap: Assignment) -> i32:
+    """What the flow from c to d adds when the distance at index ``old`` of the matrix becomes that at ``new``."""
+    return qap.flows[c * qap.n + d] * (qap.distances[new] - qap.distances[old])
 
 
 @function
-def added_within(
-    c: i32, d: i32, p: i32, q: i32, r: i32, s: i32, flows: Array[i32], distances: Array[i32], n: i32
-) -> i32:
-    """What the flow from c to d adds when they move from locations p, q to r, s."""
-    return flows[c * n + d] * (distances[r * n + s] - distances[p * n + q])
+def added_within(solution: Array[i32], c: i32, d: i32, from_c: i32, from_d: i32, qap: Assignment) -> i32:
+    """What the flow from c to d adds when they take the locations of ``from_c`` and ``from_d``."""
+    old = solution[c] * qap.n + solution[d]
+    return flow_moved(c, d, old, solution[from_c] * qap.n + solution[from_d], qap)
 
 
 @function
-def added_by_three(
-    solution: Array[i32], i: i32, j: i32, k: i32, flows: Array[i32], distances: Array[i32], facilities: i32
-) -> i32:
+def moved_terms(x: i32, mover: i32, there: i32, old: i32, new: i32, qap: Assignment) -> i32:
+    """What a facility that moves from ``old`` to ``new`` adds by its flows with x, which stays at ``there``."""
+    n = qap.n
+    to_x = flow_moved(mover, x, old * n + there, new * n + there, qap)
+    return to_x + flow_moved(x, mover, there * n + old, there * n + new, qap)
+
+
+@function
+def added_by_three(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
     """What the cyclic exchange i <- j <- k <- i adds to the cost."""
-    n = facilities
+    added = added_within(solution, i, i, j, j, qap) + added_within(solution, i, j, j, k, qap)
+    added += added_within(solution, i, k, j, i, qap) + added_within(solution, j, i, k, j, qap)
+    added += added_within(solution, j, j, k, k, qap) + added_within(solution, j, k, k, i, qap)
+    added += added_within(solution, k, i, i, j, qap) + added_within(solution, k, j, i, k, qap)
+    added += added_within(solution, k, k, i, i, qap)
     p, q, r = solution[i], solution[j], solution[k]
-    added = added_within(i, i, p, p, q, q, flows, distances, n) + added_within(i, j, p, q, q, r, flows, distances, n)
-    added += added_within(i, k, p, r, q, p, flows, distances, n) + added_within(j, i, q, p, r, q, flows, distances, n)
-    added += added_within(j, j, q, q, r, r, flows, distances, n) + added_within(j, k, q, r, r, p, flows, distances, n)
-    added += added_within(k, i, r, p, p, q, flows, distances, n) + added_within(k, j, r, q, p, r, flows, distances, n)
-    added += added_within(k, k, r, r, p, p, flows, distances, n)
-    for x in range(n):
+    for x in range(qap.n):
         if x != i and x != j and x != k:
-            s = solution[x]
-            added += moved_terms(flows[i * n + x], flows[x * n + i], s, p, q, distances, n)
-            added += moved_terms(flows[j * n + x], flows[x * n + j], s, q, r, distances, n)
-            added += moved_terms(flows[k * n + x], flows[x * n + k], s, r, p, distances, n)
+            there = solution[x]
+            added += moved_terms(x, i, there, p, q, qap)
+            added += moved_terms(x, j, there, q, r, qap)
+            added += moved_terms(x, k, there, r, p, qap)
     return added
 
 
 @function
-def added(
-    solution: Array[i32], i: i32, j: i32, k: i32, flows: Array[i32], distances: Array[i32], facilities: i32
-) -> i32:
+def added(solution: Array[i32], move: Move, qap: Assignment) -> i32:
     """What a move adds to the cost, in O(n)."""
-    if k < 0:
-        return added_by_two(solution, i, j, flows, distances, facilities)
-    return added_by_three(solution, i, j, k, flows, distances, facilities)
+    if move.k < 0:
+        return added_by_two(solution, move.i, move.j, qap)
+    return added_by_three(solution, move.i, move.j, move.k, qap)
 
 
 # --- kept differences ---
-# `placed` is the matrix of distances in the order of the facilities: placed[x, y] = b[p(x), p(y)].
 
 
 @function
-def added_placed(
-    u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], flows: Array[i32], distances: Array[i32],
-    facilities: i32, symmetric: i32, placed: Array[i32],
-) -> i32:  # fmt: skip
-    """One of the shares of the difference of exchange (u, v), from scratch; they add up.
+def added_placed(u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], qap: Differences) -> i32:
+    """One of the shares of the difference of exchange (u, v), from scratch; they add up. 0 shares: a lane alone.
 
     A lane alone reads rows of symmetric matrices, many lanes side by side read columns.
     """
-    n = facilities
-    if symmetric == 0:
-        return added_by_two(solution, u, v, flows, distances, facilities) if share == 0 else 0
-    found = 0
+    n = qap.n
+    if not qap.symmetric:
+        return added_by_two(solution, u, v, qap) if share == 0 else 0
+    total = 0
     if shares == 0:
         a, b = u * n, v * n
         for x in range(n):
-            found += (flows[a + x] - flows[b + x]) * (placed[b + x] - placed[a + x])
+            total += (qap.flows[a + x] - qap.flows[b + x]) * (qap.placed[b + x] - qap.placed[a + x])
     else:
         for x in range(share, n, shares):
             at = x * n
-            found += (flows[at + u] - flows[at + v]) * (placed[at + v] - placed[at + u])
+            total += (qap.flows[at + u] - qap.flows[at + v]) * (qap.placed[at + v] - qap.placed[at + u])
     if share > 0:
-        return 2 * found
+        return 2 * total
     # The two terms x = u and x = v do not belong to the sum; the diagonals do, once.
-    ends = (flows[u * n + u] - flows[v * n + u]) * (placed[v * n + u] - placed[u * n + u])
-    ends += (flows[u * n + v] - flows[v * n + v]) * (placed[v * n + v] - placed[u * n + v])
-    middle = (flows[u * n + u] - flows[v * n + v]) * (placed[v * n + v] - placed[u * n + u])
-    return 2 * (found - ends) + middle
+    uu, uv, vu, vv = u * n + u, u * n + v, v * n + u, v * n + v
+    ends = (qap.flows[uu] - qap.flows[vu]) * (qap.placed[vu] - qap.placed[uu])
+    ends += (qap.flows[uv] - qap.flows[vv]) * (qap.placed[vv] - qap.placed[uv])
+    middle = (qap.flows[uu] - qap.flows[vv]) * (qap.placed[vv] - qap.placed[uu])
+    return 2 * (total - ends) + middle
 
 
 @function
-def read_kept(solution: Array[i32], index: u32, i: i32, j: i32, k: i32, kept: Array[i32]) -> i32:
+def read_kept(solution: Array[i32], index: u32, move: Move, qap: Differences) -> i32:
     """The kept difference."""
-    return kept[index]
+    return qap.kept[index]
 
 
 @function
-def place_all(solution: Array[i32], distances: Array[i32], facilities: i32, placed: Array[i32]):
+def place_all(solution: Array[i32], qap: Differences):
     """The distances in the order of the facilities."""
-    for x in range(facilities):
-        row = solution[x] * facilities
-        for y in range(lane(), facilities, team_size()):
-            placed[x * facilities + y] = distances[row + solution[y]]
+    for x in range(qap.n):
+        row = solution[x] * qap.n
+        for y in range(lane(), qap.n, team_size()):
+            qap.placed[x * qap.n + y] = qap.distances[row + solution[y]]
 
 
 @function
-def pair_at(u: i32, v: i32, facilities: i32) -> i32:
+def pair_at(u: i32, v: i32, n: i32) -> i32:
     """The index of the pair of u and v, in either order."""
     low, high = min(u, v), max(u, v)
-    return low * (facilities - 1) - low * (low + 1) // 2 - 1 + high
+    return low * (n - 1) - low * (low + 1) // 2 - 1 + high
 
 
 @function
-def note_exchange(
-    solution: Array[i32], i: i32, j: i32, k: i32, flows: Array[i32], facilities: i32, placed: Array[i32],
-    kept: Array[i32], turns: Array[i32],
-):  # fmt: skip
+def note_exchange(solution: Array[i32], move: Move, qap: Differences):
     """Before i and j change places: the four vectors of Taillard's equation 2; pairs with i or j begin at 0 again."""
-    n = facilities
+    n, i, j = qap.n, move.i, move.j
     for x in range(lane(), n, team_size()):
-        turns[x] = flows[i * n + x] - flows[j * n + x]
-        turns[n + x] = placed[i * n + x] - placed[j * n + x]
-        turns[2 * n + x] = flows[x * n + i] - flows[x * n + j]
-        turns[3 * n + x] = placed[x * n + i] - placed[x * n + j]
+        qap.turns[x] = qap.flows[i * n + x] - qap.flows[j * n + x]
+        qap.turns[n + x] = qap.placed[i * n + x] - qap.placed[j * n + x]
+        qap.turns[2 * n + x] = qap.flows[x * n + i] - qap.flows[x * n + j]
+        qap.turns[3 * n + x] = qap.placed[x * n + i] - qap.placed[x * n + j]
         if x != i:
-            kept[pair_at(i, x, n)] = 0
+            qap.kept[pair_at(i, x, n)] = 0
         if x != j and x != i:
-            kept[pair_at(j, x, n)] = 0
+            qap.kept[pair_at(j, x, n)] = 0
 
 
 @function
-def place_row(c: i32, solution: Array[i32], distances: Array[i32], facilities: i32, placed: Array[i32]):
+def place_row(c: i32, solution: Array[i32], qap: Differences):
     """Row and column c of the placed distances again."""
-    at = solution[c]
-    for x in range(lane(), facilities, team_size()):
-        placed[c * facilities + x] = distances[at * facilities + solution[x]]
-        placed[x * facilities + c] = distances[solution[x] * facilities + at]
+    n, at = qap.n, solution[c]
+    for x in range(lane(), n, team_size()):
+        qap.placed[c * n + x] = qap.distances[at * n + solution[x]]
+        qap.placed[x * n + c] = qap.distances[solution[x] * n + at]
 
 
 @function
-def exchange_placed(
-    solution: Array[i32], i: i32, j: i32, k: i32, distances: Array[i32], facilities: i32, placed: Array[i32]
-):
+def exchange_placed(solution: Array[i32], move: Move, qap: Differences):
     """Make the move, and bring the placed distances up to date."""
-    change(EXCHANGE, solution, i, j, k)
+    change(EXCHANGE, solution, move)
     barrier()
-    place_row(i, solution, distances, facilities, placed)
+    place_row(move.i, solution, qap)
     barrier()
-    place_row(j, solution, distances, facilities, placed)
-    if k >= 0:
+    place_row(move.j, solution, qap)
+    if move.k >= 0:
         barrier()
-        place_row(k, solution, distances, facilities, placed)
+        place_row(move.k, solution, qap)
 
 
 @function
-def keep_differences(
-    worker: i32, workers: i32, begin: u32, end: u32, changed: i32, i: i32, j: i32, k: i32, solution: Array[i32],
-    flows: Array[i32], distances: Array[i32], facilities: i32, symmetric: i32, placed: Array[i32], kept: Array[i32],
-    turns: Array[i32],
-):  # fmt: skip
-    """Bring kept differences up to date after the exchange (i, j): Taillard's equation 2, O(1) for all that avoid both.
+def compute_touched(share: Share, move: Move, solution: Array[i32], qap: Differences):
+    """The differences of exchanges with i or j, from scratch, by several workers each."""
+    n, i, j = qap.n, move.i, move.j
+    shares = max(share.workers // (2 * n), 1)
+    for t in range(share.worker, 2 * n * shares, share.workers):
+        touched = t // shares
+        one = i if touched < n else j
+        other = touched % n
+        index = u32(pair_at(one, other, n))
+        again = one == j and other == i
+        if one != other and not again and index >= share.first and index < share.end:
+            u, v = min(one, other), max(one, other)
+            count = 0 if share.workers == 1 else shares
+            part = added_placed(u, v, t % shares, count, solution, qap)
+            atomic_add(qap.kept, i32(index), part)
+
+
+@function
+def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32], qap: Differences):
+    """Bring kept differences up to date after an exchange: Taillard's equation 2, O(1) for all that avoid both.
 
     Lanes stand in rows of up to 32; a worker that is no lane has rows of its own. Pairs that share i or j are computed
-    from scratch, by several workers each.
+    from scratch.
     """
-    n = facilities
+    n, worker, workers = qap.n, share.worker, share.workers
     width = 1 if team_size() == 1 else min(workers, 32)
-    anew = changed == EVERYTHING or k >= 0
-    alone = workers == 1
-    whole = 0 if alone else 1
+    anew = changed == EVERYTHING or move.k >= 0
+    whole = 0 if workers == 1 else 1
     for u in range(worker // width, n - 1, max(workers // width, 1)):
         base = u * (n - 1) - u * (u + 1) // 2 - 1
-        low = max(u + 1, i32(begin) - base)
-        high = min(n, i32(end) - base)
+        low = max(u + 1, i32(share.first) - base)
+        high = min(n, i32(share.end) - base)
         if worker >= workers // width * width:
             high = 0
         if anew:
             for v in range(low + worker % width, high, width):
-                kept[base + v] = added_placed(u, v, 0, whole, solution, flows, distances, n, symmetric, placed)
-        elif u != i and u != j:
-            f, g, f_back, g_back = turns[u], turns[n + u], turns[2 * n + u], turns[3 * n + u]
-            if symmetric != 0:
+                qap.kept[base + v] = added_placed(u, v, 0, whole, solution, qap)
+        elif u != move.i and u != move.j:
+            i, j = move.i, move.j
+            f, g, f_back, g_back = qap.turns[u], qap.turns[n + u], qap.turns[2 * n + u], qap.turns[3 * n + u]
+            if qap.symmetric:
                 for v in range(low + worker % width, high, width):
                     if v != i and v != j:
-                        kept[base + v] += 2 * (f - turns[v]) * (g - turns[n + v])
+                        qap.kept[base + v] += 2 * (f - qap.turns[v]) * (g - qap.turns[n + v])
             else:
                 for v in range(low + worker % width, high, width):
                     if v != i and v != j:
-                        one = (f - turns[v]) * (g - turns[n + v])
-                        kept[base + v] += one + (f_back - turns[2 * n + v]) * (g_back - turns[3 * n + v])
+                        there = (f - qap.turns[v]) * (g - qap.turns[n + v])
+                        qap.kept[base + v] += there + (f_back - qap.turns[2 * n + v]) * (g_back - qap.turns[3 * n + v])
     if not anew:
-        shares = max(workers // (2 * n), 1)
-        for t in range(worker, 2 * n * shares, workers):
-            touched = t // shares
-            one = i if touched < n else j
-            other = touched % n
-            index = u32(pair_at(one, other, n))
-            again = one == j and other == i
-            if one != other and not again and index >= begin and index < end:
-                u, v = min(one, other), max(one, other)
-                count = 0 if alone else shares
-                part = added_placed(u, v, t % shares, count, solution, flows, distances, n, symmetric, placed)
-                atomic_add(kept, i32(index), part)
+        compute_touched(share, move, solution, qap)
 
 
 class Qap(Problem):
@@ -246,14 +268,7 @@ class Qap(Problem):
         flows, distances = instance.flows, instance.distances
         n = instance.n
         symmetric = bool((flows == flows.T).all() and (distances == distances.T).all())
-        numbers = {
-            "facilities": n,
-            "symmetric": int(symmetric),
-            "pairs": n * (n - 1) // 2,
-            "cells": n * n,
-            "ends": 4 * n,
-        }
-        super().__init__(instance.name, Permutation(n), {"flows": flows, "distances": distances, **numbers})
+        super().__init__(instance.name, Permutation(n), Assignment(flows, distances, n, symmetric))
         self.instance = instance
         self.optimum = instance.best_known
         self.sha256 = instance.sha256
@@ -275,7 +290,6 @@ class Qap(Problem):
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``kept`` (O(1) for most neighbours) or ``linear`` (O(n), the paper's)."""
-        kept = {"placed": Kept("int32", "cells"), "kept": Kept("int32", "pairs"), "turns": Kept("int32", "ends")}
         return {
             "kept": Evaluation(
                 added,
@@ -284,9 +298,24 @@ class Qap(Problem):
                 update=note_exchange,
                 move=exchange_placed,
                 refresh=keep_differences,
-                kept=kept,
                 quick_for=("exchange2",),
                 work=1,
             ),
             "linear": Evaluation(added, work=self.encoding.n),
         }
+
+    def data_for(self, evaluation: str) -> Assignment:
+        """The matrices; with the differences that a walk keeps, if the evaluation reads them."""
+        given: Assignment = self.data
+        if evaluation == "linear":
+            return given
+        n = self.encoding.n
+        return Differences(
+            flows=given.flows,
+            distances=given.distances,
+            n=n,
+            symmetric=given.symmetric,
+            cells=n * n,
+            pairs=n * (n - 1) // 2,
+            ends=4 * n,
+        )

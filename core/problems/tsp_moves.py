@@ -11,13 +11,16 @@ import os
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged
+from core.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.kernels.two_opt import MOST_CITIES
+from core.kernels.walks import Move
 from core.lang import (
     Array,
     Function,
     Generic,
+    Row,
     barrier,
+    bundle,
     f32,
     function,
     i32,
@@ -28,14 +31,37 @@ from core.lang import (
 from core.problems import tsp
 from core.problems.distances import largest_possible
 from core.problems.encodings import Permutation
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
 
-D = Generic("D")
+T = Generic("T")
 
 MOST_EDGES = 6
 """That a move replaces: their sum must fit 31 bits."""
 LARGEST_TABLE = 32 << 20
 """Bytes of distances up to which the table is preferred."""
+
+
+@bundle
+class Table:
+    """The distances of all cities, a square matrix."""
+
+    distances: Array[T]
+    cities: i32
+
+
+@bundle
+class Plane:
+    """The coordinates of the cities, and what a walk keeps: coordinates and edges in the order of its tour.
+
+    Neighbouring lanes then read neighbouring words.
+    """
+
+    x: Array[i32]
+    y: Array[i32]
+    cities: i32
+    tour_x: Row(i32, "cities")
+    tour_y: Row(i32, "cities")
+    edges: Row(i32, "cities")
 
 
 @function
@@ -51,160 +77,128 @@ def rounded_distance(dx: i32, dy: i32) -> i32:
     return d
 
 
-@function
-def table_distance(a: i32, b: i32, distances: Array[D], cities: i32) -> i32:
-    """The distance of two cities from the table."""
-    return i32(distances[a * cities + b])
-
-
-@function
-def plane_distance(a: i32, b: i32, x: Array[i32], y: Array[i32]) -> i32:
-    """The distance of two cities from their coordinates."""
-    return rounded_distance(x[a] - x[b], y[a] - y[b])
-
-
 # --- from the table, by the tour ---
 
 
 @function
-def table_edge(solution: Array[i32], p: i32, i: i32, j: i32, k: i32, distances: Array[D], cities: i32) -> i32:
-    """What the edge behind position p becomes longer by an exchange."""
-    after = p + 1 if p + 1 < cities else 0
-    new = table_distance(exchanged(solution, p, i, j, k), exchanged(solution, after, i, j, k), distances, cities)
-    return new - table_distance(solution[p], solution[after], distances, cities)
+def table_distance(a: i32, b: i32, table: Table) -> i32:
+    """The distance of two cities from the table."""
+    return i32(table.distances[a * table.cities + b])
 
 
 @function
-def table_swap(solution: Array[i32], i: i32, j: i32, k: i32, distances: Array[D], cities: i32) -> i32:
+def table_edge(solution: Array[i32], p: i32, move: Move, table: Table) -> i32:
+    """What the edge behind position p becomes longer by an exchange."""
+    after = p + 1 if p + 1 < table.cities else 0
+    new = table_distance(exchanged(solution, p, move), exchanged(solution, after, move), table)
+    return new - table_distance(solution[p], solution[after], table)
+
+
+@function
+def table_swap(solution: Array[i32], move: Move, table: Table) -> i32:
     """What an exchange of two or three cities adds: up to six edges change, each counted once."""
-    before_i = i - 1 if i > 0 else cities - 1
-    added = table_edge(solution, before_i, i, j, k, distances, cities)
-    added += table_edge(solution, i, i, j, k, distances, cities)
+    i, j, k = move.i, move.j, move.k
+    before_i = i - 1 if i > 0 else table.cities - 1
+    added = table_edge(solution, before_i, move, table)
+    added += table_edge(solution, i, move, table)
     if j - 1 != i:
-        added += table_edge(solution, j - 1, i, j, k, distances, cities)
+        added += table_edge(solution, j - 1, move, table)
     if j != before_i:
-        added += table_edge(solution, j, i, j, k, distances, cities)
+        added += table_edge(solution, j, move, table)
     if k >= 0:
         if k - 1 != j:
-            added += table_edge(solution, k - 1, i, j, k, distances, cities)
+            added += table_edge(solution, k - 1, move, table)
         if k != before_i:
-            added += table_edge(solution, k, i, j, k, distances, cities)
+            added += table_edge(solution, k, move, table)
     return added
 
 
 @function
-def table_reversal(solution: Array[i32], i: i32, j: i32, k: i32, distances: Array[D], cities: i32) -> i32:
+def table_reversal(solution: Array[i32], move: Move, table: Table) -> i32:
     """What reversing positions i + 1 to j adds: two edges are replaced, if they are not neighbours."""
+    i, j, cities = move.i, move.j, table.cities
     if j == i + 1 or (i == 0 and j == cities - 1):
         return NEVER
     a, b = solution[i], solution[i + 1]
     c, d = solution[j], solution[j + 1 if j + 1 < cities else 0]
-    removed = table_distance(a, b, distances, cities) + table_distance(c, d, distances, cities)
-    return table_distance(a, c, distances, cities) + table_distance(b, d, distances, cities) - removed
+    removed = table_distance(a, b, table) + table_distance(c, d, table)
+    return table_distance(a, c, table) + table_distance(b, d, table) - removed
 
 
-# --- from coordinates kept in the order of the tour, so that neighbouring lanes read neighbouring words ---
+# --- from coordinates ---
 
 
 @function
-def gap(p: i32, q: i32, tour_x: Array[i32], tour_y: Array[i32]) -> i32:
+def gap(p: i32, q: i32, plane: Plane) -> i32:
     """The distance of the cities at two positions."""
-    return rounded_distance(tour_x[p] - tour_x[q], tour_y[p] - tour_y[q])
+    return rounded_distance(plane.tour_x[p] - plane.tour_x[q], plane.tour_y[p] - plane.tour_y[q])
 
 
 @function
-def place_cities(
-    solution: Array[i32], x: Array[i32], y: Array[i32], cities: i32, tour_x: Array[i32], tour_y: Array[i32],
-    edges: Array[i32],
-):  # fmt: skip
+def place_cities(solution: Array[i32], plane: Plane):
     """Coordinates and edges in the order of the tour."""
     barrier()
-    for p in range(lane(), cities, team_size()):
-        after = solution[p + 1 if p + 1 < cities else 0]
+    for p in range(lane(), plane.cities, team_size()):
+        after = solution[p + 1 if p + 1 < plane.cities else 0]
         city = solution[p]
-        tour_x[p] = x[city]
-        tour_y[p] = y[city]
-        edges[p] = plane_distance(city, after, x, y)
+        plane.tour_x[p] = plane.x[city]
+        plane.tour_y[p] = plane.y[city]
+        plane.edges[p] = rounded_distance(plane.x[city] - plane.x[after], plane.y[city] - plane.y[after])
 
 
 @function
-def swap_cities(
-    solution: Array[i32], i: i32, j: i32, k: i32, x: Array[i32], y: Array[i32], cities: i32, tour_x: Array[i32],
-    tour_y: Array[i32], edges: Array[i32],
-):  # fmt: skip
+def swap_cities(solution: Array[i32], move: Move, plane: Plane):
     """Exchange, and place the cities again."""
-    change(EXCHANGE, solution, i, j, k)
-    place_cities(solution, x, y, cities, tour_x, tour_y, edges)
+    change(EXCHANGE, solution, move)
+    place_cities(solution, plane)
 
 
 @function
-def reverse_cities(
-    solution: Array[i32], i: i32, j: i32, k: i32, x: Array[i32], y: Array[i32], cities: i32, tour_x: Array[i32],
-    tour_y: Array[i32], edges: Array[i32],
-):  # fmt: skip
+def reverse_cities(solution: Array[i32], move: Move, plane: Plane):
     """Reverse positions i + 1 to j, and place the cities again."""
-    change(REVERSE, solution, i, j, k)
-    place_cities(solution, x, y, cities, tour_x, tour_y, edges)
+    change(REVERSE, solution, move)
+    place_cities(solution, plane)
 
 
 @function
-def source_of(p: i32, i: i32, j: i32, k: i32) -> i32:
-    """The position whose city stands at p after an exchange."""
-    source = p
-    if p == i:
-        source = j
-    elif p == j:
-        source = k if k >= 0 else i
-    elif p == k:
-        source = i
-    return source
-
-
-@function
-def plane_edge(
-    p: i32, i: i32, j: i32, k: i32, cities: i32, tour_x: Array[i32], tour_y: Array[i32], edges: Array[i32]
-) -> i32:
+def plane_edge(p: i32, move: Move, plane: Plane) -> i32:
     """What the edge behind position p becomes longer by an exchange."""
-    after = p + 1 if p + 1 < cities else 0
-    return gap(source_of(p, i, j, k), source_of(after, i, j, k), tour_x, tour_y) - edges[p]
+    after = p + 1 if p + 1 < plane.cities else 0
+    return gap(source_of(p, move), source_of(after, move), plane) - plane.edges[p]
 
 
 @function
-def plane_swap(
-    solution: Array[i32], i: i32, j: i32, k: i32, cities: i32, tour_x: Array[i32], tour_y: Array[i32],
-    edges: Array[i32],
-) -> i32:  # fmt: skip
+def plane_swap(solution: Array[i32], move: Move, plane: Plane) -> i32:
     """What an exchange of two or three cities adds."""
-    before_i = i - 1 if i > 0 else cities - 1
-    after_j = j + 1 if j + 1 < cities else 0
+    i, j, k = move.i, move.j, move.k
+    before_i = i - 1 if i > 0 else plane.cities - 1
+    after_j = j + 1 if j + 1 < plane.cities else 0
     if k < 0 and i + 1 < j and before_i != j:  # four edges, none of them shared
-        added = gap(before_i, j, tour_x, tour_y) + gap(j, i + 1, tour_x, tour_y)
-        added += gap(j - 1, i, tour_x, tour_y) + gap(i, after_j, tour_x, tour_y)
-        return added - edges[before_i] - edges[i] - edges[j - 1] - edges[j]
-    added = plane_edge(before_i, i, j, k, cities, tour_x, tour_y, edges)
-    added += plane_edge(i, i, j, k, cities, tour_x, tour_y, edges)
+        added = gap(before_i, j, plane) + gap(j, i + 1, plane)
+        added += gap(j - 1, i, plane) + gap(i, after_j, plane)
+        return added - plane.edges[before_i] - plane.edges[i] - plane.edges[j - 1] - plane.edges[j]
+    added = plane_edge(before_i, move, plane)
+    added += plane_edge(i, move, plane)
     if j - 1 != i:
-        added += plane_edge(j - 1, i, j, k, cities, tour_x, tour_y, edges)
+        added += plane_edge(j - 1, move, plane)
     if j != before_i:
-        added += plane_edge(j, i, j, k, cities, tour_x, tour_y, edges)
+        added += plane_edge(j, move, plane)
     if k >= 0:
         if k - 1 != j:
-            added += plane_edge(k - 1, i, j, k, cities, tour_x, tour_y, edges)
+            added += plane_edge(k - 1, move, plane)
         if k != before_i:
-            added += plane_edge(k, i, j, k, cities, tour_x, tour_y, edges)
+            added += plane_edge(k, move, plane)
     return added
 
 
 @function
-def plane_reversal(
-    solution: Array[i32], i: i32, j: i32, k: i32, cities: i32, tour_x: Array[i32], tour_y: Array[i32],
-    edges: Array[i32],
-) -> i32:  # fmt: skip
+def plane_reversal(solution: Array[i32], move: Move, plane: Plane) -> i32:
     """What reversing positions i + 1 to j adds."""
-    if j == i + 1 or (i == 0 and j == cities - 1):
+    i, j = move.i, move.j
+    if j == i + 1 or (i == 0 and j == plane.cities - 1):
         return NEVER
-    after = j + 1 if j + 1 < cities else 0
-    return gap(i, j, tour_x, tour_y) + gap(i + 1, after, tour_x, tour_y) - edges[i] - edges[j]
+    after = j + 1 if j + 1 < plane.cities else 0
+    return gap(i, j, plane) + gap(i + 1, after, plane) - plane.edges[i] - plane.edges[j]
 
 
 def evaluation(by_swap: Function, by_reversal: Function, neighbourhood: str, **more: object) -> Evaluation:
@@ -227,7 +221,7 @@ class TspTour(Problem):
     def __init__(self, instance: tsp.Instance) -> None:
         self.instance = instance
         self.plane = plane_coordinates(instance)
-        super().__init__(instance.name, Permutation(instance.n), {})
+        super().__init__(instance.name, Permutation(instance.n), None)
         self.optimum = instance.optimum
         self.sha256 = instance.sha256
 
@@ -257,14 +251,13 @@ class TspTour(Problem):
         ways = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
         if self.plane is None:
             return ways
-        kept = {name: Kept("int32", "cities") for name in ("tour_x", "tour_y", "edges")}
         move = reverse_cities if neighbourhood == "2opt" else swap_cities
-        ways["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move, kept=kept)
+        ways["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)
         return ways if self.prefers_table else dict(reversed(ways.items()))
 
-    def data_for(self, name: str) -> dict[str, object]:
+    def data_for(self, evaluation: str) -> Table | Plane:
         """The table, or the coordinates: whichever the evaluation reads."""
-        if name == "table":
+        if evaluation == "table":
             if self.instance.n > MOST_CITIES:
                 raise UserError(
                     f"{self.name} has {self.instance.n} cities: a table of distances takes at most {MOST_CITIES}"
@@ -272,9 +265,9 @@ class TspTour(Problem):
             longest = int(self.instance.distances.max())
             if MOST_EDGES * longest >= 2**31:
                 raise UserError(f"{self.name}: a distance of {longest}: expected less than 2^31 / {MOST_EDGES}")
-            return {"distances": self.instance.distances, "cities": self.instance.n}
+            return Table(self.instance.distances, self.instance.n)
         assert self.plane is not None
-        return {"x": self.plane[:, 0].copy(), "y": self.plane[:, 1].copy(), "cities": self.instance.n}
+        return Plane(self.plane[:, 0].copy(), self.plane[:, 1].copy(), self.instance.n)
 
 
 def plane_coordinates(instance: tsp.Instance) -> np.ndarray | None:

@@ -12,12 +12,15 @@ import os
 import numpy as np
 
 from core.errors import UserError
+from core.kernels.walks import Move
 from core.lang import (
     Array,
     Function,
     Generic,
+    Row,
     atomic_add,
     barrier,
+    bundle,
     f32,
     f64,
     function,
@@ -36,7 +39,7 @@ from core.lang import (
 from core.lang.library import philox
 from core.problems import weierstrass_function
 from core.problems.encodings import Reals
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
 
 R = Generic("R")
 
@@ -99,14 +102,29 @@ def divide_by_turns(magnitude: u32, words: Array[u32]):
     words[0] = mulhi(magnitude, u32(0x28BE60DB)) + (1 if words[1] < low else u32(0))
 
 
+@bundle
+class Surface:
+    """The function in so many dimensions, its random points, and what a walk keeps.
+
+    Neighbour c is drawn from a crown of width ``crown`` around the solution. The words of ``state`` are `MOVES_MADE`,
+    `WALK_NUMBER` and `PRESENT`.
+    """
+
+    amplitudes: Array[R]
+    dimensions: i32
+    seed: i32
+    crown: f32
+    state: Row(i32, 3)
+
+
 @function
-def random_four(block: u32, neighbour: i32, seed: i32, purpose: u32, state: Array[i32], words: Array[u32]):
+def random_four(block: u32, neighbour: i32, purpose: u32, surface: Surface, words: Array[u32]):
     """Four words for a block of coordinates of one neighbour: Philox keyed by (seed; walk, move, neighbour, block)."""
     words[0] = block
     words[1] = u32(neighbour)
-    words[2] = u32(state[MOVES_MADE])
-    words[3] = u32(state[WALK_NUMBER])
-    philox(words, u32(seed), purpose)
+    words[2] = u32(surface.state[MOVES_MADE])
+    words[3] = u32(surface.state[WALK_NUMBER])
+    philox(words, u32(surface.seed), purpose)
 
 
 @function
@@ -116,16 +134,16 @@ def from_word(word: u32) -> f32:
 
 
 @function
-def stride(neighbour: i32, dimensions: i32, seed: i32, crown: f32, state: Array[i32], words: Array[u32]) -> f32:
+def stride(neighbour: i32, surface: Surface, words: Array[u32]) -> f32:
     """What the random direction is multiplied by, in steps of the grid, so that the point lies in its crown."""
     squares = f32(0.0)
-    for k in range(dimensions):
+    for k in range(surface.dimensions):
         if k % 4 == 0:
-            random_four(u32(k // 4), neighbour, seed, u32(DIRECTION), state, words)
+            random_four(u32(k // 4), neighbour, u32(DIRECTION), surface, words)
         one = from_word(words[k % 4])
         squares += one * one
-    random_four(u32(0), neighbour, seed, u32(RADIUS), state, words)
-    radius = crown * (f32(neighbour) + 0.5 * (from_word(words[0]) + 1.0))
+    random_four(u32(0), neighbour, u32(RADIUS), surface, words)
+    radius = surface.crown * (f32(neighbour) + 0.5 * (from_word(words[0]) + 1.0))
     return radius / sqrt(max(squares, 1e-30)) * f32(GRID)
 
 
@@ -153,72 +171,62 @@ def way_to_evaluate(sine: Function) -> Evaluation:
         return -cost if at < 0 else cost
 
     @function
-    def partial(
-        worker: i32, workers: i32, solution: Array[R], i: i32, j: i32, k: i32, amplitudes: Array[R],
-        dimensions: i32, seed: i32, crown: f32, state: Array[i32],
-    ) -> i32:  # fmt: skip
+    def partial(worker: i32, workers: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
         """This worker's part of what point i adds to the cost; the parts add up."""
         draws = local_array(4, u32)
         words = local_array(6, u32)
-        scale = stride(i, dimensions, seed, crown, state, draws)
-        cost = -state[PRESENT] if worker == 0 else 0
-        for block in range(worker, (dimensions + 3) // 4, workers):
-            random_four(u32(block), i, seed, u32(DIRECTION), state, draws)
-            for c in range(4 * block, min(4 * block + 4, dimensions)):
+        scale = stride(move.i, surface, draws)
+        cost = -surface.state[PRESENT] if worker == 0 else 0
+        for block in range(worker, (surface.dimensions + 3) // 4, workers):
+            random_four(u32(block), move.i, u32(DIRECTION), surface, draws)
+            for c in range(4 * block, min(4 * block + 4, surface.dimensions)):
                 at = i32(solution[c] * R(GRID))
-                one = wave(moved(at, draws[c % 4], scale), amplitudes, words)
+                one = wave(moved(at, draws[c % 4], scale), surface.amplitudes, words)
                 cost += one
         return cost
 
     @function
-    def added(
-        solution: Array[R], i: i32, j: i32, k: i32, amplitudes: Array[R], dimensions: i32, seed: i32, crown: f32,
-        state: Array[i32],
-    ) -> i32:  # fmt: skip
+    def added(solution: Array[R], move: Move, surface: Surface) -> i32:
         """What point i adds to the cost: a full evaluation."""
-        found = partial(0, 1, solution, i, j, k, amplitudes, dimensions, seed, crown, state)
-        return found
+        difference = partial(0, 1, solution, move, surface)
+        return difference
 
     @function
-    def begin_state(solution: Array[R], amplitudes: Array[R], dimensions: i32, state: Array[i32]):
+    def begin_state(solution: Array[R], surface: Surface):
         """No move made; the cost from scratch; a number that tells walks apart by where they begin."""
         words = local_array(6, u32)
         barrier()
         if lane() == 0:
-            state[MOVES_MADE] = 0
-            state[WALK_NUMBER] = 0
-            state[PRESENT] = 0
+            surface.state[MOVES_MADE] = 0
+            surface.state[WALK_NUMBER] = 0
+            surface.state[PRESENT] = 0
         barrier()
-        for c in range(lane(), dimensions, team_size()):
+        for c in range(lane(), surface.dimensions, team_size()):
             at = i32(solution[c] * R(GRID))
-            atomic_add(state, WALK_NUMBER, i32((u32(at) + u32(c)) * u32(0x9E3779B9) >> 8))
-            cost = wave(at, amplitudes, words)
-            atomic_add(state, PRESENT, cost)
+            atomic_add(surface.state, WALK_NUMBER, i32((u32(at) + u32(c)) * u32(0x9E3779B9) >> 8))
+            cost = wave(at, surface.amplitudes, words)
+            atomic_add(surface.state, PRESENT, cost)
         barrier()
 
     @function
-    def move_point(
-        solution: Array[R], i: i32, j: i32, k: i32, amplitudes: Array[R], dimensions: i32, seed: i32, crown: f32,
-        state: Array[i32],
-    ):  # fmt: skip
+    def move_point(solution: Array[R], move: Move, surface: Surface):
         """Go to point i."""
         draws = local_array(4, u32)
         words = local_array(6, u32)
-        scale = stride(i, dimensions, seed, crown, state, draws)
-        for c in range(lane(), dimensions, team_size()):
-            random_four(u32(c // 4), i, seed, u32(DIRECTION), state, draws)
+        scale = stride(move.i, surface, draws)
+        for c in range(lane(), surface.dimensions, team_size()):
+            random_four(u32(c // 4), move.i, u32(DIRECTION), surface, draws)
             before = i32(solution[c] * R(GRID))
             after = moved(before, draws[c % 4], scale)
             solution[c] = R(after) / R(GRID)
-            old = wave(before, amplitudes, words)
-            new = wave(after, amplitudes, words)
-            atomic_add(state, PRESENT, new - old)
+            old = wave(before, surface.amplitudes, words)
+            new = wave(after, surface.amplitudes, words)
+            atomic_add(surface.state, PRESENT, new - old)
         barrier()
         if lane() == 0:
-            state[MOVES_MADE] += 1
+            surface.state[MOVES_MADE] += 1
 
-    kept = {"state": Kept("int32", 3)}
-    return Evaluation(added, begin=begin_state, move=move_point, partial=partial, kept=kept, work=100_000)
+    return Evaluation(added, begin=begin_state, move=move_point, partial=partial, work=100_000)
 
 
 EVALUATIONS = {"float32": way_to_evaluate(sine_32), "float64": way_to_evaluate(sine_64)}
@@ -259,8 +267,7 @@ class Weierstrass(Problem):
             raise UserError(f"precision {dtype!r}: expected {' or '.join(EVALUATIONS)}")
         n = instance.n
         amplitudes = (2.0 ** (-0.25 * np.arange(1, weierstrass_function.TERMS + 1))).astype(dtype)
-        data = {"amplitudes": amplitudes, "dimensions": n, "seed": seed, "crown": 1.0 / (n * points)}
-        super().__init__(instance.name, Reals(n, dtype), data)
+        super().__init__(instance.name, Reals(n, dtype), Surface(amplitudes, n, seed, 1.0 / (n * points)))
         self.instance = instance
         self.points = points
         self.sha256 = instance.sha256

@@ -9,9 +9,12 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import ants as ants_kernels
-from core.kernels import pheromone as trails
-from core.kernels.ants import COLUMNS, SOME, STATES
+from core.kernels import pheromone
+from core.kernels.ants import STATES, Ant
+from core.kernels.roulette import BUNCH, COLUMNS, Choice, Layout
+from core.kernels.two_opt import Climbs, CountedClimbs
 from core.kernels.two_opt_near import BATCH, NEAR, climb_near
+from core.lang.bundles import Rows
 from core.search.ant_colony.settings import (
     FixedPoint,
     Settings,
@@ -58,46 +61,34 @@ class Outcome(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """How the tours are launched.
+    """How kernels are launched.
 
     Attributes
     ----------
-    team_size, ants : int
-        Lanes and ants of a team.
-    near_columns : int
-        Candidates per lane of an ant; 0: there are no lists.
-    lanes : int
-        That share a row of weights: 1, 2, 4, .. 32 or a multiple of 32.
-    blocks, rows : int
-        Rows of a lane's part of the table of weights, in blocks of which it remembers the sums.
+    team_size : int
+        Lanes of a team that makes tours.
+    layout : core.kernels.roulette.Layout
+        How they share out ants and rows of weights.
     update_teams, update_lanes : int
         Of the kernels that change the pheromone.
 
     """
 
     team_size: int
-    ants: int
-    near_columns: int
-    lanes: int
-    blocks: int
-    rows: int
+    layout: Any
     update_teams: int
     update_lanes: int
 
     @property
-    def columns(self) -> int:
-        """Columns of the table per lane."""
-        return max(1, COLUMNS // self.lanes)
-
-    @property
-    def pieces(self) -> int:
-        """Lanes per column."""
-        return max(1, self.lanes // COLUMNS)
-
-    @property
     def stride(self) -> int:
         """Weights from one city's row to the next one's."""
-        return COLUMNS * self.pieces * self.blocks * self.rows
+        return int(COLUMNS * self.layout.pieces * self.layout.depth)
+
+
+def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -> Layout:
+    """The `Layout` with columns and pieces for so many lanes, and ``depth`` rounded up to whole blocks of ``rows``."""
+    columns, pieces, depth = max(1, COLUMNS // lanes), max(1, lanes // COLUMNS), rows * ceil(depth / rows)
+    return Layout(ants, near_columns, lanes, columns, pieces, depth, ceil(depth / 32), rows)
 
 
 def shape_for(
@@ -122,8 +113,8 @@ def shape_for(
     if not possible or (listed and share > COLUMNS):
         raise UserError(f"{ants} ants cannot share a team of {team_size} lanes with {settings.candidates} candidates")
     near_columns = ceil(settings.candidates / share)
-    if near_columns > SOME:
-        near_columns = SOME * ceil(near_columns / SOME)
+    if near_columns > BUNCH:
+        near_columns = BUNCH * ceil(near_columns / BUNCH)
     depth = ceil(n / (COLUMNS * max(1, lanes // COLUMNS)))
     rows = min(depth, ROWS_TO_SEARCH)
     if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
@@ -131,11 +122,7 @@ def shape_for(
     alone = strategy != "fine-deposit"
     shape = Shape(
         team_size=team_size,
-        ants=ants,
-        near_columns=near_columns,
-        lanes=lanes,
-        blocks=ceil(depth / rows),
-        rows=rows,
+        layout=layout_of(ants, near_columns, lanes, depth, rows),
         update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
         update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
     )
@@ -193,7 +180,7 @@ class Ground:
 
 
 class Colony:
-    """Ants ``first`` to ``first + ants - 1`` of a colony, and its pheromone.
+    """Ants ``first`` to ``first + count - 1`` of a colony, and its pheromone.
 
     Parameters
     ----------
@@ -205,156 +192,125 @@ class Colony:
         Of the launches.
     number
         Of the colony, from 0.
-    ants, first
-        Those of this rank.
+    count, first
+        The ants of this rank.
     seed
         With the colony's number it decides every draw.
+
+    Attributes
+    ----------
+    ants, laid : Rows of `core.kernels.ants.Ant`
+        Those of this rank; the one that deposits in a Max-Min Ant System.
+    memory : core.kernels.ants.Colony
+        What kernels know of the colony.
 
     """
 
     def __init__(
-        self, ground: Ground, settings: Settings, shape: Shape, *, number: int, ants: int, first: int, seed: int
+        self, ground: Ground, settings: Settings, shape: Shape, *, number: int, count: int, first: int, seed: int
     ) -> None:
         self.ground = ground
-        self.backend = ground.backend
+        self.backend = backend = ground.backend
         self.settings = settings
         self.shape = shape
         self.number = number
-        self.ants = ants
-        self.first = first
-        self.seed = seed
         self.limited = settings.variant == "mmas"
-        n = ground.n
-        allocate = self.backend.allocate
-        self.pheromone = allocate(n * n, np.uint32)
-        self.delta = allocate(n * n, np.uint32)
-        self.weights = allocate(n * shape.stride, np.uint32)
-        self.near_weights = allocate(n * COLUMNS if settings.candidates else 1, np.uint32)
-        self.tours = allocate(ants * n, np.uint16)
-        self.lengths = allocate(ants, np.uint32)
-        self.best = allocate(n, np.uint16)
-        self.laid = allocate(n, np.uint16)
-        self.laid_length = allocate(1, np.uint32)
-        self.state = allocate(STATES, np.uint32)
-        self.least = allocate(1, np.uint64)
-        self.digest = allocate(1, np.uint64)
-        self.ticket = allocate(1, np.uint32)
+        n, numbers = ground.n, ground.numbers
+        self.update = pheromone.Update(
+            numbers.rho, numbers.quota, numbers.lower_bound, numbers.floor_ratio, settings.stagnation, numbers.smoothing
+        )
+        allocate = backend.allocate
+        self.trails = pheromone.Trails(allocate(n * n, np.uint32), allocate(n * n, np.uint32), n)
+        near_weights = allocate(n * COLUMNS if settings.candidates else 1, np.uint32)
+        weights = allocate(n * shape.stride, np.uint32)
+        self.choice = Choice(weights, shape.stride, ground.near_cities, near_weights)
+        self.ants = backend.rows(Ant(n=n, first=first), count)
+        self.laid = backend.rows(Ant(n=n, first=0), 1)
+        self.memory: Any = ants_kernels.Colony(
+            number=number,
+            seed=seed,
+            state=allocate(STATES, np.uint32),
+            best=allocate(n, np.uint16),
+            least=allocate(1, np.uint64),
+            curve=allocate(1, np.uint32),
+            digest=allocate(1, np.uint64),
+            ticket=allocate(1, np.uint32),
+        )
         self.climbed = (allocate(1, np.uint64), allocate(3, np.uint64))
-        self.curve = allocate(1, np.uint32)
-        units = self.backend.capabilities.compute_units
-        self.wide = is_wide(self.backend)
-        teams = ceil(ants / shape.ants)
+        units = backend.capabilities.compute_units
+        self.wide = is_wide(backend)
+        teams = ceil(count / shape.layout.ants)
         self.teams = teams if self.wide else min(teams, 8 * units)
         self.row_teams = min(n, 8 * units)
-        self.climbing_lanes = min(BATCH * NEAR, self.backend.capabilities.max_team_size) if self.wide else 1
-        self.lanes = min(UPDATE_LANES, self.backend.capabilities.max_team_size) if self.wide else 1
+        self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
+        self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
 
     def begin(self, iterations: int) -> None:
         """Start anew: equal trails, no best tour, room for the lengths of ``iterations`` iterations."""
-        backend = self.backend
-        if self.curve.size < iterations:
-            self.curve = backend.allocate(iterations, np.uint32)
-        backend.write(self.state, np.array([0, UNKNOWN, 0, 0], np.uint32))
-        backend.write(self.least, np.full(1, NOTHING))
-        backend.write(self.digest, np.zeros(1, np.uint64))
-        backend.write(self.ticket, np.zeros(1, np.uint32))
+        backend, memory = self.backend, self.memory
+        if memory.curve.size < iterations:
+            memory.curve = backend.allocate(iterations, np.uint32)
+        backend.write(memory.state, np.array([0, UNKNOWN, 0, 0], np.uint32))
+        backend.write(memory.least, np.full(1, NOTHING))
+        backend.write(memory.digest, np.zeros(1, np.uint64))
+        backend.write(memory.ticket, np.zeros(1, np.uint32))
         for buffer, nothing in zip(self.climbed, (NOTHING, 0), strict=True):
             backend.write(buffer, np.full(buffer.size, nothing, np.uint64))
-        start = self.ground.numbers.start
-        backend.launch(trails.begin, self.row_teams, self.lanes, self.pheromone, self.delta, self.ground.n, start)
+        backend.launch(pheromone.begin, self.row_teams, self.lanes, self.trails, self.ground.numbers.start)
         self.weigh()
 
     # --- an iteration, kernel by kernel ---
 
     def construct(self) -> None:
         """Let the ants of this rank make their tours (algorithms 4 and 5)."""
-        shape = self.shape
-        ground = self.ground
-        self.backend.launch(
-            ants_kernels.construct,
-            self.teams,
-            shape.team_size,
-            *(self.weights, ground.near_cities, self.near_weights, self.tours, ground.n, shape.stride),
-            *(self.ants, self.first, self.number, self.seed, self.state),
-            *(shape.ants, shape.near_columns, shape.lanes, shape.columns, shape.pieces, shape.blocks, shape.rows),
-        )
+        given = self.ants, self.choice, self.memory, self.shape.layout
+        self.backend.launch(ants_kernels.construct, self.teams, self.shape.team_size, *given)
 
     def climb(self) -> None:
         """Improve every tour by 2-opt, if the settings say so."""
-        ground = self.ground
+        ground, ants = self.ground, self.ants
         if ground.scan is not None:
-            ground.scan.launch(self.tours, self.ants, 0, self.ticket, *self.climbed)
+            ground.scan.launch(CountedClimbs(ground.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
         elif ground.joined is not None:
             self.backend.launch(
                 climb_near,
-                min(self.ants, 16 * self.backend.capabilities.compute_units),
+                min(ants.count, 16 * self.backend.capabilities.compute_units),
                 self.climbing_lanes,
-                *(ground.distances, ground.joined, self.tours, ground.n, self.ants, self.ticket),
+                Climbs(ground.n, ants.tour, ants.count, self.memory.ticket),
+                *(ground.distances, ground.joined),
             )
 
     def measure(self) -> None:
         """Measure the tours; the least (length, ant) and the digest come of it."""
-        ground = self.ground
-        self.backend.launch(
-            ants_kernels.measure,
-            min(self.ants, 32 * self.backend.capabilities.compute_units),
-            self.lanes,
-            *(ground.distances, self.tours, ground.n, self.ants, self.first, self.number),
-            *(self.state, self.lengths, self.least, self.digest),
-        )
+        teams = min(self.ants.count, 32 * self.backend.capabilities.compute_units)
+        self.backend.launch(ants_kernels.measure, teams, self.lanes, self.ground.distances, self.ants, self.memory)
 
-    def judge(self, tours: Any = None, first: int | None = None, adopt: bool = False) -> None:
-        """Keep the best tour and choose the one that deposits, among ``tours`` from ant ``first`` on: this rank's.
+    def judge(self, ants: Rows | None = None, adopt: bool = False) -> None:
+        """Keep the best tour and choose the one that deposits, among those of ``ants``: this rank's.
 
         With ``adopt`` the tour is another colony's: it can become the best so far, and no iteration ends.
         """
-        self.backend.launch(
-            trails.judge,
-            1,
-            self.lanes,
-            *(self.tours if tours is None else tours, self.ground.n, self.first if first is None else first),
-            *(int(adopt), self.settings.best_every, self.state, self.least),
-            *(self.curve, self.best, self.laid, self.laid_length, self.ticket),
-        )
+        given = ants or self.ants, adopt, self.settings.best_every, self.memory, self.laid.bundle
+        self.backend.launch(pheromone.judge, 1, self.lanes, *given)
 
-    def deposit(self, tours: Any = None, lengths: Any = None, ants: int | None = None) -> None:
-        """Let the ants deposit (algorithm 7): those of this rank, or those whose tours are given."""
-        numbers = self.ground.numbers
+    def deposit(self, ants: Rows | None = None) -> None:
+        """Let the ants deposit (algorithm 7): those of this rank, or others whose tours are here."""
+        ants = self.laid if self.limited else ants or self.ants
         shape = self.shape
-        if self.limited:
-            tours, lengths, ants = self.laid, self.laid_length, 1
-        ants = self.ants if ants is None else ants
-        tours = self.tours if tours is None else tours
-        lengths = self.lengths if lengths is None else lengths
-        self.backend.launch(
-            trails.deposit,
-            min(ants, 4 * shape.update_teams if shape.update_teams > 1 else 1),
-            shape.update_lanes,
-            *(tours, lengths, self.ground.n, ants, numbers.quota, numbers.lower_bound, self.delta),
-        )
+        teams = min(ants.count, 4 * shape.update_teams if shape.update_teams > 1 else 1)
+        self.backend.launch(pheromone.deposit, teams, shape.update_lanes, ants, self.update, self.trails)
 
     def evaporate(self) -> None:
         """Let pheromone evaporate, and add the deposits (algorithm 6)."""
-        numbers = self.ground.numbers
-        self.backend.launch(
-            trails.evaporate,
-            min(self.shape.update_teams, self.ground.n),
-            self.shape.update_lanes,
-            *(self.pheromone, self.delta, self.ground.n, numbers.rho, int(self.limited)),
-            *(numbers.quota, numbers.lower_bound, numbers.floor_ratio, self.settings.stagnation, numbers.smoothing),
-            self.state,
-        )
+        shape = self.shape
+        given = self.trails, self.update, self.limited, self.memory
+        self.backend.launch(pheromone.evaporate, min(shape.update_teams, self.ground.n), shape.update_lanes, *given)
 
     def weigh(self) -> None:
         """Compute the weights of equation 1 for the next tours."""
         ground = self.ground
-        self.backend.launch(
-            trails.weigh,
-            self.row_teams,
-            self.lanes,
-            *(self.pheromone, ground.heuristic, ground.numbers.alpha, ground.n, self.shape.stride),
-            *(self.weights, ground.near_cities, self.near_weights, int(self.settings.candidates > 0)),
-        )
+        given = self.trails, ground.heuristic, ground.numbers.alpha, self.choice, self.settings.candidates > 0
+        self.backend.launch(pheromone.weigh, self.row_teams, self.lanes, *given)
 
     def iterate(self) -> None:
         """Queue a whole iteration of a colony whose ants are all here."""
@@ -370,12 +326,12 @@ class Colony:
 
     def best_so_far(self) -> tuple[int, int, int]:
         """Length, iteration and ant of the best tour so far; waits for the device."""
-        _, length, iteration, ant = (int(word) for word in self.backend.download(self.state))
+        _, length, iteration, ant = (int(word) for word in self.backend.download(self.memory.state))
         return length, iteration, ant
 
     def lengths_of_best(self, iterations: int) -> np.ndarray:
         """Length of each iteration's best tour; shape (iterations,), uint32."""
-        return self.backend.download(self.curve)[:iterations]
+        return self.backend.download(self.memory.curve)[:iterations]
 
 
 def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: int, wide_distances: bool) -> int:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
+from core.kernels.ants import Ant
+from core.lang.bundles import Rows
 from core.search.ant_colony.colony import Colony, Ground, Outcome, bytes_needed, shape_for
 from core.search.ant_colony.settings import STRATEGIES, Settings
 
@@ -82,15 +84,15 @@ class AntColony:
         self.settings = settings
         self.notes: list[str] = []
         self.shape = shape_for(strategy, backend.capabilities, n, settings, team)
-        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants
-        colonies, ants = (1, end - begin) if split else (end - begin, settings.ants)
+        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.layout.ants
+        colonies, count = (1, end - begin) if split else (end - begin, settings.ants)
         wide = distances.dtype != np.uint16
         self.split = split and size > 1
         self.send_tours = self.split and self._tours_are_less()
         exchanged = settings.ants * (2 * n + 4) if self.send_tours else 0
-        self.bytes_needed = bytes_needed(n, settings, self.shape, colonies, ants, wide) + exchanged
+        self.bytes_needed = bytes_needed(n, settings, self.shape, colonies, count, wide) + exchanged
         memory = backend.device.memory_bytes
-        room = f"{ants} ants on {n} cities need {self.bytes_needed} bytes"
+        room = f"{count} ants on {n} cities need {self.bytes_needed} bytes"
         if 0 < memory < self.bytes_needed:
             raise UserError(f"{room}; {backend.device.name} has {memory}")
         try:
@@ -98,18 +100,16 @@ class AntColony:
             numbers = [0] if split else range(begin, end)
             first = begin if split else 0
             self.colonies = [
-                Colony(self.ground, settings, self.shape, number=number, ants=ants, first=first, seed=seed)
+                Colony(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
                 for number in numbers
             ]
-            if self.split:
-                self.leader = backend.allocate(n, np.uint16)
-                if self.send_tours:
-                    self.all_tours = backend.allocate(settings.ants * n, np.uint16)
-                    self.all_lengths = backend.allocate(settings.ants, np.uint32)
+            self.leader = backend.rows(Ant(n=n, first=0), 1)
+            if self.send_tours:
+                self.all_ants = backend.rows(Ant(n=n, first=0), settings.ants)
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.recorded: dict[int, Any] = {}
-        self.found: tuple[int, ...] = ()
+        self.winner: tuple[int, ...] = ()
         """Length, colony, iteration and ant of the best tour that all ranks know of."""
 
     def _tours_are_less(self) -> bool:
@@ -138,7 +138,7 @@ class AntColony:
         """
         if not 1 <= iterations < 2**31:
             raise UserError(f"there is at least 1 iteration, not {iterations}")
-        self.found = ()
+        self.winner = ()
         for colony in self.colonies:
             colony.begin(iterations)
         if self.split:
@@ -149,11 +149,11 @@ class AntColony:
 
     def best_tour(self) -> np.ndarray:
         """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
-        number = self.found[1]
+        number = self.winner[1]
         mine = next((c for c in self.colonies if c.number == number), None)
         tour = np.zeros(self.n, np.int64)
         if mine is not None and (not self.split or self.communicator.rank == 0):
-            tour = self.backend.download(mine.best).astype(np.int64)
+            tour = self.backend.download(mine.memory.best).astype(np.int64)
         return self.ground.order[self.communicator.sum(tour)]
 
     def phase_seconds(self, iterations: int) -> dict[str, float]:
@@ -186,10 +186,10 @@ class AntColony:
     def _replay(self, colony: Colony, iterations: int, report: Report | None) -> None:
         """Run iterations of one colony, in batches of about `BATCH_SECONDS`."""
         sequence = self.recorded.get(colony.number)
-        if sequence is None or sequence[0] is not colony.curve:
+        if sequence is None or sequence[0] is not colony.memory.curve:
             with self.backend.record() as launches:
                 colony.iterate()
-            sequence = self.recorded[colony.number] = (colony.curve, launches)
+            sequence = self.recorded[colony.number] = (colony.memory.curve, launches)
         batch = 1
         while iterations > 0:
             batch = min(batch, iterations)
@@ -205,13 +205,19 @@ class AntColony:
     def _exchange(self) -> None:
         """Give every colony the best tour of all."""
         self._find_best()
-        length, number, _, ant = self.found
+        length, number, _, ant = self.winner
         mine = next((c for c in self.colonies if c.number == number), None)
-        tour = self.backend.download(mine.best) if mine else np.zeros(self.n, np.uint16)
-        leader = self.backend.upload(self.communicator.sum(tour))
+        tour = self.backend.download(mine.memory.best) if mine else np.zeros(self.n, np.uint16)
+        leader = self._leader(ant, tour)
         for colony in self.colonies:
-            self.backend.write(colony.least, np.array([length << 32 | ant], np.uint64))
-            colony.judge(leader, ant, adopt=True)
+            self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
+            colony.judge(leader, adopt=True)
+
+    def _leader(self, ant: int, tour: np.ndarray) -> Rows:
+        """The ant whose tour is to be judged, on every rank; ``tour`` is all 0 on the ranks that do not have it."""
+        self.leader.bundle.first = ant
+        self.backend.write(self.leader.tour, self.communicator.sum(tour))
+        return self.leader
 
     def _find_best(self) -> None:
         """Learn which colony of all ranks has the best tour; one that others took over remains its finder's."""
@@ -222,33 +228,36 @@ class AntColony:
             if colony.number == number and not (self.split and self.communicator.rank):
                 who[:] = colony.best_so_far()[1:]
         iteration, ant = (int(x) for x in self.communicator.sum(who))
-        if not self.found or length < self.found[0]:
-            self.found = (length, number, iteration, ant)
+        if not self.winner or length < self.winner[0]:
+            self.winner = (length, number, iteration, ant)
 
     # --- one colony whose ants are on several ranks ---
 
     def _run_split(self, iterations: int, report: Report | None) -> None:
         """Make iterations together with the other ranks; every rank has the whole pheromone."""
         colony = self.colonies[0]
-        for _ in range(iterations):
+        with self.backend.record() as tours:
             colony.construct()
             colony.climb()
             colony.measure()
-            key = int(self.backend.download(colony.least)[0])
+        with self.backend.record() as weights:
+            colony.evaporate()
+            colony.weigh()
+        for _ in range(iterations):
+            tours.replay()
+            key = int(self.backend.download(colony.memory.least)[0])
             length, ant = self.communicator.minloc(key >> 32, key & 0xFFFFFFFF)
-            self.backend.write(colony.least, np.array([length << 32 | ant], np.uint64))
+            self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
             if self.send_tours:
                 self._share_tours(colony)
-                colony.judge(self.all_tours, 0)
-                colony.deposit(self.all_tours, self.all_lengths, self.settings.ants)
+                colony.judge(self.all_ants)
+                colony.deposit(self.all_ants)
             else:
-                self._share_leader(colony, ant)
-                colony.judge(self.leader, ant)
+                colony.judge(self._leader(ant, self._tour_of(colony, ant)))
                 colony.deposit()
                 if not colony.limited:
                     self._share_deposits(colony)
-            colony.evaporate()
-            colony.weigh()
+            weights.replay()
             if report is not None:
                 report(1, colony.best_so_far()[0])
 
@@ -256,34 +265,35 @@ class AntColony:
         """Bring all ranks' tours and lengths to every rank."""
         tours = np.zeros((self.settings.ants, self.n), np.uint16)
         lengths = np.zeros(self.settings.ants, np.uint32)
-        own = slice(colony.first, colony.first + colony.ants)
-        tours[own] = self.backend.download(colony.tours).reshape(-1, self.n)
-        lengths[own] = self.backend.download(colony.lengths)
-        self.backend.write(self.all_tours, self.communicator.sum(tours))
-        self.backend.write(self.all_lengths, self.communicator.sum(lengths))
+        ants = colony.ants
+        own = slice(ants.first, ants.first + ants.count)
+        tours[own] = self.backend.download(ants.tour).reshape(-1, self.n)
+        lengths[own] = self.backend.download(ants.length)
+        self.backend.write(self.all_ants.tour, self.communicator.sum(tours))
+        self.backend.write(self.all_ants.length, self.communicator.sum(lengths))
 
-    def _share_leader(self, colony: Colony, ant: int) -> None:
-        """Bring the tour of one ant to every rank."""
-        tour = np.zeros(self.n, np.uint16)
-        row = ant - colony.first
-        if 0 <= row < colony.ants:
-            tour = self.backend.download(colony.tours).reshape(-1, self.n)[row]
-        self.backend.write(self.leader, self.communicator.sum(tour))
+    def _tour_of(self, colony: Colony, ant: int) -> np.ndarray:
+        """The tour of one ant of the colony, all 0 if the ant is on another rank."""
+        row = ant - colony.ants.first
+        if 0 <= row < colony.ants.count:
+            return self.backend.read(colony.ants.tour, row * self.n, self.n)
+        return np.zeros(self.n, np.uint16)
 
     def _share_deposits(self, colony: Colony) -> None:
         """Add up the deposits of all ranks."""
-        self.backend.write(colony.delta, self.communicator.sum(self.backend.download(colony.delta)))
+        deposits = colony.trails.deposits
+        self.backend.write(deposits, self.communicator.sum(self.backend.download(deposits)))
 
     # --- what came out ---
 
     def _outcome(self, iterations: int) -> Outcome:
         """Collect the results of all ranks."""
         self._find_best()
-        length, number, iteration, ant = self.found
+        length, number, iteration, ant = self.winner
         digest = np.zeros(1, np.uint64)
         curve = np.full(iterations, np.iinfo(np.uint32).max, np.uint32)
         for colony in self.colonies:
-            digest += self.backend.download(colony.digest)
+            digest += self.backend.download(colony.memory.digest)
             curve = np.minimum(curve, colony.lengths_of_best(iterations))
         curves = self.communicator.gather(curve)
         curve = self.communicator.bcast(None if curves is None else np.minimum.reduce(curves))

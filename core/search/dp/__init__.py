@@ -1,5 +1,7 @@
 """Dynamic programming by waves (`oconnell2014`): an engine, and three problems with kernels of their own."""
 
+from core.kernels.grid import Near
+from core.kernels.waves import Window
 from core.search.dp.grid import Grid, GridEngine, GridResult
 from core.search.dp.lcs import Common, LongestCommonSubsequence
 from core.search.dp.rows import Rows
@@ -12,8 +14,10 @@ __all__ = [
     "GridEngine",
     "GridResult",
     "LongestCommonSubsequence",
+    "Near",
     "Rows",
     "WaveEngine",
     "WaveResult",
     "Waves",
+    "Window",
 ]

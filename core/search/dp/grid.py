@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.grid import grid_cell, tile_kernel
-from core.lang import Pack, Table, i32
-from core.lang.types import BY_DTYPE
+from core.kernels.grid import Frontier, Tiling, grid_cell, tile_kernel
+from core.kernels.waves import Kept
+from core.lang import i32
 from core.search.dp.rows import Rows, room_of
-from core.search.dp.waves import MOST_CELLS, Decisions, WaveEngine, Waves
+from core.search.dp.waves import MOST_CELLS, Decisions, WaveEngine, Waves, loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     Progress = Callable[[int, int], None]
 
@@ -37,13 +37,13 @@ class Grid:
     rows, columns
         The last row and the last column; both at least 1.
     data
-        Arrays and 32-bit integers that the functions may ask for by name.
+        What the functions read: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
     step
-        A `core.lang.function`: ``step(i: i32, j: i32, corner: V, up: V, left: V, choice: Array[u32], names of data ...)
-        -> V`` from the cells (i - 1, j - 1), (i - 1, j) and (i, j - 1); i and j are at least 1. The choice is left in
-        ``choice[0]``.
+        A `core.lang.function`: ``step(i: i32, j: i32, near: Near, choice: Array[u32], data: YourData) -> V`` from the
+        cells (i - 1, j - 1), (i - 1, j) and (i, j - 1), which are ``near.corner``, ``near.up`` and ``near.left``
+        (`core.kernels.grid.Near`); i and j are at least 1. The choice is left in ``choice[0]``.
     border
-        The same for row 0 and column 0, which nothing comes before: ``border(i: i32, j: i32, names ...) -> V``.
+        The same for row 0 and column 0, which nothing comes before: ``border(i: i32, j: i32, data: YourData) -> V``.
 
     """
 
@@ -51,7 +51,7 @@ class Grid:
     choices = 0
     rows: int
     columns: int
-    data: Mapping[str, np.ndarray | int]
+    data: Any
     step: Any
     border: Any
 
@@ -87,7 +87,7 @@ class GridEngine:
     Raises
     ------
     UserError
-        Several ranks; a table that is too long for 32-bit indices.
+        Several ranks; a table that is too long for 32-bit indices; data that are no bundle.
 
     """
 
@@ -104,18 +104,14 @@ class GridEngine:
         if communicator.size > 1:
             raise UserError(f"--tiling {tiling} computes a table on one device; use --tiling auto with several ranks")
         self.backend, self.grid, self.room, self.folder = backend, grid, room, folder
-        kinds = {
-            name: Table(BY_DTYPE[v.dtype], "readonly") if isinstance(v, np.ndarray) else i32
-            for name, v in grid.data.items()
-        }
         self.engine: WaveEngine | None = None
         if tiling == "none":
-            self.engine = WaveEngine(backend, communicator, Diagonals(grid, Pack(kinds)), room, folder)
+            self.engine = WaveEngine(backend, communicator, Diagonals(grid), room, folder)
             return
         self.tiles = Tiles(grid.rows, grid.columns, *shape) if shape else self._fitting(room_of(backend, room))
         self.tiles.check()
-        self.kernel = tile_kernel(grid.step, Pack(kinds))
-        self.arguments = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in grid.data.values()]
+        self.kernel = tile_kernel(grid.step)
+        self.data = loaded(backend, grid)
 
     def _fitting(self, room: int) -> Tiles:
         """Tiles as large as is good for the device, or smaller if two diagonals of choices would not fit the room."""
@@ -146,20 +142,22 @@ class GridEngine:
         below, beside = grid.edge(np.zeros_like(j), j), grid.edge(i, np.zeros_like(i))
         left = grid.edge(np.zeros(tiles.across, np.int64), np.arange(tiles.across)[::-1] * tiles.wide)
         top = grid.edge(np.arange(1, tiles.down) * tiles.tall, np.zeros(tiles.down - 1, np.int64))
-        state = [backend.upload(np.asarray(v, dtype)) for v in (below, beside, np.concatenate([left, top]))]
+        borders = below, beside, np.concatenate([left, top])
+        frontier = backend.load(Frontier(*(np.asarray(v, dtype) for v in borders)))
+        tiling = Tiling(grid.rows, grid.columns, tiles.bands, tiles.wide)
         rows = Rows(backend, tiles.waves, tiles.kept_words(bits), self.room, self.folder) if bits else None
         nothing = backend.allocate(1, np.uint32)
         for wave in range(tiles.waves):
-            kept, here = rows.place(wave) if rows else (nothing, 0)
+            kept = Kept(*(rows.place(wave) if rows else (nothing, 0)))
             backend.launch(
-                self.kernel, tiles.count(wave), tiles.lanes, *state, kept, here, wave, tiles.first(wave), grid.rows,
-                grid.columns, tiles.bands, tiles.wide, bits, *self.arguments,
+                self.kernel, tiles.count(wave), tiles.lanes,
+                frontier, tiling, kept, wave, tiles.first(wave), bits, self.data,
             )  # fmt: skip
             if rows:
                 rows.close_row(wave)
             if progress is not None and (wave + 1) % 64 == 0:
                 progress(wave + 1, tiles.waves)
-        value = int(backend.read(state[1], grid.rows, 1)[0])
+        value = int(backend.read(frontier.beside, grid.rows, 1)[0])
         if rows is None:
             return GridResult(value, None, 0)
         return GridResult(value, tiles.choice(rows, bits), rows.streamed_bytes)
@@ -215,10 +213,10 @@ class Diagonals(Waves):
 
     lookback = 2
 
-    def __init__(self, grid: Grid, pack: Pack) -> None:
+    def __init__(self, grid: Grid) -> None:
         self.rows, self.columns, self.data = grid.rows, grid.columns, grid.data
         self.value, self.choices = grid.value, grid.choices
-        self.cell = grid_cell(grid.step, grid.border, pack)
+        self.cell = grid_cell(grid.step, grid.border)
 
     def waves(self) -> int:
         """Diagonals 0 to rows + columns."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.held_karp import COLUMNS, ELEMENTS, ROW, extend, meet
+from core.kernels.held_karp import COLUMNS, ELEMENTS, ROW, Paths, Sets, Share, extend, meet
 from core.search.dp.subset_ranks import binomials, layer_cells, layer_transitions, rank_of, subset
 
 TEAM_SIZE = 256
@@ -32,8 +32,8 @@ class Halves:
         self.distances, self.dtype, self.cap = distances, dtype, cap
         self.elements = len(distances) - 1
         self.size = stored_size(self.elements)
-        self.even = 1 - self.elements % 2
-        self.half = self.size + self.even
+        self.even = self.elements % 2 == 0
+        self.half = self.size + int(self.even)
         self.directed = not np.array_equal(distances, distances.T)
         limits = backend.capabilities
         wide = limits.lanes_resident > 1
@@ -44,7 +44,7 @@ class Halves:
         )
         self.binomials = backend.upload(binomials(ELEMENTS, COLUMNS).astype(np.uint32))
         self.best = backend.allocate(1, np.uint64)
-        self.unread = backend.allocate(1, dtype), backend.allocate(1, np.uint32)
+        self.unread = Paths(backend.allocate(1, dtype), backend.allocate(1, np.uint32))
         self.directions = [Layers(self, distances, self.size)]
         if self.directed:
             self.directions.append(Layers(self, distances.T, self.size))
@@ -98,8 +98,8 @@ class Halves:
         """Compile what a run launches, by launches without sets."""
         forward, backward = self.directions[0], self.directions[-1]
         here, there = (self.backend.allocate(1, self.dtype) for _ in range(2))
-        self.launch(extend, 0, here, there, forward.table, self.binomials, self.elements, 2, 0, 0, self.run, self.cap)
-        self._meet(here, there, forward, backward, 0, 0)
+        forward.extend(here, there, 2, 0, 0)
+        self._meet(Paths(here, forward.steps), Paths(there, backward.steps), 0, 0)
 
     def find(self, trace: bool, report: Report | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
@@ -110,7 +110,8 @@ class Halves:
             self._tell(report, f"layer {size} of {self.size}")
         begin, end = self.shares(self.halves)[ranks.rank]
         if begin < end:
-            self._meet(layers[0], layers[-1], self.directions[0], self.directions[-1], begin, end)
+            out, home = (Paths(layers[k], self.directions[k].steps) for k in (0, -1))
+            self._meet(out, home, begin, end)
         best = int(backend.download(self.best)[0])
         best, _ = ranks.minloc(best, ranks.rank)
         self._tell(report, "the halves met")
@@ -123,14 +124,11 @@ class Halves:
             self.backend.synchronize()
             report(1, what)
 
-    def _meet(self, forward: Any, backward: Any, there: Layers, back: Layers, begin: int, end: int) -> None:
+    def _meet(self, out: Any, home: Any, begin: int, end: int) -> None:
         """Queue the meeting of the sets ``begin`` to ``end`` - 1 with the rest."""
-        back_table = back.table
-        if not self.directed:
-            backward, back_table = self.unread
-        work = forward, backward, there.table, back_table, self.binomials
-        sizes = self.elements, self.size, self.even, int(self.directed)
-        self.launch(meet, end - begin, *work, *sizes, begin, end, self.run, self.cap, self.best)
+        home = home if self.directed else self.unread
+        sets, share = Sets(self.binomials, self.elements, self.cap), Share(begin, end, self.run)
+        self.launch(meet, end - begin, out, home, sets, self.size, share, self.even, self.directed, self.best)
 
     def _tour(self, length: int, rank: int) -> np.ndarray:
         """The tour of this length whose first half has this rank: two problems of half the size, all layers kept."""
@@ -174,8 +172,8 @@ class Layers:
         self.halves = halves
         self.elements = len(distances) - 1
         backend = halves.backend
-        self.ways = np.minimum(distances[1:, 1:].T, halves.cap)
-        self.table = backend.upload(ways_table(self.ways))
+        self.distances = np.minimum(distances[1:, 1:].T, halves.cap)
+        self.steps = backend.upload(steps_table(self.distances))
         first = np.minimum(distances[0, 1:], halves.cap).astype(halves.dtype)
         self.kept = {1: backend.upload(first)}
         self.shared = halves.communicator.size > 1 and not keep
@@ -196,14 +194,19 @@ class Layers:
         after = self.buffers[size % 2] if self.buffers else halves.room_for(sets * size)
         begin, end = halves.shares(sets)[halves.communicator.rank] if self.shared else (0, sets)
         if begin < end:
-            work = before, after, self.table, halves.binomials, elements, size, begin, end
-            halves.launch(extend, end - begin, *work, halves.run, halves.cap)
+            self.extend(before, after, size, begin, end)
         if self.shared:
             halves.put_together(after, sets, size)
         if not self.keep and size > 2:
             del self.kept[size - 1]
         self.kept[size] = after
         return after
+
+    def extend(self, before: Any, after: Any, size: int, begin: int, end: int) -> None:
+        """Queue the sets ``begin`` to ``end`` - 1 of a layer."""
+        halves = self.halves
+        sets = Sets(halves.binomials, self.elements, halves.cap)
+        halves.launch(extend, end - begin, Paths(before, self.steps), after, sets, size, Share(begin, end, halves.run))
 
     def path(self, end: int) -> list[int]:
         """The elements of a shortest path through all elements to ``end``, if all layers are kept."""
@@ -216,7 +219,7 @@ class Layers:
             here.remove(to)
             row = rank_of(here) * len(here)
             before = backend.read(self.kept[len(here)], row, len(here)).astype(np.int64)
-            place = int(np.flatnonzero(before + self.ways[to, here] == length)[0])
+            place = int(np.flatnonzero(before + self.distances[to, here] == length)[0])
             length = int(before[place])
             path.append(here[place])
         return path[::-1]
@@ -234,8 +237,8 @@ def stored_size(elements: int) -> int:
     return (elements - 1) // 2
 
 
-def ways_table(ways: np.ndarray) -> np.ndarray:
-    """Ways to an element from another, as the kernels read them: from element j to i at i * 35 + j."""
-    table = np.zeros((len(ways), ROW), np.uint32)
-    table[:, : len(ways)] = ways
+def steps_table(distances: np.ndarray) -> np.ndarray:
+    """Distances to an element from another, as the kernels read them: from element j to i at i * 35 + j."""
+    table = np.zeros((len(distances), ROW), np.uint32)
+    table[:, : len(distances)] = distances
     return table.reshape(-1)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.held_karp import ELEMENTS, ROW, path_value
+from core.kernels.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
 from core.search.dp.subset_ranks import binomials, layer_cells, layer_transitions
 from core.search.dp.waves import MOST_CELLS, WaveEngine, Waves
@@ -36,11 +36,11 @@ class Subsets(Waves):
 
     def __init__(self, distances: np.ndarray) -> None:
         self.elements = len(distances) - 1
-        ways = np.zeros((ELEMENTS, ROW), np.int32)
-        ways[: self.elements, : self.elements] = distances[1:, 1:].T
-        ways[: self.elements, ELEMENTS] = distances[0, 1:]
+        steps = np.zeros((ELEMENTS, ROW), np.int32)
+        steps[: self.elements, : self.elements] = distances[1:, 1:].T
+        steps[: self.elements, ELEMENTS] = distances[0, 1:]
         choose = np.minimum(binomials(ELEMENTS, ROW), MOST_CELLS).astype(np.int32)
-        self.data = {"elements": self.elements, "ways": ways.reshape(-1), "choose": choose}
+        self.data = Cities(self.elements, steps, choose)
 
     def waves(self) -> int:
         """Sizes of sets."""
@@ -111,12 +111,8 @@ class ByWaves:
     def _last_wave(self, cities: list[int]) -> np.ndarray:
         """Lengths of the shortest paths from city 0 through these cities that end at each of them."""
         chosen = [0, *cities]
-        problem = Subsets(self.distances[np.ix_(chosen, chosen)])
-        engine = self.engine
-        engine.problem = problem
-        engine.data[0] = problem.elements
-        engine.backend.write(engine.data[1], np.asarray(problem.data["ways"]))
-        return engine.run(trace=False).last.astype(np.int64)
+        self.engine.restate(Subsets(self.distances[np.ix_(chosen, chosen)]))
+        return self.engine.run(trace=False).last.astype(np.int64)
 
 
 def most_cities() -> int:

@@ -169,9 +169,8 @@ class KnapsackSearch:
         weights[self.spare :] = self.instance.weights[self.items]
         values[self.spare :] = self.instance.values[self.items]
         low, high = cells_that_matter(weights, capacity)
-        self.weights, self.values = backend.upload(weights.astype(np.int32)), backend.upload(values)
-        self.low, self.high = backend.upload(low), backend.upload(high)
-        self.clock = backend.allocate(self.teams, np.int32)
+        clock = np.zeros(self.teams, np.int32)
+        self.table = backend.load(kernels.Passes(weights.astype(np.int32), values, low, high, clock))
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.row = [backend.allocate(padded, dtype) for _ in range(2)]
@@ -215,17 +214,16 @@ class KnapsackSearch:
     def _begin(self) -> None:
         self.backend.launch(
             kernels.begin, 1, self.team_size,
-            self.row[0], self.clock, self.teams, self.trace, 2 * self.passes - 1, self.capacity,
+            self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.capacity,
         )  # fmt: skip
 
     def _pass(self, kept: Any, passes_kept: int, parity: int, tracing: bool, empty: bool = False) -> tuple[Any, ...]:
         """The launch of a pass that reads row ``parity``."""
-        source, target = self.row[parity], self.row[1 - parity]
-        right = self.left if empty else self.right
+        decisions = kernels.Decisions(kept, self.words, passes_kept)
+        own = kernels.Slice(self.left, self.left if empty else self.right)
         return (
             kernels.two_items, self.teams, self.team_size,
-            self.weights, self.values, self.low, self.high, self.clock, source, target, kept, self.words, passes_kept,
-            self.left, right, tracing, self.at_once, self.share,
+            self.table, self.row[parity], self.row[1 - parity], decisions, own, tracing, self.at_once, self.share,
         )  # fmt: skip
 
     def _compute(self, first: int, rows: Rows | None, progress: Progress | None) -> None:
@@ -271,9 +269,10 @@ class KnapsackSearch:
     # --- tracing ---
 
     def _follow(self, kept: Any, first: int, left: int) -> None:
+        decisions = kernels.Decisions(kept, self.words, self.passes)
         self.backend.launch(
             kernels.follow, 1, 1,
-            self.weights, self.high, kept, self.words, first, left, self.team_size, self.trace, self.chosen,
+            self.table, decisions, first, left, self.team_size, self.trace, self.chosen,
         )  # fmt: skip
 
     def _traced(self, rows: Rows) -> np.ndarray:

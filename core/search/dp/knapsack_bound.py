@@ -67,9 +67,9 @@ class BoundSearch:
         weights, values = np.zeros(count, np.int32), np.zeros(count, np.uint64)
         weights[: len(self.items)] = instance.weights[self.items]
         values[: len(self.items)] = instance.values[self.items]
-        self.weights, self.values = backend.upload(weights), backend.upload(values)
-        self.place, self.numbers = backend.allocate(3, np.int32), backend.allocate(3, np.uint64)
-        self.taken, self.best = (backend.allocate(count, np.uint8) for _ in range(2))
+        self.table = backend.load(kernels.Items(weights, values, len(self.items)))
+        sizes = (3, np.int32), (3, np.uint64), (count, np.uint8), (count, np.uint8)
+        self.search = kernels.Search(*(backend.allocate(*size) for size in sizes))
 
     work = None
     """Nodes of a run: nobody knows before."""
@@ -82,17 +82,15 @@ class BoundSearch:
             self._explore(0)
 
     def _begin(self) -> None:
-        nothing = np.zeros(self.best.size, np.uint8)
-        self.backend.write(self.place, np.array([0, self.instance.capacity, 0], np.int32))
-        self.backend.write(self.numbers, np.zeros(3, np.uint64))
-        self.backend.write(self.taken, nothing)
-        self.backend.write(self.best, nothing)
+        """Put the search before its first node."""
+        search, nothing = self.search, np.zeros(max(1, len(self.items)), np.uint8)
+        self.backend.write(search.place, np.array([0, self.instance.capacity, 0], np.int32))
+        self.backend.write(search.numbers, np.zeros(3, np.uint64))
+        self.backend.write(search.taken, nothing)
+        self.backend.write(search.best, nothing)
 
     def _explore(self, budget: int) -> None:
-        self.backend.launch(
-            kernels.explore, 1, 1, len(self.items), self.weights, self.values, budget, self.place, self.numbers,
-            self.taken, self.best,
-        )  # fmt: skip
+        self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)
 
     def run(self, report: Report | None = None) -> Selection:
         """Search until the end or a limit; ``optimal`` of the result says which it was."""
@@ -105,9 +103,9 @@ class BoundSearch:
                 budget = min(budget, self.most_nodes - nodes)
             launched = time.perf_counter()
             self._explore(budget)
-            _, best, nodes = map(int, self.backend.download(self.numbers))
+            _, best, nodes = map(int, self.backend.download(self.search.numbers))
             # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
-            done = bool(self.backend.download(self.place)[kernels.DONE]) or best == self.bound
+            done = bool(self.backend.download(self.search.place)[kernels.DONE]) or best == self.bound
             now = time.perf_counter()
             if report is not None:
                 report(nodes, best)
@@ -117,7 +115,7 @@ class BoundSearch:
                 break
             goal = min(2 * budget, int(budget * SLICE_SECONDS / max(now - launched, 1e-6)))
             budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
-        taken = self.backend.download(self.best)[: len(self.items)] > 0
+        taken = self.backend.download(self.search.best)[: len(self.items)] > 0
         chosen = np.zeros(self.instance.n, bool)
         chosen[self.items[taken]] = True
         return selection(self.instance, best, chosen, optimal=done, nodes=nodes)

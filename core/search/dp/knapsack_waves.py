@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.knapsack import best_value
+from core.kernels.knapsack import Items, best_value
 from core.problems.knapsack import Knapsack
 from core.search.dp.waves import WaveEngine, Waves
 
@@ -38,7 +38,7 @@ class KnapsackWaves(Waves):
         weights, values = np.zeros(self.waves(), np.int32), np.zeros(self.waves(), value_type.dtype)
         weights[: len(items)] = instance.weights[items]
         values[: len(items)] = instance.values[items]
-        self.data = {"weights": weights, "values": values}
+        self.data = Items(weights, values)
 
     def waves(self) -> int:
         """One for each item; a single one that takes nothing if there are no items."""

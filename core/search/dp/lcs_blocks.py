@@ -82,7 +82,7 @@ class Marked:
         for k in range(self.stretch, batches, self.stretch):
             row = table.backend.read(table.marks, (k // self.stretch - 1) * words, words)
             self.rows[(number * batches + k) * ROWS] = row
-        self.rows[(number + 1) * batches * ROWS] = table.backend.download(table.row)
+        self.rows[(number + 1) * batches * ROWS] = table.backend.download(table.bits.row)
         shape = self.layout.shape
         for strip in range(self.group, shape.strips, self.group):
             self.carries.setdefault(strip * shape.strip_columns, []).append(table.entering(strip))

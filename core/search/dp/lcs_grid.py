@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.kernels.lcs import LEFT_CELL, MATCH, UP_CELL, lcs_border, lcs_step
+from core.kernels.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, lcs_step
 from core.search.dp.grid import Grid
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class CommonGrid(Grid):
 
     def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
         self.rows, self.columns = a.size, b.size
-        self.data = {"a": a, "b": b}
+        self.data = Strings(a, b)
         self.step, self.border = lcs_step, lcs_border
 
     def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:

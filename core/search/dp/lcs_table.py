@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.lcs import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS, advance, follow
+from core.kernels.lcs import (
+    COLUMNS,
+    EVERY_ROW,
+    LEFT,
+    NO_ROWS,
+    ROWS,
+    SOME_ROWS,
+    BitTable,
+    Carries,
+    Kept,
+    Pipeline,
+    Trace,
+    advance,
+    follow,
+)
 from core.search.dp.rows import Rows
 
 if TYPE_CHECKING:
@@ -115,6 +129,14 @@ class Layout(NamedTuple):
         return self.shape.launches(self.batches)
 
     @property
+    def pipeline(self) -> Pipeline:
+        """What the kernels are told of it."""
+        shape = self.shape
+        return Pipeline(
+            self.batches, self.launches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips
+        )  # fmt: skip
+
+    @property
     def kept_bytes(self) -> int:
         """Bytes of the bits of all rows."""
         return self.rounds * self.launches * self.shape.launch_words * 8
@@ -217,17 +239,16 @@ class Table:
         shape = layout.shape
         lanes = shape.strips * shape.lanes
         check_size(a.size, b.size, layout, alphabet)
-        self.letters, self.coded = alphabet.size, alphabet.rows(a, layout)
-        self.masks = backend.upload(alphabet.masks(b, lanes * shape.words).reshape(-1))
+        self.different, self.coded = alphabet.size, alphabet.rows(a, layout)
         self.first = np.full(lanes * shape.words, 2**64 - 1, np.uint64)
         if above is not None:
             self.first[: above.size] = above
         self.above = backend.upload(self.first)
-        self.row = backend.allocate(self.first.size, np.uint64)
-        self.letters_of_rows = backend.allocate(self.coded.shape[1], np.uint32)
-        self.edges = backend.upload(np.zeros((shape.strips + 1) * layout.batches, np.uint32))
-        self.parked = backend.upload(np.zeros(lanes, np.uint32))
-        self.clock = backend.allocate(shape.strips, np.uint32)
+        masks = alphabet.masks(b, lanes * shape.words)
+        self.bits = backend.load(BitTable(self.coded[0], masks, self.first))
+        edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
+        self.carries = backend.load(Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
+        self.pipeline = layout.pipeline
         self.kept: Rows | None = None
         if keep == EVERY_ROW:
             self.kept = Rows(backend, layout.rounds * layout.launches, shape.launch_words, room, folder, np.uint64)
@@ -262,14 +283,14 @@ class Table:
 
         """
         layout, strips = self.layout, self.layout.shape.strips
-        self.backend.write(self.row, self.first)
+        self.backend.write(self.bits.row, self.first)
         entering = np.zeros((strips + 1) * layout.batches, np.uint32)
         for k in range(layout.rounds):
             if receive is not None:
                 entering[: layout.batches] = receive(k)
-                self.backend.write(self.edges, entering)
-            self.backend.write(self.letters_of_rows, self.coded[k])
-            self.backend.write(self.clock, np.zeros(strips, np.uint32))
+                self.backend.write(self.carries.edges, entering)
+            self.backend.write(self.bits.letters, self.coded[k])
+            self.backend.write(self.carries.clock, np.zeros(strips, np.uint32))
             self._round(k, progress)
             if send is not None:
                 send(k, self.entering(strips))
@@ -278,7 +299,7 @@ class Table:
 
     def entering(self, strip: int) -> np.ndarray:
         """The carries that entered a strip in the last round; those of the strip behind the last left the table."""
-        return np.asarray(self.backend.read(self.edges, strip * self.layout.batches, self.layout.batches))
+        return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def _round(self, number: int, progress: Progress | None) -> None:
         """The launches of one round, in recorded sequences: up to the end of the chunk that they write to."""
@@ -306,19 +327,19 @@ class Table:
         key = (id(buffer), offset)
         if key not in self.sequences:
             shape = self.layout.shape
-            staged = shape.words == 1 and shape.lanes > 1 and self.letters <= STAGED_LETTERS
+            staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
+            kept = Kept(buffer, per_chunk, offset, self.stretch)
             with self.backend.record() as sequence:
                 self.backend.launch(
-                    advance, shape.strips, shape.lanes, self.letters_of_rows, self.masks, self.row, self.edges,
-                    self.parked, self.clock, buffer, self.layout.batches, shape.steps, shape.delay, shape.words,
-                    per_chunk, offset, self.stretch, self.letters, staged, self.keep,
+                    advance, shape.strips, shape.lanes,
+                    self.bits, self.carries, kept, self.pipeline, self.different, staged, self.keep,
                 )  # fmt: skip
             self.sequences[key] = sequence
         return self.sequences[key]
 
     def zeros(self) -> int:
         """How often the last row grows."""
-        return int(np.bitwise_count(~self.backend.download(self.row)).sum())
+        return int(np.bitwise_count(~self.backend.download(self.bits.row)).sum())
 
     def trace(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Trace from a cell to the first column or above the first row.
@@ -338,19 +359,16 @@ class Table:
         """
         if self.kept is None:
             raise ValueError("no bits were kept")
-        backend, shape = self.backend, self.layout.shape
+        backend = self.backend
         end = int(state[LEFT])
-        on_device = backend.upload(np.asarray(state, np.int32))
-        found = [backend.allocate(max(1, end), np.int32) for _ in range(2)]
+        rows, columns = (backend.allocate(max(1, end), np.int32) for _ in range(2))
+        trace = Trace(backend.upload(np.asarray(state, np.int32)), rows, columns)
         lanes = min(TRACE_LANES, backend.capabilities.max_team_size)
         for first, _, buffer in self.kept.chunks_backwards():
-            backend.launch(
-                follow, 1, lanes, buffer, self.above, on_device, *found, first, self.layout.batches,
-                self.layout.launches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips,
-            )  # fmt: skip
-        reached = backend.download(on_device)
+            backend.launch(follow, 1, lanes, buffer, self.above, trace, first, self.pipeline)
+        reached = backend.download(trace.state)
         begin = int(reached[LEFT])
-        pairs = [backend.read(f, begin, end - begin).astype(np.int64) for f in found]
+        pairs = [backend.read(one, begin, end - begin).astype(np.int64) for one in (rows, columns)]
         return np.stack(pairs, axis=1), reached
 
 

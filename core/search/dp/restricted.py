@@ -21,6 +21,8 @@ from core.kernels.neighbourhood_tours import (
     FIRST_BITS,
     NEXT,
     Network,
+    Problem,
+    Rotations,
     advance,
     band_of,
     layer_over_teams,
@@ -104,8 +106,7 @@ class Sweep:
     def __init__(
         self, backend: Any, net: Network, band: Any, n: int, rotations: int, keep: bool, tiling: str, room: int
     ) -> None:
-        self.backend, self.net, self.band, self.n = backend, net, band, n
-        self.rotations, self.keep = rotations, keep
+        self.backend, self.net, self.n, self.keep = backend, net, n, keep
         states = net.states
         limits = backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
@@ -117,10 +118,9 @@ class Sweep:
         items = rotations if self.in_teams else -(-rotations * states // self.team_size)
         self.teams = min(items, limits.compute_units * max(1, limits.lanes_resident // self.team_size))
         self.part = max(1, min(n - 1, (min(room, LARGEST_INDEX) if keep else LARGEST_INDEX) // states))
-        self.links = backend.upload(net.links)
-        self.lasts = backend.upload(net.lasts)
-        self.turns = backend.allocate(rotations, np.int32)
-        self.values = backend.allocate(2 * rotations * states, np.int32)
+        self.problem = Problem(band, backend.upload(net.links), backend.upload(net.lasts), n)
+        turns, lengths = (backend.allocate(size, np.int32) for size in (rotations, 2 * rotations * states))
+        self.rotations = Rotations(turns, lengths, rotations)
         self.choices = backend.allocate(self.part * states if keep else 1, np.uint8)
         self.step = backend.allocate(3, np.int32)
         self.sequence: Any = None
@@ -141,11 +141,11 @@ class Sweep:
             Choices of layers 2 to n; no rows if they are not kept.
 
         """
-        n, states, k = self.n, self.net.states, self.net.k
-        values = np.full((2, self.rotations, states), FAR, np.int32)
-        values[1, :, k - 1] = 0  # layer 1: position 0 alone
-        self.backend.write(self.values, values)
-        self.backend.write(self.turns, np.ascontiguousarray(turns, np.int32))
+        n, states, k, rotations = self.n, self.net.states, self.net.k, self.rotations
+        lengths = np.full((2, rotations.count, states), FAR, np.int32)
+        lengths[1, :, k - 1] = 0  # layer 1: position 0 alone
+        self.backend.write(rotations.lengths, lengths)
+        self.backend.write(rotations.turns, np.ascontiguousarray(turns, np.int32))
         kept = np.empty((n - 1 if self.keep else 0, states), np.uint8)
         for begin in range(2, n + 1, self.part):
             end = min(begin + self.part, n + 1)
@@ -153,20 +153,25 @@ class Sweep:
             if self.keep:
                 part = self.backend.download(self.choices)[: (end - begin) * states]
                 kept[begin - 2 : end - 2] = part.reshape(-1, states)
-        return self.backend.download(self.values).reshape(values.shape)[n & 1, :, :k], kept
+        return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], kept
 
     def _launch(self, begin: int, end: int) -> None:
         """Queue layers ``begin`` to ``end`` - 1."""
         backend, net = self.backend, self.net
-        tables = (self.band, self.links, self.lasts, self.n, net.k, net.states, self.rotations, self.turns)
-        kept = (int(self.keep), self.values, self.choices)
+        tables = self.problem, self.rotations
         if self.in_teams:
-            backend.launch(layers_in_teams, self.teams, self.team_size, *tables, begin, end, *kept)
+            backend.launch(
+                layers_in_teams, self.teams, self.team_size, *tables, begin, end, self.choices,
+                net.k, net.states, self.keep,
+            )  # fmt: skip
             return
         if self.sequence is None:
             with backend.record() as self.sequence:
                 for ahead in range(BLOCK):
-                    backend.launch(layer_over_teams, self.teams, self.team_size, ahead, self.step, *tables, *kept)
+                    backend.launch(
+                        layer_over_teams, self.teams, self.team_size, ahead, self.step, *tables, self.choices,
+                        net.states, net.k, self.keep,
+                    )  # fmt: skip
                 backend.launch(advance, 1, 1, self.step, BLOCK)
         step = np.zeros(3, np.int32)
         step[[NEXT, BEGIN, END]] = begin, begin, end
@@ -268,7 +273,7 @@ class RestrictedTour:
             self.backend.write(self.band, band_of(self.distances, self.start, self.k))
             for sweep in (self.tracing, self.measuring):
                 if sweep is not None:
-                    sweep.run(np.zeros(sweep.rotations, np.int32))
+                    sweep.run(np.zeros(sweep.rotations.count, np.int32))
 
     def run(self, report: Callable[[int, int], None] | None = None) -> Restricted:
         """Find the shortest tour of the neighbourhood; ``report`` is told how many passes are done, and the length."""
@@ -408,7 +413,7 @@ def start_tour(backend: Any, distances: np.ndarray, name: str = "the instance") 
         return greedy_tour(lengths)
     greedy = greedy_edge_tour(lengths)
     scan = scan_for("pruned", backend, lengths.astype(np.uint16 if lengths.max() < 2**16 else np.uint32))
-    upload, tours = backend.upload, backend.upload(greedy.astype(np.uint16))
     ticket, best, totals = np.zeros(1, np.uint32), np.full(1, NOTHING, np.uint64), np.zeros(two_opt.TOTALS, np.uint64)
-    scan.launch(tours, 1, 0, upload(ticket), upload(best), upload(totals))
-    return np.asarray(backend.download(tours), np.int64)
+    climbs = backend.load(two_opt.CountedClimbs(n, greedy.astype(np.uint16), 1, ticket, 0, best, totals))
+    scan.launch(climbs)
+    return np.asarray(backend.download(climbs.tours), np.int64)

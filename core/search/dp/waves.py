@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.waves import SPAN, wave_kernel
-from core.lang import Pack, Table, i32
-from core.lang.types import BY_DTYPE
+from core.kernels.waves import SPAN, Kept, Wave, Window, wave_kernel
+from core.lang import i32
+from core.lang.bundles import is_bundle, placed
 from core.search.dp.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 TEAM_SIZE = 128
 MOST_CELLS = 2**31 - 1
@@ -36,18 +36,18 @@ class Waves:
     choices : 0, 1 or 2
         Bits of choice kept of a cell; 0 if nothing is traced.
     data
-        Arrays and 32-bit integers that ``cell`` may ask for by name.
+        What ``cell`` reads: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
     cell
-        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Array[V], one: i32, two: i32, choice: Array[u32],
-        names of data ...) -> V``. ``window[one + k]`` is cell number k of the wave before, ``window[two + k]`` of the
-        one before that, which hold nothing at waves 0 and 1; the choice is left in ``choice[0]``.
+        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
+        -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
+        ``window.cells[window.two + k]``; they hold nothing at waves 0 and 1. The choice is left in ``choice[0]``.
 
     """
 
     value: Any = i32
     lookback = 1
     choices = 0
-    data: Mapping[str, np.ndarray | int]
+    data: Any
     cell: Any
 
     def waves(self) -> int:
@@ -105,7 +105,8 @@ class WaveEngine:
     Raises
     ------
     UserError
-        More than one rank; more waves, or more cells in a few of them, than 32-bit indices reach.
+        More than one rank; more waves, or more cells in a few of them, than 32-bit indices reach; data that are no
+        bundle.
 
     """
 
@@ -124,13 +125,9 @@ class WaveEngine:
             raise UserError(
                 f"--tiling none: waves of {self.width} cells; {self.depth} of them may have {MOST_CELLS} cells together"
             )
-        kinds = {
-            name: Table(BY_DTYPE[given.dtype], "readonly") if isinstance(given, np.ndarray) else i32
-            for name, given in problem.data.items()
-        }
-        self.kernel = wave_kernel(problem.cell, Pack(kinds))
+        self.kernel = wave_kernel(problem.cell)
         self.window = backend.allocate(self.width * self.depth, problem.value.dtype)
-        self.data = [backend.upload(v) if isinstance(v, np.ndarray) else v for v in problem.data.values()]
+        self.data = loaded(backend, problem)
         self.nothing = backend.allocate(1, np.uint32)
         self.rows: Rows | None = None
 
@@ -144,7 +141,7 @@ class WaveEngine:
         most = backend.capabilities.compute_units * max(1, backend.capabilities.lanes_resident // self.team_size())
         for wave in range(waves):
             cells = problem.cells(wave)
-            kept, kept_here = self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)
+            kept = Kept(*(self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)))
             here, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
             first, one, two = problem.first(wave), one - problem.first(wave - 1), two - problem.first(wave - 2)
             if first + cells > MOST_CELLS:
@@ -152,8 +149,8 @@ class WaveEngine:
             work = self.words(cells) if bits else cells
             teams = max(1, min(most, -(-work // self.team_size())))
             backend.launch(
-                self.kernel, teams, self.team_size(), self.window, kept, wave, cells, first, here, one, two,
-                kept_here, bits, *self.data,
+                self.kernel, teams, self.team_size(),
+                Wave(wave, cells, first, here), Window(self.window, one, two), kept, bits, self.data,
             )  # fmt: skip
             if self.rows is not None and bits:
                 self.rows.close_row(wave)
@@ -163,6 +160,10 @@ class WaveEngine:
         last = backend.read(self.window, start, problem.cells(waves - 1))
         return WaveResult(last, Decisions(self.rows, bits) if self.rows is not None and bits else None)
 
+    def restate(self, problem: Waves) -> None:
+        """Take another problem with the same function, whose waves are no wider."""
+        self.problem, self.data = problem, loaded(self.backend, problem)
+
     def words(self, cells: int) -> int:
         """Words that hold the choices of so many cells."""
         block = SPAN * (32 // self.problem.choices)
@@ -171,3 +172,13 @@ class WaveEngine:
     def team_size(self) -> int:
         """Lanes of a team."""
         return min(TEAM_SIZE, int(self.backend.capabilities.max_team_size))
+
+
+def loaded(backend: Any, problem: Any) -> Any:
+    """The data of a `Waves` or a `core.search.dp.grid.Grid` on a device, which only reads them."""
+    if not is_bundle(type(problem.data)):
+        raise UserError(
+            f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
+            "that is a @bundle"
+        )
+    return placed(backend.load(problem.data), "readonly")

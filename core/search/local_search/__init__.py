@@ -1,8 +1,9 @@
 """Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
 
 from core.kernels.moves import exchanged, flipped
+from core.kernels.walks import Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
-from core.problems.problem import Evaluation, Kept, Problem
+from core.problems.problem import Evaluation, Problem
 from core.search.local_search.algorithms import (
     Algorithm,
     HillClimbing,
@@ -24,8 +25,8 @@ __all__ = [
     "HillClimbing",
     "IteratedLocalSearch",
     "Iterations",
-    "Kept",
     "LocalSearch",
+    "Move",
     "NoImprovement",
     "Outcome",
     "Permutation",
@@ -33,6 +34,7 @@ __all__ = [
     "ProblemError",
     "Reals",
     "Seconds",
+    "Share",
     "SimulatedAnnealing",
     "Stop",
     "TabuSearch",

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.local_search import ANNEAL, BEST, COOLING, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.walks import COOLING
 
 MOST_SHAKES = 255
 
@@ -23,7 +24,7 @@ class Algorithm(NamedTuple):
     ----------
     name : str
     rule, at_optimum : int
-        See `core.kernels.local_search`.
+        See `core.kernels.hooks`.
     strength : int
         Random moves that shake a local optimum (at most, if they grow).
     tenure, tenure_span : int or None
@@ -120,6 +121,6 @@ def _shakes(strength: int) -> int:
 
 
 def cooling_table(factor: float) -> np.ndarray:
-    """The numbers of `core.kernels.local_search.COOLING`: the factor, and -ln(u) at the middle of 4096 intervals."""
+    """The numbers of `core.kernels.walks.COOLING`: the factor, and -ln(u) at the middle of 4096 intervals."""
     u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
     return np.concatenate([[factor], -np.log(u)]).astype(np.float32)

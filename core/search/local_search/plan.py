@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import UserError
-from core.kernels import local_search as template
-from core.kernels import moves
+from core.kernels import hooks, moves
 from core.problems.encodings import neighbourhood
 from core.problems.problem import Evaluation, Problem, checked_place
+from core.problems.signatures import check_functions
 from core.search.local_search.algorithms import Algorithm
 
 MOST_NEIGHBOURS = 2**32 - 1
@@ -114,7 +114,7 @@ class Plan:
             raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
         if (select == "host" or tuned) and self.level != "iteration":
             raise UserError(f"level {self.level}: expected level iteration for a loop on the host or tuned launches")
-        if select == "host" and self.algorithm.rule == template.ANNEAL:
+        if select == "host" and self.algorithm.rule == hooks.ANNEAL:
             raise UserError("simulated annealing draws on the device: expected select device")
         self.keeps_apart = select == "host" or tuned
 
@@ -160,7 +160,7 @@ class Plan:
                 raise UserError(f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(known)}")
             if one.change != self.neighbourhoods[0].change:
                 raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
-        if len(names) > 1 and self.algorithm.rule not in (template.BEST, template.FIRST):
+        if len(names) > 1 and self.algorithm.rule not in (hooks.BEST, hooks.FIRST):
             raise UserError(f"{len(names)} neighbourhoods for {self.algorithm.name}, which uses one")
         self.sizes = [one.size(encoding, self.problem.points) for one in self.neighbourhoods]
         for one, size in zip(self.neighbourhoods, self.sizes, strict=True):
@@ -177,8 +177,10 @@ class Plan:
         if name not in ways:
             raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
         self.evaluation_name = name
-        self.given = self.problem.data_for(name)
+        self.given = self.problem.checked_data_for(name)
         self.evaluation: Evaluation = ways[name]
+        if not self.problem.is_tested:
+            check_functions(self.problem.name, self.evaluation, self.problem.encoding.dtype, type(self.given))
         if self.level == "solution" and self.evaluation.partial is None:
             raise UserError(f"level solution: {self.problem.name} evaluates a neighbour in one piece ({name})")
 
@@ -191,7 +193,7 @@ class Plan:
         if remember == "auto":
             remember = "attributes" if one.attributes else "moves"
         self.memory_kind = moves.MOVES if remember == "moves" else moves.ATTRIBUTES
-        if self.algorithm.rule != template.TABU:
+        if self.algorithm.rule != hooks.TABU:
             self.memory_words, self.tenure, self.tenure_span = 1, 0, 0
             return
         self.memory_words = one.memory(encoding, size, self.memory_kind)
@@ -212,7 +214,7 @@ class Plan:
         settled = {"tenure": self.tenure, "tenure_span": self.tenure_span, "remember": remember}
         return {
             **self.algorithm.parameters,
-            **(settled if self.algorithm.rule == template.TABU else {}),
+            **(settled if self.algorithm.rule == hooks.TABU else {}),
             "neighbourhood": "+".join(one.name for one in self.neighbourhoods),
             "walks": self.walks,
             "exchange": self.exchange,
@@ -221,7 +223,7 @@ class Plan:
     @property
     def ways(self) -> dict[str, object]:
         """What decides how the work is done and not what comes out, for the record."""
-        batch = {"batch": self.algorithm.batch} if self.algorithm.rule == template.ANNEAL else {}
+        batch = {"batch": self.algorithm.batch} if self.algorithm.rule == hooks.ANNEAL else {}
         return {
             **batch,
             "evaluation": self.evaluation_name,

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from core.errors import LaunchRefused, UserError
-from core.kernels import local_search as template
-from core.kernels import moves
+from core.kernels import moves, walks
+from core.kernels.hooks import ANNEAL, NO_KEY, Rules
+from core.kernels.local_search import search_kernels
 from core.kernels.moves import start_solutions
+from core.kernels.walks import Run, Share, Verdicts, Walk
+from core.lang.bundles import placed, row_sizes
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.host_driven import HostLoop
@@ -20,7 +23,6 @@ from core.search.local_search.plan import MOST_LEVELS, Plan
 from core.search.local_search.stops import Stop
 from core.search.local_search.validation import ProblemError, first_moves_together
 
-NO_KEY = np.uint64(template.NO_KEY)
 SMALL = 16_384
 """Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
 MOST_LANES = 1024
@@ -69,14 +71,12 @@ class LocalSearch(Plan):
         self.backend = backend
         self.communicator = communicator
         self.is_tried = False
-        self.kernels = template.search_kernels(
-            problem.hooks(self.evaluation, self.given, self.neighbourhoods[0].name, self.tables),
-            tuple(one.shape for one in self.neighbourhoods),
-            self.neighbourhoods[0].change,
-            self.memory_kind,
-            algorithm.rule,
-            algorithm.at_optimum,
-            self.level == "solution",
+        first = self.neighbourhoods[0]
+        shapes = tuple(one.shape for one in self.neighbourhoods)
+        by_team = self.level == "solution"
+        self.kernels = search_kernels(
+            problem.hooks(self.evaluation, first.name),
+            Rules(shapes, first.change, self.memory_kind, algorithm.rule, algorithm.at_optimum, by_team),
         )
         self.tuner: Any = tune(self.kernels.scan, problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_launch()
@@ -140,25 +140,19 @@ class LocalSearch(Plan):
             self.first_walk, self.end_walk = self.walks * rank // size, self.walks * (rank + 1) // size
         self.here = self.end_walk - self.first_walk
         backend, encoding = self.backend, self.problem.encoding
-        self.data = [backend.upload(v.reshape(-1)) if isinstance(v, np.ndarray) else v for v in self.given.values()]
-        for count, dtype in self.problem.kept_sizes(self.evaluation, self.given).values():
-            if self.here * count >= 2**31:
-                raise UserError(f"{self.here} walks that keep {count} numbers each: expected less than 2^31 in all")
-            self.data.append(backend.allocate(max(1, self.here * count), np.dtype(dtype)))
-        words = self.here * encoding.n
-        if self.here * max(encoding.n, self.memory_words, template.CONTROL) >= 2**31:
-            raise UserError(f"{self.here} walks of {encoding.n} elements and {self.memory_words} words of memory each: "
-                            "expected less than 2^31 in all")  # fmt: skip
-        self.solutions, self.bests, self.homes = (backend.allocate(words, encoding.dtype) for _ in range(3))
+        sizes = {"elements": encoding.n, "words of memory": self.memory_words, "words of control": walks.CONTROL}
+        for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_sizes(self.given).items()}}.items():
+            if self.here * size >= 2**31:
+                raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
+        one = Walk(room=self.memory_words, length=encoding.n, choices=encoding.choices)
+        self.walkers = backend.rows(one, self.here, S=encoding.dtype)
+        self.data = backend.rows(placed(self.given, self.tables), self.here)
+        limits = np.zeros(walks.LIMITS, np.int32)
+        neighbours = np.array((self.sizes + [0, 0])[:MOST_LEVELS], np.uint32)
+        self.shared = backend.load(Run(limits, neighbours, cooling_table(self.algorithm.cooling)))
+        backend.write(self.walkers.number, np.arange(self.first_walk, self.end_walk, dtype=np.uint64))
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
-        self.controls = backend.allocate(self.here * template.CONTROL, np.int32)
-        self.totals = backend.allocate(self.here * template.TOTALS, np.uint64)
-        self.memories = backend.allocate(self.here * self.memory_words, np.int32)
-        self.heats = backend.allocate(self.here, np.float32)
-        self.limits = backend.allocate(template.LIMITS, np.int32)
-        self.size_words = backend.upload(np.array((self.sizes + [0, 0])[:MOST_LEVELS], np.uint32))
-        self.cooling = backend.upload(cooling_table(self.algorithm.cooling))
-        self.keys = backend.upload(np.full(1, NO_KEY))
+        self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
         self.sequence: Any = None
 
     def begin(self, stop: Stop, start: np.ndarray | None) -> None:
@@ -167,56 +161,52 @@ class LocalSearch(Plan):
         if start is None:
             lanes = min(64, backend.capabilities.max_team_size)
             teams = min(-(-self.here // lanes), 16 * backend.capabilities.compute_units)
-            backend.launch(start_solutions, teams, lanes, encoding.code, self.solutions, self.here, self.first_walk,
-                           encoding.n, encoding.choices, self.seed)  # fmt: skip
+            backend.launch(start_solutions, teams, lanes, encoding.code, self.walkers, self.seed)
         else:
             given = np.asarray(start, encoding.dtype)
             encoding.check(given)
-            backend.write(self.solutions, np.tile(given, self.here))
-        solutions = backend.download(self.solutions).reshape(self.here, encoding.n)
+            backend.write(self.walkers.solution, np.tile(given, self.here))
+        solutions = backend.download(self.walkers.solution).reshape(self.here, encoding.n)
         costs = np.array([problem.cost(one) for one in solutions], np.int64)
         for cost in costs[self.is_astray(costs)][:1]:
             raise UserError(f"{problem.name}: a start solution costs {cost}: expected {self.expected_costs}")
-        control = np.zeros((self.here, template.CONTROL), np.int32)
-        control[:, template.COST] = control[:, template.BEST_COST] = costs
-        control[:, template.HOME_COST] = moves.NEVER
-        control[:, template.CHANGED] = template.EVERYTHING
-        control[:, template.STOP] = np.where(costs <= stop.target, template.TARGET_REACHED, template.RUNNING)
-        backend.write(self.controls, control)
-        backend.write(self.totals, np.zeros(self.here * template.TOTALS, np.uint64))
-        backend.write(self.memories, np.zeros(self.here * self.memory_words, np.int32))
-        backend.write(self.keys, np.full(1, NO_KEY))
-        limits = np.zeros(template.LIMITS, np.int32)
+        control = np.zeros((self.here, walks.CONTROL), np.int32)
+        control[:, walks.COST] = control[:, walks.BEST_COST] = costs
+        control[:, walks.HOME_COST] = moves.NEVER
+        control[:, walks.CHANGED] = walks.EVERYTHING
+        control[:, walks.STOP] = np.where(costs <= stop.target, walks.TARGET_REACHED, walks.RUNNING)
+        backend.write(self.walkers.control, control)
+        backend.write(self.walkers.totals, np.zeros(self.here * walks.TOTALS, np.uint64))
+        backend.write(self.walkers.memory, np.zeros(self.here * self.memory_words, np.int32))
+        backend.write(self.keys, np.full(1, NO_KEY, np.uint64))
         algorithm = self.algorithm
-        limits[[template.MOST_ITERATIONS, template.TARGET, template.PATIENCE]] = (
-            stop.iterations,
-            stop.target,
-            stop.patience,
-        )
-        limits[[template.TENURE, template.TENURE_SPAN, template.STRENGTH]] = (
-            self.tenure,
-            self.tenure_span,
-            algorithm.strength,
-        )
-        limits[[template.PLATEAU, template.BATCH, template.SEED]] = algorithm.plateau, algorithm.batch, self.seed
-        backend.write(self.limits, limits)
-        backend.launch(self.kernels.begin, self.walk_teams, self.step_size, self.here, self.solutions, self.bests,
-                       self.homes, encoding.n, *self.data)  # fmt: skip
-        if algorithm.rule == template.ANNEAL:
+        limits = {
+            walks.MOST_ITERATIONS: stop.iterations,
+            walks.TARGET: stop.target,
+            walks.PATIENCE: stop.patience,
+            walks.TENURE: self.tenure,
+            walks.TENURE_SPAN: self.tenure_span,
+            walks.STRENGTH: algorithm.strength,
+            walks.PLATEAU: algorithm.plateau,
+            walks.BATCH: algorithm.batch,
+            walks.SEED: self.seed,
+        }
+        backend.write(self.shared.limits, np.array([limits[k] for k in range(walks.LIMITS)], np.int32))
+        backend.launch(self.kernels.begin, self.walk_teams, self.step_size, self.walkers, self.data)
+        if algorithm.rule == ANNEAL:
             temperature = algorithm.temperature or self.usual_difference()
-            backend.write(self.heats, np.full(self.here, self.communicator.bcast(temperature), np.float32))
+            backend.write(self.walkers.heat, np.full(self.here, self.communicator.bcast(temperature), np.float32))
 
     def usual_difference(self) -> float:
         """The mean absolute difference of the first thousand neighbours of the first walk's start solution."""
-        backend, encoding = self.backend, self.problem.encoding
+        backend = self.backend
         count = min(1000, self.sizes[0])
-        fitness = backend.allocate(count, np.int32)
-        no_tabu = backend.allocate(1, np.int32)
-        backend.launch(self.kernels.fitness, self.teams, self.team_size, 0, 0, 0, count, self.controls, self.memories,
-                       fitness, no_tabu, self.solutions, encoding.n, encoding.choices, *self.data)  # fmt: skip
-        differences = backend.download(fitness).astype(np.int64)
-        known = differences[differences != moves.NEVER]
-        return max(1.0, float(np.abs(known).mean())) if known.size else 1.0
+        verdicts = backend.load(Verdicts(np.zeros(count, np.int32), np.zeros(1, np.int32)))
+        backend.launch(self.kernels.fitness, self.teams, self.team_size, False, 0, Share(0, 1, 0, count), verdicts,
+                       self.walkers, self.data)  # fmt: skip
+        differences = backend.download(verdicts.differences).astype(np.int64)
+        allowed = differences[differences != moves.NEVER]
+        return max(1.0, float(np.abs(allowed).mean())) if allowed.size else 1.0
 
     @property
     def walk_teams(self) -> int:
@@ -263,7 +253,7 @@ class LocalSearch(Plan):
 
     def try_problem(self) -> None:
         """Before the first run: try some moves of a problem that no test of the suite knows."""
-        if not self.is_tried and not vars(type(self.problem)).get("tested", False):
+        if not self.is_tried and not self.problem.is_tested:
             names = [one.name for one in self.neighbourhoods]
             first_moves_together(self.communicator, self.problem, names, self.evaluation_name)
         self.is_tried = True
@@ -285,17 +275,17 @@ class LocalSearch(Plan):
                 count = min(count, self.exchange - done % self.exchange)
             before = time.perf_counter()
             self.iterate(count)
-            control = self.backend.download(self.controls).reshape(self.here, -1)
+            control = self.backend.download(self.walkers.control).reshape(self.here, -1)
             done += count
             if advance is not None:
                 advance(count)
             if self.exchange and done % self.exchange == 0:
                 self.share_best(control)
-                control = self.backend.download(self.controls).reshape(self.here, -1)
+                control = self.backend.download(self.walkers.control).reshape(self.here, -1)
             now = time.perf_counter()
             # The first rank's clock decides for all: they must agree on how often they meet.
             batch, late = self.communicator.bcast((next_batch(batch, now - before), now - began > stop.seconds))
-            found = [control[:, template.STOP] == template.RUNNING, self.is_astray(control[:, template.COST])]
+            found = [control[:, walks.STOP] == walks.RUNNING, self.is_astray(control[:, walks.COST])]
             running, astray = self.communicator.sum(np.array([one.sum() for one in found], np.int64))
             if astray:
                 raise ProblemError(
@@ -310,14 +300,12 @@ class LocalSearch(Plan):
 
     def bind_all(self) -> None:
         """Compile all that a run launches."""
-        backend, n = self.backend, self.problem.encoding.n
-        backend.bind(self.kernels.begin, 1, self.step_size,
-                     (self.here, self.solutions, self.bests, self.homes, n, *self.data))  # fmt: skip
+        backend = self.backend
+        backend.bind(self.kernels.begin, 1, self.step_size, (self.walkers, self.data))
         if self.in_one_team:
-            backend.bind(self.kernels.walk, 1, self.team_size, (1, *self.walk_arguments()))
+            backend.bind(self.kernels.walk, 1, self.team_size, (1, self.walkers, self.shared, self.data))
             if self.exchange:
-                backend.bind(self.kernels.adopt, 1, self.step_size,
-                             (self.here, 0, self.adopted, self.controls, self.solutions, n, *self.data))  # fmt: skip
+                backend.bind(self.kernels.adopt, 1, self.step_size, (0, self.adopted, self.walkers, self.data))
             return
         with backend.record():
             self.launch_scan()
@@ -326,7 +314,8 @@ class LocalSearch(Plan):
     def iterate(self, count: int) -> None:
         """Queue ``count`` iterations of every walk."""
         if self.in_one_team:
-            self.backend.launch(self.kernels.walk, self.walk_teams, self.team_size, count, *self.walk_arguments())
+            self.backend.launch(self.kernels.walk, self.walk_teams, self.team_size, count, self.walkers, self.shared,
+                                self.data)  # fmt: skip
         elif self.host_loop is not None:
             self.host_loop.iterate(count)
         elif self.tuner is not None and not self.tuner.done:
@@ -367,29 +356,20 @@ class LocalSearch(Plan):
         self.agree()
         self.launch_step()
 
-    def walk_arguments(self) -> list[Any]:
-        """The arguments of the kernel `walk` behind the number of iterations."""
-        return [
-            self.here, self.first_walk, self.memory_words, self.controls, self.totals, self.limits, self.size_words,
-            self.memories, self.solutions, self.bests, self.homes, self.heats, self.cooling,
-            self.problem.encoding.n, self.problem.encoding.choices, *self.data,
-        ]  # fmt: skip
-
     def launch_refresh(self) -> None:
         """Queue what brings the problem's tables up to date, if it keeps any."""
         rank, size = self.communicator.rank, self.communicator.size
         if self.is_quick:
             first, end = self.sizes[0] * rank // size, self.sizes[0] * (rank + 1) // size
-            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, first, end, self.controls,
-                                self.size_words, self.solutions, *self.data)  # fmt: skip
+            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, first, end, self.walkers, self.shared,
+                                self.data)  # fmt: skip
 
     def launch_scan(self) -> None:
         """Queue the search for this rank's smallest key."""
-        encoding, rank, size = self.problem.encoding, self.communicator.rank, self.communicator.size
+        rank, size = self.communicator.rank, self.communicator.size
         self.launch_refresh()
-        self.backend.launch(self.kernels.scan, self.teams, self.team_size, rank, size, self.keys, self.controls,
-                            self.limits, self.size_words, self.memories, self.solutions, self.heats, self.cooling,
-                            encoding.n, encoding.choices, *self.data)  # fmt: skip
+        self.backend.launch(self.kernels.scan, self.teams, self.team_size, rank, size, self.keys, self.walkers,
+                            self.shared, self.data)  # fmt: skip
 
     @property
     def is_quick(self) -> bool:
@@ -398,24 +378,21 @@ class LocalSearch(Plan):
 
     def launch_step(self) -> None:
         """Queue the move that the smallest key stands for."""
-        encoding = self.problem.encoding
-        self.backend.launch(self.kernels.step, 1, self.step_size, self.keys, self.controls, self.totals, self.limits,
-                            self.size_words, self.memories, self.solutions, self.bests, self.homes, self.heats,
-                            self.cooling, encoding.n, encoding.choices, *self.data)  # fmt: skip
+        self.backend.launch(self.kernels.step, 1, self.step_size, self.keys, self.walkers, self.shared, self.data)
 
     # --- results ---
 
     def best_here(self, control: np.ndarray) -> tuple[int, int]:
         """The least cost among this rank's walks, and the first walk that has it."""
-        w = int(np.argmin(control[:, template.BEST_COST]))
-        return int(control[w, template.BEST_COST]), self.first_walk + w
+        w = int(np.argmin(control[:, walks.BEST_COST]))
+        return int(control[w, walks.BEST_COST]), self.first_walk + w
 
     def best_solution(self, walk: int) -> np.ndarray:
         """The best solution of a walk, on every rank."""
         n, size = self.problem.encoding.n, self.communicator.size
         mine = None
         if self.first_walk <= walk < self.end_walk:
-            bests = self.backend.download(self.bests).reshape(self.here, n)
+            bests = self.backend.download(self.walkers.best).reshape(self.here, n)
             mine = bests[walk - self.first_walk].copy()
         if size == 1 or self.level != "algorithm":
             return mine  # type: ignore[return-value]
@@ -427,25 +404,25 @@ class LocalSearch(Plan):
         """Let every walk that is worse than the best of all go on from that one."""
         cost, walk = self.communicator.minloc(*self.best_here(control))
         self.backend.write(self.adopted, self.best_solution(walk))
-        self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, self.here, cost, self.adopted,
-                            self.controls, self.solutions, self.problem.encoding.n, *self.data)  # fmt: skip
+        self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, cost, self.adopted, self.walkers,
+                            self.data)  # fmt: skip
 
     def outcome(self) -> Outcome:
         """Collect what all walks of all ranks have found."""
-        control = self.backend.download(self.controls).reshape(self.here, -1)
-        totals = self.backend.download(self.totals).reshape(self.here, -1)
+        control = self.backend.download(self.walkers.control).reshape(self.here, -1)
+        totals = self.backend.download(self.walkers.totals).reshape(self.here, -1)
         cost, walk = self.best_here(control)
-        iterations = int(control[:, template.ITERATION].sum())
-        evaluations = int(totals[:, template.EVALUATIONS].sum())
+        iterations = int(control[:, walks.ITERATION].sum())
+        evaluations = int(totals[:, walks.EVALUATIONS].sum())
         numbers = np.arange(self.first_walk, self.end_walk, dtype=np.uint64)
-        digest = mixed_digests(totals[:, template.DIGEST], numbers)
+        digest = mixed_digests(totals[:, walks.DIGEST], numbers)
         if self.level == "algorithm":
             cost, walk = self.communicator.minloc(cost, walk)
             sums = np.array([iterations, evaluations, digest], np.uint64)
             iterations, evaluations, digest = (int(x) for x in self.communicator.sum(sums))
         found_at = 0
         if self.first_walk <= walk < self.end_walk:
-            found_at = int(control[walk - self.first_walk, template.BEST_AT])
+            found_at = int(control[walk - self.first_walk, walks.BEST_AT])
         if self.level == "algorithm":
             found_at = int(self.communicator.sum(found_at))
         return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk))

@@ -7,18 +7,23 @@ own problem; a search calls `first_moves` once for a problem that is new to it.
 from __future__ import annotations
 
 import contextlib
+import copy
 import traceback
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels import moves as kinds
-from core.kernels.local_search import EVERYTHING, ONE_MOVE
 from core.kernels.move_trials import Trials, trial_kernels
-from core.lang.types import BY_DTYPE
+from core.kernels.walks import EVERYTHING, ONE_MOVE, Move, Share
+from core.lang.bundles import Row, fields_of, row_sizes, unbundled
+from core.lang.intrinsics import poisoned
+from core.lang.types import BY_DTYPE, Array, Generic
 from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
 from core.problems.problem import Problem, content_digest
+from core.problems.signatures import check_functions
 
 LANES = 3
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
@@ -26,7 +31,7 @@ FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
 (though two moves at least), and so many elements read."""
 REALS_GRID = 2**24
 WRITTEN = (
-    "it writes where it should only read: data are for reading, a walk's state is `Kept`, evaluating changes nothing"
+    "it writes where it should only read: data are for reading, a walk's state are rows, evaluating changes nothing"
 )
 seen: set[tuple[str, str, str]] = set()
 """Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves."""
@@ -116,7 +121,7 @@ class Metered(np.ndarray):
 
 def kernels_of(problem: Problem, name: str, way: str) -> Trials:
     """The kernels that try an evaluation of a neighbourhood."""
-    hooks = problem.hooks(problem.evaluations(name)[way], problem.data_for(way), name)
+    hooks = problem.hooks(problem.evaluations(name)[way], name)
     return trial_kernels(hooks, neighbourhood(name, problem.encoding).change)
 
 
@@ -132,6 +137,27 @@ def metered(array: np.ndarray, left: list[int]) -> Metered:
     found: Metered = array.view(Metered)
     found.left = left
     return found
+
+
+def of_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray], rows_only: bool = False) -> Any:
+    """The bundle with every array, or every row, as ``change`` makes it."""
+    changed = copy.copy(data)
+    for name, kind in fields_of(type(data)).items():
+        if isinstance(kind, Row if rows_only else Array):
+            setattr(changed, name, change(getattr(data, name)))
+    return changed
+
+
+def with_rows(data: Any) -> Any:
+    """The bundle with memory for one walk, in a pattern that shows what is read before it was written."""
+    filled = copy.copy(data)
+    sizes = row_sizes(data)
+    for name, kind in fields_of(type(data)).items():
+        if isinstance(kind, Row):
+            setattr(filled, name, poisoned(sizes[name], kind.element))
+        elif isinstance(kind, Array):
+            setattr(filled, name, read_only(getattr(data, name)))
+    return filled
 
 
 class Trial:
@@ -169,16 +195,12 @@ class Trial:
         self.lanes, self.reverse = lanes, reverse
         self.random = np.random.default_rng(seed)
         self.evaluation = problem.evaluations(name)[way]
-        data = problem.data_for(way)
-        self.hooks = problem.hooks(self.evaluation, data, name)
+        self.hooks = problem.hooks(self.evaluation, name)
         self.kernels = kernels
         self.left = [most_reads] if most_reads is not None else None
-        self.data = {key: read_only(v.reshape(-1)) if isinstance(v, np.ndarray) else v for key, v in data.items()}
-        # A pattern that shows when a walk's state is read before it was written.
-        self.kept = {
-            key: np.full(max(1, count) * np.dtype(dtype).itemsize, 0xA5, np.uint8).view(dtype)
-            for key, (count, dtype) in problem.kept_sizes(self.evaluation, data).items()
-        }
+        given = problem.checked_data_for(way)
+        check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(given))
+        self.data = with_rows(given)
         self.solution = random_solution(problem.encoding, self.random)
         self.made = 0
 
@@ -200,7 +222,7 @@ class Trial:
                 return
             i, j, k = (int(x) for x in self.random.choice(allowed))
             expected = neighbour(self.one.change, self.solution, i, j, k)
-            self.launch(self.kernels.make, i, j, k)
+            self.launch(self.kernels.make, Move(i, j, k))
             self.made += 1
             if expected is not None and not np.array_equal(expected, self.solution):
                 self.refuse("move", (i, j, k), f"leads to {self.solution.tolist()}", f"{expected.tolist()}")
@@ -223,11 +245,10 @@ class Trial:
             self.confirm(move, int(differences[place]))
         if self.hooks.quick is not None:
             first, end = int(window[0]), int(window[-1]) + 1
-            self.launch(self.kernels.refresh, first, end, *changed)
+            self.launch(self.kernels.refresh, Share(0, 1, first, end), changed[0], Move(*changed[1:]))
             quick = np.empty(len(window), np.int32)
-            self.launch(
-                self.kernels.ask_quick, first, len(window), asked[: len(window)].reshape(-1), quick, writes=False
-            )
+            listed = asked[: len(window)].reshape(-1)
+            self.launch(self.kernels.ask_quick, first, len(window), listed, quick, writes=False)
             self.agree("quick", asked, quick, differences[: len(window)])
         if self.hooks.partial is not None:
             parts = np.empty(len(asked) * self.lanes, np.int32)
@@ -254,10 +275,11 @@ class Trial:
 
     def moved(self, move: list[int]) -> np.ndarray:
         """The solution to which the problem's own `move` leads; all stays as it was."""
-        kept, solution = {key: array.copy() for key, array in self.kept.items()}, self.solution.copy()
-        self.launch(self.kernels.make, *move)
-        found, self.solution, self.kept = self.solution, solution, kept
-        return found
+        data, solution = self.data, self.solution
+        self.data, self.solution = of_arrays(data, np.copy, rows_only=True), solution.copy()
+        self.launch(self.kernels.make, Move(*move))
+        other, self.data, self.solution = self.solution, data, solution
+        return other
 
     def launch(self, kernel: Any, *given: Any, writes: bool = True) -> None:
         """Run one of the kernels in one team; ``given`` stands before the solution.
@@ -266,15 +288,18 @@ class Trial:
         """
         from core.lang import oracle
 
-        own = [self.solution, *self.kept.values()]
-        arguments = [*(own[:1]), *self.data.values(), *own[1:]]
+        data, solution = self.data, self.solution
         if not writes:
-            arguments = [read_only(one) if isinstance(one, np.ndarray) else one for one in arguments]
+            data, solution = of_arrays(data, read_only), read_only(solution)
         if self.left is not None:
-            arguments = [metered(one, self.left) if isinstance(one, np.ndarray) else one for one in arguments]
+            left = self.left
+            data, solution = of_arrays(data, lambda one: metered(one, left)), metered(solution, left)
+        kinds, values, types = unbundled(kernel, (*given, solution, data))
+        for key, kind in kinds.items():
+            if isinstance(kind, Array) and isinstance(kind.element, Generic):
+                types[kind.element.name] = BY_DTYPE[values[key].dtype]
         try:
-            program = kernel.specialise({}, self.lanes, {"S": BY_DTYPE[self.solution.dtype]})
-            oracle.run(program, 1, [*given, *arguments], self.reverse)
+            oracle.run(kernel.specialise({}, self.lanes, types), 1, list(values.values()), self.reverse)
         except EnoughReads:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:

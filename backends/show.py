@@ -1,0 +1,224 @@
+"""``python -m core.lang show FILE:KERNEL --as DIALECT``: the text that a device's compiler gets for a kernel."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import importlib.machinery
+import importlib.util
+import linecache
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from backends.base import number
+from core.errors import UserError
+from core.lang import Const, Function, Generic, Kernel
+from core.lang.types import BY_NAME, Array, Integer, Table, boolean
+
+if TYPE_CHECKING:
+    from core.lang import tree
+
+
+class Dialect(NamedTuple):
+    """Who prints it, and what a launch of a kernel may be there."""
+
+    printer: str
+    """A class of `backends.emit`, which is imported only where it prints."""
+    lanes: int
+    """Of a team, unless the user says how many."""
+    most_lanes: int = 1024
+    images: bool = False
+
+
+DIALECTS = {
+    "numba": Dialect("numba_python.CpuPython", 1, 1),
+    "cuda": Dialect("numba_python.CudaPython", 32),
+    "opencl": Dialect("opencl_c.OpenClC", 32, images=True),
+    "opencl-intel": Dialect("opencl_c.IntelC", 1, images=True),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a kernel for a device; returns the exit code: 0 done, 2 a mistake of the user, told in one line."""
+    parser = argparse.ArgumentParser(prog="python -m core.lang show", description=__doc__)
+    parser.add_argument("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
+    parser.add_argument(
+        "--as",
+        dest="dialect",
+        choices=DIALECTS,
+        required=True,
+        help="numba: Python that numba compiles for CPUs; cuda: that for NVIDIA's GPUs; opencl: OpenCL C; "
+        "opencl-intel: with what Intel's compiler for CPUs must be told about loops",
+    )
+    sizes = ", ".join(f"{name} {one.lanes}" for name, one in DIALECTS.items())
+    parser.add_argument("--team-size", type=int, metavar="N", help=f"lanes of a team ({sizes})")
+    parser.add_argument(
+        "--constants", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="of Const parameters"
+    )
+    parser.add_argument(
+        "--types", nargs="+", action="extend", default=[], metavar="NAME=TYPE", help="of generic parameters, as T=i32"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        print(shown(options.kernel, options.dialect, options.team_size, options.constants, options.types), end="")
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def shown(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
+    """The text of a kernel.
+
+    Parameters
+    ----------
+    named
+        ``FILE:KERNEL``.
+    dialect
+        One of `DIALECTS`.
+    team_size
+        Lanes of a team; None for the dialect's own number.
+    constants, types
+        A ``name=value`` for each ``Const`` parameter, a ``name=type`` for each generic type.
+
+    Raises
+    ------
+    UserError
+        There is no such kernel, it is not in the language, or something is missing, too much or does not fit.
+
+    """
+    kind = DIALECTS[dialect]
+    kernel = found_kernel(named)
+    lanes = kind.lanes if team_size is None else team_size
+    if not 1 <= lanes <= kind.most_lanes:
+        raise UserError(f"--team-size {lanes}: {dialect} runs teams of 1 to {kind.most_lanes} lanes")
+    kinds = {name: one for name, one in kernel.signature.items() if name != "return"}
+    images = [name for name, one in kinds.items() if isinstance(one, Table) and one.place == "image"]
+    if images and not kind.images:
+        raise UserError(f"{kernel.name}: {images[0]} is an image, which exists on OpenCL devices; show it --as opencl")
+    consts = {name: one.scalar for name, one in kinds.items() if isinstance(one, Const)}
+    elements = [one.element if isinstance(one, Array) else one for one in kinds.values()]
+    generics = dict.fromkeys(one.name for one in elements if isinstance(one, Generic))
+    texts = given(kernel, "constants", consts, constants)
+    values = {name: constant(kernel, name, consts[name], text) for name, text in texts}
+    bound = {name: type_named(text) for name, text in given(kernel, "types", generics, types)}
+    program = kernel.specialise(values, lanes, bound)
+    return printed(program, kind)
+
+
+def printed(program: tree.Program, dialect: Dialect) -> str:
+    """What the device's compiler gets."""
+    module, _, name = dialect.printer.partition(".")
+    printer = getattr(importlib.import_module(f"backends.emit.{module}"), name)
+    return f"{printer(program).source().rstrip()}\n"
+
+
+# --- what the user names ---
+
+
+def found_kernel(named: str) -> Kernel:
+    """The kernel that ``FILE:KERNEL`` stands for."""
+    place, colon, name = named.rpartition(":")
+    if not colon:
+        place, name = named, ""
+    module = loaded(place)
+    found = getattr(module, name, None) if name else None
+    if isinstance(found, Kernel):
+        return found
+    if not name:
+        what = "expected FILE:KERNEL"
+    elif isinstance(found, Function):
+        what = f"{name} is a @function, which devices get as a part of the kernels that call it"
+    else:
+        what = f"no kernel {name}"
+    raise UserError(f"{place}: {what}; {offered(module)}")
+
+
+def offered(module: ModuleType) -> str:
+    """The kernels that a module has, and those that its functions make, which have no name in the module."""
+    here = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
+    made = [name for name in made_inside(module) if name not in here]
+    told = f"its kernels: {', '.join(here)}" if here else "it has no kernels"
+    if made:
+        told += f"; to show what its functions make, give it a name at module level: {', '.join(made)}"
+    return told
+
+
+def made_inside(module: ModuleType) -> list[str]:
+    """Names of the kernels that are defined inside functions of a module."""
+    text = "".join(linecache.getlines(getattr(module, "__file__", None) or ""))
+    parsed = ast.parse(text)
+    inner = [one for one in ast.walk(parsed) if isinstance(one, ast.FunctionDef) and one not in parsed.body]
+    return list(dict.fromkeys(one.name for one in inner if any(map(is_kernel, one.decorator_list))))
+
+
+def is_kernel(decorator: ast.expr) -> bool:
+    """Whether it is ``@kernel``, with or without something in parentheses."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(named, ast.Name) and named.id == "kernel"
+
+
+def loaded(place: str) -> ModuleType:
+    """The module at a path or of a dotted name; whatever stops it is the user's to mend."""
+    is_path = place.endswith(".py") or os.sep in place
+    if not place or (is_path and not os.path.isfile(place)):
+        raise UserError(f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module")
+    try:
+        return executed(Path(place)) if is_path else importlib.import_module(place)
+    except SyntaxError as error:
+        raise UserError(f"{error.filename}:{error.lineno}: {error.msg}") from error
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{place}: {type(error).__name__}: {error}") from error
+
+
+def executed(path: Path) -> ModuleType:
+    """The module of a file, which finds its neighbours as a program that is started does."""
+    name = f"shown.{path.stem}"  # nobody imports it by this name
+    loader = importlib.machinery.SourceFileLoader(name, str(path))
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    sys.path.append(str(path.parent.resolve()))
+    loader.exec_module(module)
+    return module
+
+
+# --- what the user gives it ---
+
+
+def given(kernel: Kernel, option: str, wanted: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Names and texts of ``name=text``, one for each that is wanted."""
+    pairs = [text.partition("=")[::2] for text in texts]
+    names = [name for name, _ in pairs]
+    if sorted(names) != sorted(wanted):
+        expected = f"--{option} {' '.join(f'{name}=...' for name in wanted)}" if wanted else f"no --{option}"
+        found = f"--{option} {' '.join(texts)}" if texts else "none"
+        raise UserError(f"{kernel.name}: expected {expected}, found {found}")
+    return pairs
+
+
+def constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
+    """The value of a ``Const`` parameter."""
+    if scalar is boolean:
+        value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
+        if value is None:
+            raise UserError(f"{kernel.name}: {name}={text}; expected true or false")
+        return value
+    try:
+        return number(scalar, (int if issubclass(scalar, Integer) else float)(text), kernel, name)
+    except ValueError as error:
+        raise UserError(f"{kernel.name}: {name}={text}; expected a number of type {scalar.__name__}") from error
+
+
+def type_named(text: str) -> Any:
+    """The scalar type of that name."""
+    if text not in BY_NAME:
+        raise UserError(f"no type {text!r}; choose one of {', '.join(BY_NAME)}")
+    return BY_NAME[text]

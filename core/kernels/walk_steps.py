@@ -1,0 +1,253 @@
+"""What a walk does with the key of a scan: the move, the memory, the best so far, and the way out of local optima."""
+
+from __future__ import annotations
+
+from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, LASTING, NO_KEY, SHAKE_HARDER, SHAKING, TABU, D, Hooks, Rules
+from core.kernels.moves import NEVER, change, first_of, forbid, second_of, third_of
+from core.kernels.neighbour_scans import draws_to_try, proposed
+from core.kernels.two_opt import scrambled
+from core.kernels.walks import (
+    BEST_AT,
+    BEST_COST,
+    CHANGED,
+    COST,
+    DIGEST,
+    EVALUATIONS,
+    EVERYTHING,
+    FACTOR,
+    HOME_COST,
+    ITERATION,
+    ITERATIONS_DONE,
+    LEVEL,
+    LOCAL_OPTIMUM,
+    MOST_ITERATIONS,
+    MOVE_I,
+    MOVE_J,
+    MOVE_K,
+    NO_IMPROVEMENT,
+    NOTHING_CHANGED,
+    ONE_MOVE,
+    PATIENCE,
+    PLATEAU,
+    RUNNING,
+    SEED,
+    SHAKES,
+    STOP,
+    STRENGTH,
+    TARGET,
+    TARGET_REACHED,
+    TENURE,
+    TENURE_SPAN,
+    Move,
+    Run,
+    S,
+    Walk,
+)
+from core.lang import (
+    Array,
+    Const,
+    Function,
+    barrier,
+    function,
+    i32,
+    lane,
+    team_size,
+    u32,
+    u64,
+    unroll,
+)
+from core.lang.library import packed_cost, packed_index, random_below, random_word
+
+
+@function
+def copy_solution(source: Array[S], target: Array[S], length: i32):
+    """Copy a solution, shared out over the lanes."""
+    for p in range(lane(), length, team_size()):
+        target[p] = source[p]
+
+
+@function
+def mixed(digest: u64, index: u32, cost: i32) -> u64:
+    """The digest of a trajectory after one more move."""
+    return scrambled(digest + u64(0x9E3779B97F4A7C15) ^ ((u64(index) << 32) | u64(u32(cost))))
+
+
+@function
+def stop_reason(one: Walk, run: Run, otherwise: i32) -> i32:
+    """Why the walk ends after its present iteration, or ``otherwise``."""
+    iteration = one.control[ITERATION]
+    if one.control[BEST_COST] <= run.limits[TARGET]:
+        return TARGET_REACHED
+    if iteration >= run.limits[MOST_ITERATIONS]:
+        return ITERATIONS_DONE
+    return NO_IMPROVEMENT if iteration - one.control[BEST_AT] >= run.limits[PATIENCE] else otherwise
+
+
+def element_function(shapes: tuple[int, ...]) -> Function:
+    """``element_at(place, level, index, i, j, one) -> i32``: `element_of` in one of several neighbourhoods."""
+
+    @function
+    def element_at(place: Const[i32], level: i32, index: u32, i: i32, j: i32, one: Walk) -> i32:
+        """The i, j or k (``place`` 0, 1 or 2) of a neighbour, given those before it."""
+        for other in unroll(len(shapes) - 1, 0, -1):
+            if level == other:
+                if place == 0:
+                    return first_of(shapes[other], index, one)
+                if place == 1:
+                    return second_of(shapes[other], index, i, one)
+                else:
+                    return third_of(shapes[other], index, i, j, one)
+        if place == 0:
+            return first_of(shapes[0], index, one)
+        elif place == 1:
+            return second_of(shapes[0], index, i, one)
+        else:
+            return third_of(shapes[0], index, i, j, one)
+
+    return element_at
+
+
+def step_function(hooks: Hooks, rules: Rules) -> Function:
+    """``step(key, one, run, data)``: make the move that ``key`` stands for; the whole team calls it."""
+    delta, begin, update, move_by = hooks.delta, hooks.begin, hooks.update, hooks.move
+    shapes, change_kind, memory_kind, rule, at_optimum, _ = rules
+    element_at = element_function(shapes)
+
+    @function
+    def make_move(one: Walk, move: Move, data: D):
+        """Follow and make a move; all lanes of the team meet before and after."""
+        barrier()
+        if update is not None:
+            update(one.solution, move, data)
+            barrier()
+        if move_by is not None:
+            move_by(one.solution, move, data)
+        else:
+            change(change_kind, one.solution, move)
+        barrier()
+
+    @function
+    def leave_optimum(one: Walk, run: Run, data: D):
+        """Keep the better of this local optimum and the last one kept, and shake it by random moves."""
+        cost = one.control[COST]
+        safe = one.control[HOME_COST]
+        strength = run.limits[STRENGTH]
+        if at_optimum == SHAKE_HARDER:
+            strength = 1 if cost < safe else one.control[SHAKES] % run.limits[STRENGTH] + 1
+        digest = one.totals[DIGEST]
+        iteration = one.control[ITERATION]
+        barrier()
+        if cost <= safe:
+            copy_solution(one.solution, one.home, one.length)
+            safe = cost
+        else:
+            copy_solution(one.home, one.solution, one.length)
+            barrier()
+            if begin is not None:
+                begin(one.solution, data)
+            cost = safe
+        for shake in range(strength):
+            barrier()
+            draw = u32(iteration) * u32(256) + u32(shake)
+            index = random_below(run.sizes[0], u64(u32(run.limits[SEED])), one.number[0] + u64(SHAKING), draw)
+            i = first_of(shapes[0], index, one)
+            j = second_of(shapes[0], index, i, one)
+            move = Move(i, j, third_of(shapes[0], index, i, j, one))
+            difference = delta(one.solution, move, data)
+            if difference != NEVER:
+                make_move(one, move, data)
+                cost += difference
+                digest = mixed(digest, index, cost)
+        barrier()
+        is_best = cost < one.control[BEST_COST]
+        if is_best:
+            copy_solution(one.solution, one.best, one.length)
+        barrier()
+        if lane() == 0:
+            if is_best:
+                one.control[BEST_COST] = cost
+                one.control[BEST_AT] = iteration + 1
+            one.control[COST] = cost
+            one.control[HOME_COST] = safe
+            one.control[SHAKES] = strength
+            one.control[LEVEL] = 0
+            one.control[CHANGED] = EVERYTHING
+            one.totals[DIGEST] = digest
+
+    @function
+    def take_neighbour(index: u32, key: u64, passed: i32, one: Walk, run: Run, data: D):
+        """Go to the neighbour of this index, and remember what the rule remembers of the move."""
+        level, cost, iteration = one.control[LEVEL], one.control[COST], one.control[ITERATION]
+        digest = one.totals[DIGEST]
+        i = element_at(0, level, index, 0, 0, one)
+        j = element_at(1, level, index, i, 0, one)
+        move = Move(i, j, element_at(2, level, index, i, j, one))
+        if rule == BEST or rule == TABU:
+            cost += packed_cost(key)
+        else:
+            difference = delta(one.solution, move, data)
+            cost += difference
+        if rule == TABU and lane() == 0:
+            word = random_word(u64(u32(run.limits[SEED])), one.number[0] + u64(LASTING), u32(iteration), u32(0))
+            tenure = run.limits[TENURE] + i32(word % u32(run.limits[TENURE_SPAN] + 1))
+            forbid(memory_kind, change_kind, one, index, move, iteration + 1 + tenure)
+        make_move(one, move, data)
+        if lane() == 0:
+            one.control[CHANGED] = ONE_MOVE
+            one.control[MOVE_I] = move.i
+            one.control[MOVE_J] = move.j
+            one.control[MOVE_K] = move.k
+            one.control[LEVEL] = 0
+            one.control[COST] = cost
+            one.totals[DIGEST] = mixed(digest, index, cost)
+        if cost < one.control[BEST_COST]:
+            copy_solution(one.solution, one.best, one.length)
+            barrier()
+            if lane() == 0:
+                one.control[BEST_COST] = cost
+                one.control[BEST_AT] = iteration + passed
+
+    @function
+    def take_step(key: u64, one: Walk, run: Run, data: D):
+        """Make the move that ``key`` stands for, and all that follows from it; the whole team calls this."""
+        level, iteration = one.control[LEVEL], one.control[ITERATION]
+        looked_at = u64(run.sizes[level])
+        passed = 1
+        index = packed_index(key)
+        moved = key != u64(NO_KEY)
+        if rule == ANNEAL:
+            passed = draws_to_try(one, run)
+            if moved:
+                passed = i32(index) + 1
+                index = proposed(index, one, run)
+            looked_at = u64(passed)
+        elif rule == FIRST:
+            if moved:
+                looked_at = u64(index) + 1
+        elif rule == BEST:
+            moved = moved and packed_cost(key) < 0
+        barrier()
+        if moved:
+            take_neighbour(index, key, passed, one, run, data)
+        elif lane() == 0:
+            one.control[CHANGED] = NOTHING_CHANGED
+            if level + 1 < len(shapes):
+                one.control[LEVEL] = level + 1
+        barrier()
+        ended = RUNNING
+        if rule == BEST or rule == FIRST:
+            if not moved and level + 1 >= len(shapes):
+                if at_optimum == HALT:
+                    ended = LOCAL_OPTIMUM
+                else:
+                    leave_optimum(one, run, data)
+                    barrier()
+        if lane() == 0:
+            one.totals[EVALUATIONS] = one.totals[EVALUATIONS] + looked_at
+            if rule == ANNEAL and iteration % run.limits[PLATEAU] + passed >= run.limits[PLATEAU]:
+                one.heat[0] = one.heat[0] * run.cooling[FACTOR]
+            one.control[ITERATION] = iteration + passed
+            one.control[STOP] = stop_reason(one, run, ended)
+        barrier()
+
+    return take_step

@@ -1,0 +1,85 @@
+"""A walk of local search, as the kernels see it: its state, what all walks share, and the words of both.
+
+`core.kernels.local_search` makes a walk's iterations, `core.kernels.moves` its moves.
+"""
+
+from __future__ import annotations
+
+from core.lang import Array, Generic, Row, bundle, f32, i32, u32, u64
+
+S = Generic("S")
+
+# The words of a walk's `control`.
+COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES = range(12)
+CONTROL = 12
+# What CHANGED says of the last iteration.
+NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
+# What STOP says.
+RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE = range(5)
+# The words of a walk's `totals`.
+DIGEST, EVALUATIONS = range(2)
+TOTALS = 2
+# The words of a run's `limits`.
+MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED = range(9)
+LIMITS = 9
+# The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
+FACTOR, DRAWS = 0, 1
+COOLING = 4097
+
+
+@bundle
+class Walk:
+    """The state of one walk.
+
+    ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an iterated search returns,
+    ``heat`` the temperature, ``number`` tells the walk from those of all ranks. A solution has ``length`` elements; a
+    vector of values has ``choices`` for each.
+    """
+
+    control: Row(i32, CONTROL)
+    totals: Row(u64, TOTALS)
+    number: Row(u64, 1)
+    heat: Row(f32, 1)
+    memory: Row(i32, "room")
+    solution: Row(S, "length")
+    best: Row(S, "length")
+    home: Row(S, "length")
+    room: i32
+    length: i32
+    choices: i32
+
+
+@bundle
+class Run:
+    """What all walks of a run share; ``sizes`` has the neighbours of each of the neighbourhoods."""
+
+    limits: Array[i32]
+    sizes: Array[u32]
+    cooling: Array[f32]
+
+
+@bundle
+class Move:
+    """A neighbour of a solution as three integers, -1 where not used."""
+
+    i: i32
+    j: i32
+    k: i32
+
+
+@bundle
+class Share:
+    """Of neighbours ``first`` to ``end - 1`` those of one worker of several; a worker is a team or a lane."""
+
+    worker: i32
+    workers: i32
+    first: u32
+    end: u32
+
+
+@bundle
+class Verdicts:
+    """What the device tells a host that selects: the difference of every neighbour, and whether it is tabu."""
+
+    differences: Array[i32]
+    tabu: Array[i32]

@@ -1,0 +1,62 @@
+"""The kernel language's errors: the function with the mistake first, then who called it, up to the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from core.errors import UserError
+
+if TYPE_CHECKING:
+    from core.lang.source import Source
+
+INNERMOST, OUTERMOST = 8, 4
+"""How many calls of a long chain are told: those nearest to the mistake, and those nearest to the kernel."""
+
+
+class KernelError(UserError):
+    """The kernel language refuses something: ``file:line: function: what, and what to write instead``.
+
+    Attributes
+    ----------
+    calls : list of str
+        Where the function was called, where its caller was, and so on to the kernel; a line of the message each.
+
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.calls: list[str] = []
+
+    def __str__(self) -> str:
+        told = self.calls
+        left_out = len(told) - INNERMOST - OUTERMOST
+        if left_out > 1:
+            told = [*told[:INNERMOST], f"and {left_out} calls more, up to that", *told[-OUTERMOST:]]
+        return "\n  ".join([super().__str__(), *told])
+
+
+def caller(source: Source, line: int) -> str:
+    """One line of a chain: where ``source`` makes the call."""
+    return f"called at {source.path}:{line} in {source.name}"
+
+
+def told(kind: type[KernelError], passed: list[tuple[Source, int]], what: str) -> KernelError:
+    """An error in the last of some functions, each of which called the next at its line."""
+    if not passed:
+        return kind(what)
+    *callers, (source, line) = passed
+    found = kind(f"{source.path}:{line}: {source.name}: {what}")
+    found.calls = [caller(*one) for one in reversed(callers)]
+    return found
+
+
+@contextmanager
+def called_at(source: Source, node: Any) -> Iterator[None]:
+    """Let errors that pass through this block tell that ``source`` makes a call at ``node``."""
+    try:
+        yield
+    except KernelError as error:
+        error.calls.append(caller(source, node.lineno))
+        raise

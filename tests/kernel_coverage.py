@@ -1,0 +1,145 @@
+"""Which lines of the suite's kernels the plain-Python run reaches; `make test` ends with it (``--kernel-coverage``).
+
+The package `coverage` sees these lines too, for their files and numbers are the user's own. But a tracer is told of every
+call in Python, and most of a plain-Python run is calls of typed numbers' operators: the tests of `core/kernels` took 3.4
+times as long with its tracer in C. So functions mark their own lines here. Runs in other processes (drivers, ranks) are
+not counted.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from core.lang import oracle
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "core"
+REACHED = "lines reached"  # a global of every function that marks its lines; no identifier has spaces
+MOST_RANGES = 12
+
+
+class KernelCoverage:
+    """A plugin of pytest: marks lines in each process, brings the workers' together, and prints the table.
+
+    Attributes
+    ----------
+    reached : dict of str to bytearray
+        For every file whose functions ran, a 1 for each line that was reached.
+
+    """
+
+    def __init__(self):
+        self.reached = {}
+
+    def add_marks(self, source, definition):
+        """Let a function under `FOLDER` mark its lines: what `core.lang.oracle.watch` asks for."""
+        path = Path(source.path).resolve()
+        if not path.is_relative_to(FOLDER):
+            return {}
+        definition.body = marked(definition.body)
+        name = str(path.relative_to(ROOT))
+        if name not in self.reached:
+            self.reached[name] = bytearray(path.read_bytes().count(b"\n") + 2)
+        return {REACHED: self.reached[name]}
+
+    def pytest_sessionstart(self):
+        """Be there before the first function is made."""
+        oracle.watch = self.add_marks
+
+    def pytest_sessionfinish(self, session):
+        """Send what a worker saw to the process that prints."""
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[REACHED] = {name: list(lines) for name, lines in self.reached.items()}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        """Add what a worker saw."""
+        for name, lines in getattr(node, "workeroutput", {}).get(REACHED, {}).items():
+            here = self.reached.setdefault(name, bytearray(len(lines)))
+            here[:] = bytes(map(max, here, lines))
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Print the table."""
+        terminalreporter.section("lines of kernels that the plain-Python run reached")
+        for row in table({str(p.relative_to(ROOT)): lines_of_kernels(p.read_text()) for p in sources()}, self.reached):
+            terminalreporter.write_line(row)
+
+
+def sources():
+    """The files that may hold kernels."""
+    return sorted(FOLDER.rglob("*.py"))
+
+
+def marked(statements):
+    """The statements, each with one before it that marks its line."""
+    found = []
+    for one in statements:
+        for inner in ("body", "orelse"):
+            if hasattr(one, inner):
+                setattr(one, inner, marked(getattr(one, inner)))
+        place = ast.Subscript(ast.Name(REACHED, ast.Load()), ast.Constant(one.lineno), ast.Store())
+        found += [ast.copy_location(ast.Assign([place], ast.Constant(1)), one), one]
+    return found
+
+
+def lines_of_kernels(text):
+    """The first lines of all statements in a file's kernels and functions, but for docstrings; sorted."""
+    found = set()
+    for one in ast.walk(ast.parse(text)):
+        if isinstance(one, ast.FunctionDef) and any(map(is_ours, one.decorator_list)):
+            inside = [s for statement in one.body for s in ast.walk(statement) if isinstance(s, ast.stmt)]
+            found |= {s.lineno for s in inside if not is_text(s)}
+    return sorted(found)
+
+
+def is_ours(decorator):
+    """Whether it is ``@kernel`` or ``@function``, with or without something in parentheses."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(named, ast.Name) and named.id in ("kernel", "function")
+
+
+def is_text(statement):
+    """Whether it is a docstring, which does nothing."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def table(lines, reached):
+    """One row for each file with its share of lines that were reached and the others, and one for all.
+
+    Parameters
+    ----------
+    lines : dict of str to list of int
+        All lines that count, by file, sorted.
+    reached : dict of str to bytearray
+        As `KernelCoverage.reached`.
+
+    """
+    counts = {name: (sum(reached[name][n] for n in found) if name in reached else 0) for name, found in lines.items()}
+    lines = {name: found for name, found in lines.items() if found}
+    width = max(map(len, lines), default=0)
+    for name, found in lines.items():
+        missed = ranges(found, reached.get(name, bytearray(found[-1] + 1)))
+        left_out = f", and {len(missed) - MOST_RANGES} more" if len(missed) > MOST_RANGES else ""
+        told = f"  not {', '.join(missed[:MOST_RANGES])}{left_out}" if missed else ""
+        yield f"{name:<{width}} {share(counts[name], len(found))}{told}"
+    every = sum(map(len, lines.values()))
+    yield f"{'all':<{width}} {share(sum(counts.values()), every)} of {every:,} lines"
+
+
+def share(part, whole):
+    """A percentage; 100 only if nothing is missing."""
+    return f"{int(1000 * part / max(whole, 1)) / 10:5.1f} %"
+
+
+def ranges(lines, reached):
+    """The lines that were not reached, neighbours among all that count in one range, as text."""
+    found = []
+    for before, n in zip([0, *lines], lines, strict=False):
+        if reached[n]:
+            continue
+        if found and found[-1][1] == before:
+            found[-1][1] = n
+        else:
+            found.append([n, n])
+    return [str(first) if first == last else f"{first}-{last}" for first, last in found]
