@@ -173,15 +173,14 @@ def branch(at: u32, given: Subproblem, depth: i32, born: Rows[OpenNode], slot: i
     first = i32(at >> 8) & 255
     second = i32(at >> 16) & 255
     children = 0
-    for c in range(CHILDREN):
-        if c != 1 or first != second:
-            for v in range(given.n):
-                child.included[v] = given.included[v]
-                child.excluded[v] = given.excluded[v]
-            possible = decide(c, city, first, second, child)
-            if possible:
-                put(child, depth, born[slot + children])
-                children += 1
+    for c in range(0, CHILDREN, 1 if first != second else 2):
+        for v in range(given.n):
+            child.included[v] = given.included[v]
+            child.excluded[v] = given.excluded[v]
+        possible = decide(c, city, first, second, child)
+        if possible:
+            put(child, depth, born[slot + children])
+            children += 1
     return children
 
 

@@ -122,25 +122,32 @@ def try_ends(
     y = city_at(unvisited, 1)
     z = 31 - clz(unvisited)
     counted = 0
+    least = limit
+    a, b, c = x, y, z
     for _ in range(3):
         there = length + team.lengths[last * ROW + x]
         for _ in range(2):
             whole = there + team.lengths[x * ROW + y] + team.lengths[y * ROW + z] + team.lengths[z * ROW]
-            if whole < limit:
+            if whole < least:
                 if counting:
                     counted += 1
                 else:
-                    limit = whole
-                    best.length[0] = whole
-                    for k in range(level):
-                        best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
-                    best.tour[level] = u8(last)
-                    best.tour[level + 1] = u8(x)
-                    best.tour[level + 2] = u8(y)
-                    best.tour[level + 3] = u8(z)
+                    least = whole
+                    a, b, c = x, y, z
             y, z = z, y
         x, y, z = y, z, x
-    return counted if counting else limit
+    if counting:
+        return counted
+    else:
+        if least < limit:
+            best.length[0] = least
+            for k in range(level):
+                best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
+            best.tour[level] = u8(last)
+            best.tour[level + 1] = u8(a)
+            best.tour[level + 2] = u8(b)
+            best.tour[level + 3] = u8(c)
+        return least
 
 
 @function
