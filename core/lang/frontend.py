@@ -15,6 +15,7 @@ from core.lang.intrinsics import WORDS
 from core.lang.members import Bundle, bundle_type, offered, parameter
 from core.lang.source import Function, Source
 from core.lang.tables import array_type, needed, staged
+from core.lang.talk import TALK, Talk
 from core.lang.types import BY_NAME, Array, Const, Generic, Table, boolean, i32, promoted
 
 STATEMENT_ADVICE = {
@@ -22,8 +23,7 @@ STATEMENT_ADVICE = {
     ast.AsyncFunctionDef: "an async function; kernels are not asynchronous",
     ast.ClassDef: "a class; use arrays",
     ast.Try: "try; kernels have no exceptions",
-    ast.Raise: "raise; write a code into an array and raise on the host",
-    ast.Assert: "assert; test on the host, or write a code into an array",
+    ast.Raise: "raise; assert, or write a code into an array and raise on the host",
     ast.With: "with; kernels have no context managers",
     ast.Import: "import; import at module level",
     ast.ImportFrom: "import; import at module level",
@@ -424,10 +424,14 @@ class Body(Calls):
             self.out.has_barrier = True
             self.out.pure = False
             return [tree.Barrier()]
+        if isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
+            return self.printed(node.value)
         value = self.call(node.value)
-        if not isinstance(value, tree.Atomic) and not (isinstance(value, tree.Call) and not value.function.pure):
+        if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
+            return [tree.Evaluate(value)]
+        if not (isinstance(value, tree.Call) and value.function.talks):
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        return [tree.Evaluate(value)]
+        return [tree.Evaluate(value)] if self.is_heard(value.function) else []
 
 
 def _meeting(ways: list[set[str] | None]) -> set[str] | None:
@@ -441,10 +445,16 @@ def _assigned_names(node: ast.FunctionDef) -> set[str]:
 
 
 class Translator:
-    """Specialises a kernel and, on demand, the functions that it calls."""
+    """Specialises a kernel and, on demand, the functions that it calls.
 
-    def __init__(self, team_size: int) -> None:
+    ``hidden`` are the parameters by which machine code says what ``words`` say (`core.lang.talk`).
+    """
+
+    def __init__(self, team_size: int, talk: Talk | None = None) -> None:
         self.team_size = team_size
+        self.words = talk.words if talk else ()
+        self.hidden = talk.hidden() if talk else {}
+        self.statements: dict[Any, int] = {}
         self.levels = 0
         self.done: dict[Any, tree.Function] = {}
         self.order: list[tree.Function] = []
@@ -470,6 +480,7 @@ class Translator:
                     out.offered |= offered(name, kind)
                 else:
                     out.parameters[name] = kind
+            out.offered |= self.hidden
             result = kinds["return"]
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
@@ -507,7 +518,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
         A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.Form` for every
-        bundled parameter, by its name and `FORM`.
+        bundled parameter, by its name and `FORM`; a `core.lang.talk.Talk` by `TALK`, without which machine code says
+        nothing.
 
     Raises
     ------
@@ -550,7 +562,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     out.counts = {name: kind.count for name, kind in all_kinds.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
     copying = staged(out, all_kinds, named, team_size)
-    translator = Translator(team_size)
+    translator = Translator(team_size, types.get(TALK))
+    out.parameters |= translator.hidden
     translator.build(kernel, out, types, bundles)
     out.body[:0] = needed(out, copying)
-    return tree.Program(out, translator.order, team_size)
+    return tree.Program(out, translator.order, team_size, tuple(translator.statements))
