@@ -121,11 +121,12 @@ def hear(words: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[],
         number, *kept = words[begin : begin + 1 + MOST_VALUES].tolist()
         say(*values(said(number)[1].parts, kept, floats[k * MOST_VALUES : (k + 1) * MOST_VALUES].tolist()))
     if count > MOST_PRINTS:
-        say(f"({count - MOST_PRINTS:,} prints more are left out; a launch keeps {MOST_PRINTS:,})")
+        say(f"(prints left out: {count - MOST_PRINTS:,}; a launch keeps {MOST_PRINTS:,})")
     if words[FAILED]:
         program, one = said(int(words[FAILED]))
         error = told(LOCATED[AssertionError], [(one.source, one.line)], one.parts[0])
-        error.calls.append(f"in a launch of {program.kernel.name}")
+        if one.source is not program.kernel.source:
+            error.calls.append(f"in a launch of {program.kernel.name}")
         raise error
 
 

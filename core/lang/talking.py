@@ -50,7 +50,8 @@ class Talking(Expressions):
         holds = isinstance(test, tree.Literal) and test.value
         if holds or "assert" not in self.translator.words:
             return []
-        number = self.numbered(Statement("assert", self.source, node.lineno, (failure(self.source, node),)))
+        line = node.test.lineno  # where Python says that it failed
+        number = self.numbered(Statement("assert", self.source, line, (failure(self.source, node),)))
         first = (literal(0), number)
         failed = tree.Evaluate(tree.Atomic(i64, "atomic_cas", self.words(), literal(FAILED), first))
         return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
