@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from backends.cpu import CpuBackend
+from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
 from core.kernels import held_karp, knapsack, lcs, neighbourhood_tours
@@ -167,6 +168,7 @@ PROGRAMS = {
     "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
+    "talking": lambda: kernels.talking.specialise({}, 32, talk_of(kernels.talking)),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32),
     "follow": lambda: lcs.follow.specialise({}, 64),
     "grid_tile": lambda: tile_kernel(lcs.lcs_step, LETTERS).specialise({"bits": 2}, 64, {"V": i32}),
@@ -199,6 +201,12 @@ def test_kernels_compile_to_ptx(ptx, name, capability):
     assert len(re.findall(r"^\s*\.visible \.entry", text, re.MULTILINE)) == 1
     barriers = PROGRAMS[name]().kernel.has_barrier
     assert bool(re.search(r"\bbar\.sync|\bbarrier\.sync", text)) == barriers
+
+
+def test_what_is_said_is_atomics_and_stores_or_nothing(ptx):
+    heard, silent = (ptx(kernels.talking.specialise({}, 32, given), (9, 0)) for given in (talk_of(kernels.talking), {}))
+    assert re.search(r"\batom\.\S*cas\S*\.b64", heard) and re.search(r"\batom\.\S*add\.u64", heard)
+    assert not re.search(r"\batom\.|\bst\.|\bld\.global", silent)
 
 
 def test_floats_are_not_contracted(ptx):
