@@ -193,8 +193,9 @@ class Backend:
             else:
                 value = number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
                 values.append(i32(value) if kind is boolean else value)
-        talks = self.checks and bool(kernel.says) and not self.oracle  # plain Python asserts and prints by itself
-        if talks:
+        talks = False
+        if self.checks and kernel.says and not self.oracle:  # plain Python asserts and prints by itself
+            talks = True
             types |= talk_of(kernel, self.capabilities.float64)
             values += self.listener.arguments(kernel, constants, team_size, types)
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values), talks)

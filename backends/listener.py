@@ -45,21 +45,21 @@ class Listener:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.words: Buffer | None = None
+        self.integers: Buffer | None = None
         self.floats: Buffer | None = None
         self.numbers: dict[Any, int] = {}
         self.programs: dict[int, Callable[[], tree.Program]] = {}
 
     def arguments(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> list[Any]:
         """The hidden arguments of a launch."""
-        if self.words is None:
-            self.words = self.backend.upload(np.zeros(talk.WORDS_SIZE, np.int64))
+        if self.integers is None:
+            self.integers = self.backend.upload(np.zeros(talk.INTEGERS_SIZE, np.int64))
             self.floats = self.backend.allocate(talk.FLOATS_SIZE, types[talk.TALK].floats.dtype)
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
         number = self.numbers.setdefault(key, len(self.numbers) + 1)
         # The tree is needed only if something is said, and machine code that was found is launched without one.
         self.programs.setdefault(number, lambda: kernel.specialise(constants, team_size, types))
-        return [self.words, self.floats, i64(number << 32)]
+        return [self.integers, self.floats, i64(number << 32)]
 
     def hear(self) -> None:
         """Wait for what was launched, print what it printed and raise what failed.
@@ -70,9 +70,9 @@ class Listener:
             An assertion failed; an ``AssertionError`` too.
 
         """
-        assert self.words is not None and self.floats is not None
-        if not self.backend.read(self.words, 0, talk.FIRST).any():
+        assert self.integers is not None and self.floats is not None
+        if not self.backend.read(self.integers, 0, talk.FIRST).any():
             return
-        words, floats = self.backend.download(self.words), self.backend.download(self.floats)
-        self.backend.write(self.words, np.zeros_like(words))
-        talk.hear(words, floats, self.programs)
+        integers, floats = self.backend.download(self.integers), self.backend.download(self.floats)
+        self.backend.write(self.integers, np.zeros_like(integers))
+        talk.hear(integers, floats, self.programs)

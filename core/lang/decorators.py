@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from core.lang.source import Function, Source
-from core.lang.talk import words_of
+from core.lang.talk import said_by
 from core.lang.types import Const, Pack
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Kernel(Source):
     @cached_property
     def says(self) -> tuple[str, ...]:
         """Which of ``assert`` and ``print`` it has, or a function that it may call."""
-        return words_of(self)
+        return said_by(self)
 
     @property
     def constants(self) -> list[str]:

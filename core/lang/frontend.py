@@ -447,12 +447,12 @@ def _assigned_names(node: ast.FunctionDef) -> set[str]:
 class Translator:
     """Specialises a kernel and, on demand, the functions that it calls.
 
-    ``hidden`` are the parameters by which machine code says what ``words`` say (`core.lang.talk`).
+    ``said`` is what machine code does of ``assert`` and ``print``, by the parameters ``hidden`` (`core.lang.talk`).
     """
 
     def __init__(self, team_size: int, talk: Talk | None = None) -> None:
         self.team_size = team_size
-        self.words = talk.words if talk else ()
+        self.said = talk.kinds if talk else ()
         self.hidden = talk.hidden() if talk else {}
         self.statements: dict[Any, int] = {}
         self.levels = 0

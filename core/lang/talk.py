@@ -24,40 +24,39 @@ if TYPE_CHECKING:
 
 TALK = "what it says"
 """Where the `Talk` of a launch stands among its types; no identifier has spaces."""
-WORDS, FLOATS, PROGRAM = "said words", "said floats", "said by"
+INTEGERS, FLOATS, PROGRAM = "said integers", "said floats", "said by"
 """The hidden parameters: an array of i64, one of floats, and an i64 whose upper half is the program's number."""
 FAILED, PRINTED, FIRST = 0, 1, 2
-"""In the array of words: the first failure's number, how many prints there were, and where the first of them is."""
+"""In the array of integers: the first failure's number, how many prints there were, and where the first of them is."""
 MOST_PRINTS = 1000
 """That a launch keeps, or a replay of a sequence."""
 MOST_VALUES = 15
-"""Of one print; its number makes the words of a print 16."""
-WORDS_SIZE, FLOATS_SIZE = FIRST + MOST_PRINTS * (1 + MOST_VALUES), MOST_PRINTS * MOST_VALUES
+"""Of one print, beside its number."""
+INTEGERS_SIZE, FLOATS_SIZE = FIRST + MOST_PRINTS * (1 + MOST_VALUES), MOST_PRINTS * MOST_VALUES
 
 ASSERTS = opcode.opmap["LOAD_ASSERTION_ERROR"]
 
 
 class Talk(NamedTuple):
-    """What machine code does of what a kernel says: the statements' words, and the type in which it keeps floats."""
+    """What machine code does: ``assert``, ``print`` or both, and the type in which it keeps floats."""
 
-    words: tuple[str, ...]
+    kinds: tuple[str, ...]
     floats: Any
 
     def hidden(self) -> dict[str, Any]:
         """The hidden parameters and their types."""
-        return {WORDS: tree.ArrayType(i64, "global"), FLOATS: tree.ArrayType(self.floats, "global"), PROGRAM: i64}
+        return {INTEGERS: tree.ArrayType(i64, "global"), FLOATS: tree.ArrayType(self.floats, "global"), PROGRAM: i64}
 
 
 class Statement(NamedTuple):
     """An ``assert``, whose one part is what its failure tells, or a ``print`` of texts and of values of these types."""
 
-    word: str
     source: Source
     line: int
     parts: tuple[Any, ...]
 
 
-def words_of(source: Source) -> tuple[str, ...]:
+def said_by(source: Source) -> tuple[str, ...]:
     """Which of ``assert`` and ``print`` a function has, or one that it names; found without its source text.
 
     ``python -O`` leaves assertions out, and so do we: there is no instruction for them then.
@@ -94,12 +93,12 @@ def say(*values: Any) -> None:
     builtins.print(*(int(value) if isinstance(value, Integer) else value for value in values))
 
 
-def hear(words: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[], tree.Program]]) -> None:
+def hear(integers: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[], tree.Program]]) -> None:
     """Print what launches printed, and raise what failed.
 
     Parameters
     ----------
-    words, floats : 1-D
+    integers, floats : 1-D
         The hidden arrays.
     programs
         Who may have said it, by the numbers that they were given, from 1 on.
@@ -115,28 +114,28 @@ def hear(words: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[],
         program = programs[number >> 32]()
         return program, program.statements[number & 0xFFFFFFFF]
 
-    count = int(words[PRINTED])
+    count = int(integers[PRINTED])
     for k in range(min(count, MOST_PRINTS)):
         begin = FIRST + k * (1 + MOST_VALUES)
-        number, *kept = words[begin : begin + 1 + MOST_VALUES].tolist()
+        number, *kept = integers[begin : begin + 1 + MOST_VALUES].tolist()
         say(*values(said(number)[1].parts, kept, floats[k * MOST_VALUES : (k + 1) * MOST_VALUES].tolist()))
     if count > MOST_PRINTS:
         say(f"(prints left out: {count - MOST_PRINTS:,}; a launch keeps {MOST_PRINTS:,})")
-    if words[FAILED]:
-        program, one = said(int(words[FAILED]))
+    if integers[FAILED]:
+        program, one = said(int(integers[FAILED]))
         error = told(LOCATED[AssertionError], [(one.source, one.line)], one.parts[0])
         if one.source is not program.kernel.source:
             error.calls.append(f"in a launch of {program.kernel.name}")
         raise error
 
 
-def values(parts: tuple[Any, ...], words: list[int], floats: list[float]) -> Iterator[Any]:
-    """What a print's texts and types stand for, whose k-th value is the k-th word or float."""
+def values(parts: tuple[Any, ...], integers: list[int], floats: list[float]) -> Iterator[Any]:
+    """What a print's texts and types stand for; its k-th value is the k-th of the integers, or of the floats."""
     k = 0
     for part in parts:
         if isinstance(part, str):
             yield part
             continue
-        value = floats[k] if part.kind == "f" else words[k]
+        value = floats[k] if part.kind == "f" else integers[k]
         yield bool(value) if part is boolean else part(value)
         k += 1

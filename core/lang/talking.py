@@ -15,11 +15,11 @@ from core.lang.talk import (
     FAILED,
     FIRST,
     FLOATS,
+    INTEGERS,
     MOST_PRINTS,
     MOST_VALUES,
     PRINTED,
     PROGRAM,
-    WORDS,
     Statement,
     failure,
 )
@@ -27,7 +27,7 @@ from core.lang.types import boolean, i64
 
 
 def literal(number: int) -> tree.Literal:
-    """A number of the hidden array."""
+    """A number in the type of the hidden array."""
     return tree.Literal(i64, i64(number))
 
 
@@ -37,7 +37,7 @@ def sum_of(left: Any, right: Any) -> tree.Binary:
 
 
 class Talking(Expressions):
-    """Types what one function says; machine code gets it if the launch's `core.lang.talk.Talk` has the word."""
+    """Types what one function says; machine code gets it if the launch's `core.lang.talk.Talk` has its kind."""
 
     def stmt_Assert(self, node: ast.Assert) -> list[Any]:  # noqa: N802
         self.out.talks = True
@@ -48,17 +48,19 @@ class Talking(Expressions):
             self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
         test = self.truth(node.test)
         holds = isinstance(test, tree.Literal) and test.value
-        if holds or "assert" not in self.translator.words:
+        if holds or "assert" not in self.translator.said:
             return []
         line = node.test.lineno  # where Python says that it failed
-        number = self.numbered(Statement("assert", self.source, line, (failure(self.source, node),)))
+        number = self.numbered(Statement(self.source, line, (failure(self.source, node),)))
         first = (literal(0), number)
-        failed = tree.Evaluate(tree.Atomic(i64, "atomic_cas", self.words(), literal(FAILED), first))
+        failed = tree.Evaluate(tree.Atomic(i64, "atomic_cas", self.integers(), literal(FAILED), first))
         return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
 
     def printed(self, node: ast.Call) -> list[Any]:
         """``print("text", x)``: a place among the prints; if there is room, the statement's number and the values."""
-        self.check_word(node.func, self.source.lookup("print"))  # type: ignore[attr-defined]
+        if self.source.lookup("print") is not None:
+            self.refuse(node, "print is not Python's own here; import the other one by another name")
+        self.check_word(node.func, None)  # type: ignore[attr-defined]
         self.out.talks = True
         if node.keywords:
             self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
@@ -69,20 +71,20 @@ class Talking(Expressions):
         shown = [part for part in parts if not isinstance(part, str)]
         if len(shown) > MOST_VALUES:
             self.refuse(node, f"print of {len(shown)} values; at most {MOST_VALUES}, write several")
-        if "print" not in self.translator.words:
+        if "print" not in self.translator.said:
             return []
         kinds = tuple(part if isinstance(part, str) else part.type for part in parts)
-        number = self.numbered(Statement("print", self.source, node.lineno, kinds))
-        take = tree.Atomic(i64, "atomic_add", self.words(), literal(PRINTED), (literal(1),))
+        number = self.numbered(Statement(self.source, node.lineno, kinds))
+        take = tree.Atomic(i64, "atomic_add", self.integers(), literal(PRINTED), (literal(1),))
         keep, place = self.hold(take)  # type: ignore[attr-defined]
         begin = sum_of(tree.Binary(i64, "mul", place, literal(1 + MOST_VALUES)), literal(FIRST))
-        stores = [tree.Store(self.words(), begin, number)]
+        stores = [tree.Store(self.integers(), begin, number)]
         for k, value in enumerate(shown):
             if value.type.kind == "f":
                 index = sum_of(tree.Binary(i64, "mul", place, literal(MOST_VALUES)), literal(k))
                 array, scalar = self.hidden_argument(FLOATS), self.translator.hidden[FLOATS].element
             else:
-                index, array, scalar = sum_of(begin, literal(1 + k)), self.words(), i64
+                index, array, scalar = sum_of(begin, literal(1 + k)), self.integers(), i64
             stores.append(tree.Store(array, index, self.cast(value, scalar)))
         return [keep, tree.If(tree.Compare(boolean, "lt", place, literal(MOST_PRINTS)), stores, [])]
 
@@ -91,7 +93,8 @@ class Talking(Expressions):
         text = ast.unparse(node)
         if isinstance(node, ast.JoinedStr):
             self.refuse(node, 'an f-string; write text and values apart: print("x is", x)')
-        if isinstance(node, ast.Name) and isinstance(self.source.lookup(node.id), str):
+        is_own = text in self.assigned or text in self.out.parameters or text in self.constants
+        if isinstance(node, ast.Name) and not is_own and isinstance(self.source.lookup(text), str):
             self.refuse(node, f"print of {text}, a text that is no literal; write the text itself")
         if self.bundle(node) is not None:
             self.refuse(node, f"print of the bundle {text}; print its fields")
@@ -114,9 +117,9 @@ class Talking(Expressions):
         self.hidden_argument(PROGRAM)
         return sum_of(tree.Local(i64, PROGRAM), literal(number))
 
-    def words(self) -> str:
+    def integers(self) -> str:
         """The array in which everything is said but floats."""
-        return self.hidden_argument(WORDS)
+        return self.hidden_argument(INTEGERS)
 
     def hidden_argument(self, name: str) -> Any:
         """A hidden parameter of this function, which takes it from now on, as calls hand it on."""

@@ -28,6 +28,7 @@ from core.lang import (
     i64,
     kernel,
     lane,
+    local_array,
     shared_array,
     team_count,
     team_rank,
@@ -41,6 +42,7 @@ from core.lang.library import team_sum
 from tests.backends.test_cuda_without_gpu import one_process, simulated
 
 T = Generic("T")
+spare = "a text of the module whose name a local variable has"
 
 
 @bundle
@@ -115,6 +117,25 @@ def quiet(out: Array[i64]):
     out[0] += 10
 
 
+@function
+def mark(cells: Array[i32], k: i32):
+    spare = k
+    print("mark", spare)
+    cells[0] = spare
+
+
+@function
+def marked(k: i32) -> i32:
+    cells = local_array(1, i32)
+    mark(cells, k)
+    return cells[0]
+
+
+@kernel
+def sums(out: Array[i32]):
+    out[0] = marked(1) + (marked(2) if out[0] > 0 else marked(3))
+
+
 def line_of(source, text):
     """The line of a function on which a text stands, as errors name it."""
     lines = Path(source.path).read_text().splitlines()
@@ -156,6 +177,13 @@ def test_a_check_that_is_a_function_fails_where_it_stands(hearing):
     called = f"called at {walk.path}:{line_of(walk, 'check(')} in walk"
     assert then.strip() == (called if hearing.oracle else "in a launch of walk")
     assert walked(hearing, 100) == [3, 21], "what failed is not told twice"
+
+
+def test_what_only_prints_beside_its_own_arrays_stands_in_expressions(hearing, capsys):
+    out = hearing.upload(np.zeros(1, np.int32))
+    hearing.launch(sums, 1, 1, out)
+    assert hearing.download(out)[0] == 4
+    assert sorted(capsys.readouterr().out.splitlines()) == ["mark 1", "mark 3"]
 
 
 def test_values_of_every_type_are_printed_as_python_prints_them(hearing, capsys):
@@ -219,7 +247,7 @@ def test_a_kernel_that_says_nothing_is_launched_as_ever():
     backend = CpuBackend(CpuBackend.devices()[0])
     out = backend.upload(np.zeros(1, np.int64))
     one = backend.bind(quiet, 1, 1, (out,))
-    assert one.arguments == (out,) and not one.talks and backend.listener.words is None
+    assert one.arguments == (out,) and not one.talks and backend.listener.integers is None
 
 
 def test_floats_need_no_64_bits_where_there_are_none():

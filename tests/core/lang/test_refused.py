@@ -194,6 +194,11 @@ SIGNATURES |= {
         9,
         "print of the bundle b; print its fields",
     ),
+    "another print": (
+        "from pprint import pprint as print\n\n@kernel\ndef k(n: i32):\n    print(n)\n",
+        5,
+        "print is not Python's own here; import the other one by another name",
+    ),
     "print of a bundle's array": (
         BUNDLE + "@kernel\ndef k(a: Array[i32], n: i32):\n    b = B(a, n)\n    print('b has', b.n, b.a)\n",
         9,
