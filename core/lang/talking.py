@@ -93,8 +93,7 @@ class Talking(Expressions):
         text = ast.unparse(node)
         if isinstance(node, ast.JoinedStr):
             self.refuse(node, 'an f-string; write text and values apart: print("x is", x)')
-        is_own = text in self.assigned or text in self.out.parameters or text in self.constants
-        if isinstance(node, ast.Name) and not is_own and isinstance(self.source.lookup(text), str):
+        if isinstance(node, ast.Name) and self.is_free(text) and isinstance(self.source.lookup(text), str):
             self.refuse(node, f"print of {text}, a text that is no literal; write the text itself")
         if self.bundle(node) is not None:
             self.refuse(node, f"print of the bundle {text}; print its fields")
