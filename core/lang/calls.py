@@ -178,8 +178,7 @@ class Calls(Talking):
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
         self.out.talks = self.out.talks or found.talks
-        call = tree.Call(found.result, found, arguments)
-        return call if found.talks else written_out(found, arguments) or call
+        return written_out(found, arguments) or tree.Call(found.result, found, arguments)
 
     def handed(
         self, callee: tree.Function, passed: dict[str, Any], nodes: dict[str, Any]

@@ -430,9 +430,10 @@ class Body(Calls):
         value = self.call(node.value)
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
             return [tree.Evaluate(value)]
-        if not (isinstance(value, tree.Call) and value.function.talks):
+        called = self.out.calls.get(self.key(node.value))
+        if called is None or not called.talks:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        return [tree.Evaluate(value)] if self.is_heard(value.function) else []
+        return [tree.Evaluate(value)] if self.is_heard(called) else []
 
 
 def _meeting(ways: list[set[str] | None]) -> set[str] | None:

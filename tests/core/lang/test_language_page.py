@@ -466,6 +466,7 @@ def twofolds(out: Array[i64], n: i32):
     {0}print("begin")
     for i in range(n):
         out[i] = i64(twofold(i))
+        {0}twofold(i)
         {0}assert out[i] > 0 and n > 0
 """
 
