@@ -12,6 +12,7 @@ import pytest
 
 from backends.base import Buffer
 from backends.python import PythonBackend
+from core.errors import LaunchRefused
 from core.kernels import (
     ants,
     branch_and_bound,
@@ -28,12 +29,14 @@ from core.kernels import tour_enumeration as enumeration
 from core.kernels.city_sets import ROW
 from core.kernels.moves import PERMUTATION, start_solutions
 from core.kernels.tour_search import BestTour, Search
-from core.kernels.two_opt import MOST_CITIES
+from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.lang import Array, Rows, i32, kernel, oracle, team_rank, u16
+from core.kernels.walks import CONTROL, TOTALS, Walk
+from core.lang import Array, Rows, i32, kernel, oracle, team_rank
 from core.problems import graphs, perceptron, qaplib
 from core.problems.knapsack import LARGEST, MOST_CAPACITY
+from core.problems.tsp_moves import Table as Distances
 from core.problems.tsp_moves import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.restricted import MOST_K, Sweep
@@ -99,13 +102,16 @@ def overflows(run, *arguments, **named):
 # --- hill climbing ---
 
 
+def climbs_of(tour, n):
+    """One climb from a tour."""
+    counters = words(9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
+    return CountedClimbs(n, tour, 1, words(0, dtype=WIDE), 0, *counters)
+
+
 def climb(team, n):
     """A climb at equal distances from the tour n - 1, n - 2 ... 0, which reads the last row beside its end."""
     tour = {k: n - 1 - k for k in range(n)}
-    team(
-        climb_pruned, 2, 1, virtual(n * n, NARROW), virtual(n * n, WIDE), virtual(n, NARROW, held=tour), n, 1, 0,
-        words(0, dtype=WIDE), words(0, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64),
-    )  # fmt: skip
+    team(climb_pruned, 2, 1, climbs_of(virtual(n, NARROW, held=tour), n), virtual(n * n, NARROW), virtual(n * n, WIDE))
 
 
 @pytest.mark.slow
@@ -114,7 +120,7 @@ def test_distances_of_the_most_cities_have_indices_of_31_bits(team):
     overflows(climb, team, MOST_CITIES + 1)
 
 
-@pytest.mark.parametrize("counter_based", [0, 1])
+@pytest.mark.parametrize("counter_based", [False, True])
 def test_start_tours_of_a_whole_batch(team, counter_based):
     n = 5
     climbers = WORDS // n
@@ -129,23 +135,11 @@ def test_start_tours_of_a_whole_batch(team, counter_based):
 def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
     n = 5
     teams = WORDS // (n * (n + 1))
-    rest = (
-        virtual(n * n, NARROW),
-        n,
-        1,
-        0,
-        words(0, dtype=WIDE),
-        words(9, dtype=np.uint64),
-        words(0, 0, 0, dtype=np.uint64),
-    )
 
     def run(teams):
-        distances, n, *counters = rest
-        counters[2] = words(0, dtype=WIDE)
         ordered = virtual(teams * n * (n + 1), NARROW)
-        team(
-            climb_columns, teams, 1, distances, ordered, virtual(n, NARROW, held={k: k for k in range(n)}), n, *counters
-        )
+        climbs = climbs_of(virtual(n, NARROW, held={k: k for k in range(n)}), n)
+        team(climb_columns, teams, 1, climbs, virtual(n * n, NARROW), ordered)
         assert max(ordered.handle.held) == teams * n * (n + 1) - 1
 
     run(teams)
@@ -154,14 +148,14 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
 
 def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     @kernel
-    def last_distance(n: i32, distances: Array[u16], found: Array[i32]):
-        found[team_rank()] = table_distance(n - 1, n - 1, distances, n)
+    def last_distance(table: Distances, found: Array[i32]):
+        found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
     n, found = MOST_CITIES, words(0, 0)
-    team(last_distance, 2, 1, n, virtual(n * n, NARROW, held={n * n - 1: 7}), found)
+    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), found)
     assert ORACLE.download(found).tolist() == [0, 7]
     n += 1
-    overflows(team, last_distance, 2, 1, n, virtual(n * n, NARROW), found)
+    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), found)
 
 
 # --- ants ---
@@ -209,11 +203,23 @@ def test_the_last_pheromone_of_the_most_cities(team):
 
 
 def test_random_solutions_of_as_many_walks_as_are_accepted(team):
-    n = 7
+    n = 13
+
+    def run(walks):
+        """No other row is as long as a solution."""
+        held = {name: virtual(walks, dtype) for name, dtype in (("heat", np.float32), ("memory", np.int32))}
+        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("control", CONTROL, np.int32),
+                 ("totals", TOTALS, np.uint64), ("number", 1, np.uint64))}  # fmt: skip
+        held |= {name: virtual(walks * n, np.int32) for name in ("solution", "best", "home")}
+        walkers = Rows(Walk(**held, room=1, length=n, choices=n), walks)
+        team(start_solutions, walks, 1, PERMUTATION, walkers, 3)
+        return walkers.solution.handle
+
     walks = WORDS // n
-    team(start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
-    walks += 1
-    overflows(team, start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
+    solutions = run(walks)
+    assert sorted(solutions[(walks - 1) * n + p] for p in range(n)) == list(range(n))
+    with pytest.raises(LaunchRefused, match=r"walks.solution: 165191050 rows of 13 elements: expected less than 2\^31"):
+        run(walks + 1)
 
 
 def test_tables_of_the_largest_instances_have_indices_of_31_bits():
