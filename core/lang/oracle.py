@@ -90,7 +90,7 @@ class _Typed(ast.NodeTransformer):
         return found or ast.copy_location(ast.Pass(), node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
-        node.msg = ast.Constant(failure(self.function.source, node))
+        node.msg = ast.Constant(failure(node))
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802

@@ -80,12 +80,12 @@ def said_by(source: Source) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def failure(source: Source, node: ast.Assert) -> str:
+def failure(node: ast.Assert) -> str:
     """What a failed assertion tells: its test as it is written, and its text."""
     import ast
 
     text = f": {node.msg.value!s}" if isinstance(node.msg, ast.Constant) else ""
-    return f"assertion failed: {source.spelled(ast.unparse(node.test))}{text}"
+    return f"assertion failed: {ast.unparse(node.test)}{text}"
 
 
 def say(*values: Any) -> None:

@@ -51,7 +51,7 @@ class Talking(Expressions):
         if holds or "assert" not in self.translator.said:
             return []
         line = node.test.lineno  # where Python says that it failed
-        number = self.numbered(Statement(self.source, line, (failure(self.source, node),)))
+        number = self.numbered(Statement(self.source, line, (failure(node),)))
         first = (literal(0), number)
         failed = tree.Evaluate(tree.Atomic(i64, "atomic_cas", self.integers(), literal(FAILED), first))
         return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
