@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from backends.listener import Listener, checks_asked, talk_of
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
 from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
@@ -84,11 +85,15 @@ class Buffer:
 
 
 class Launch(NamedTuple):
-    """One launch, ready to run: a compiled kernel, its teams, and its arguments without the constants."""
+    """One launch, ready to run: a compiled kernel, its teams, and its arguments without the constants.
+
+    ``talks`` says whether the kernel may assert or print, so that the host listens when it has run.
+    """
 
     executable: Any
     teams: int
     arguments: tuple[Any, ...]
+    talks: bool = False
 
 
 class Sequence:
@@ -98,12 +103,16 @@ class Sequence:
         self.backend = backend
         self.launches: list[Launch] = []
         self.prepared: Any = None
+        self.talks = False
 
     def replay(self, times: int = 1) -> None:
         """Queue the recorded launches ``times`` times, in order."""
         if self.prepared is None:
             self.prepared = self.backend.prepare(self.launches)
+            self.talks = any(launch.talks for launch in self.launches)
         self.backend.replay(self.prepared, times)
+        if self.talks:
+            self.backend.listener.hear()
 
 
 class Backend:
@@ -114,6 +123,8 @@ class Backend:
     """The kind of device for which ``--backend auto`` takes this backend; empty: only who names it gets it."""
     oracle = False
     """Whether it is the meaning that the others are tested against, and too slow to race with them."""
+    checks = False
+    """Whether kernels assert and print, unless the user says otherwise (`backends.listener.checks_asked`)."""
     profiler = ""
     """The program that counts what its kernels do, where `drivers.profile` knows one."""
 
@@ -129,6 +140,8 @@ class Backend:
         self._executables: dict[Any, Any] = {}
         self.known: dict[str, str] = {}
         self._recording: Sequence | None = None
+        self.checks = self.oracle or checks_asked(self.checks)
+        self.listener = Listener(self)
 
     def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
         """Queue ``teams`` teams of ``team_size`` lanes.
@@ -147,7 +160,8 @@ class Backend:
         LaunchRefused
             The shape, the shared memory or an argument does not fit.
         KernelError
-            The kernel is not in the language.
+            The kernel is not in the language, or an assertion of it failed (where `checks`, which makes launches of
+            kernels with ``assert`` or ``print`` wait).
 
         """
         one = self.bind(kernel, teams, team_size, arguments)
@@ -155,6 +169,8 @@ class Backend:
             self._recording.launches.append(one)
         else:
             self.execute(one)
+            if one.talks:
+                self.listener.hear()
 
     def bind(self, kernel: Kernel, teams: int, team_size: int, arguments: tuple[Any, ...]) -> Launch:
         """Check a launch and compile its kernel if it is new."""
@@ -177,7 +193,12 @@ class Backend:
             else:
                 value = number(types.get(getattr(kind, "name", ""), kind), given[name], kernel, name)
                 values.append(i32(value) if kind is boolean else value)
-        return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
+        talks = False
+        if self.checks and kernel.says and not self.oracle:  # plain Python asserts and prints by itself
+            talks = True
+            types |= talk_of(kernel, self.capabilities.float64)
+            values += self.listener.arguments(kernel, constants, team_size, types)
+        return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values), talks)
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
         """The buffer of a table as kernels take it; refuses one that is too short, and images where there are none."""

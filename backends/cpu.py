@@ -18,6 +18,7 @@ class CpuBackend(Backend):
 
     name = "cpu"
     automatic_for = "core"
+    checks = True
     workers = 1
 
     def __init__(self, device: DeviceInfo, workers: int = 1) -> None:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backends.base import number
+from backends.listener import checks_asked, talk_of
 from core.errors import UserError
 from core.lang import Const, Function, Generic, Kernel
 from core.lang.types import BY_NAME, Array, Integer, Table, boolean
@@ -33,10 +34,12 @@ class Dialect(NamedTuple):
     """Of a team, unless the user says how many."""
     most_lanes: int = 1024
     images: bool = False
+    checks: bool = False
+    """As `backends.base.Backend.checks`."""
 
 
 DIALECTS = {
-    "numba": Dialect("numba_python.CpuPython", 1, 1),
+    "numba": Dialect("numba_python.CpuPython", 1, 1, checks=True),
     "cuda": Dialect("numba_python.CudaPython", 32),
     "opencl": Dialect("opencl_c.OpenClC", 32, images=True),
     "opencl-intel": Dialect("opencl_c.IntelC", 1, images=True),
@@ -107,6 +110,8 @@ def shown(named: str, dialect: str, team_size: int | None, constants: Sequence[s
     texts = given(kernel, "constants", consts, constants)
     values = {name: constant(kernel, name, consts[name], text) for name, text in texts}
     bound = {name: type_named(text) for name, text in given(kernel, "types", generics, types)}
+    if kernel.says and checks_asked(kind.checks):
+        bound |= talk_of(kernel)
     program = kernel.specialise(values, lanes, bound)
     return printed(program, kind)
 

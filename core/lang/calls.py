@@ -9,15 +9,16 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundles import is_bundle, is_bundled
 from core.lang.errors import called_at
-from core.lang.expressions import ADVICE, Expressions, Untyped
+from core.lang.expressions import ADVICE, Untyped
 from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, WORDS
 from core.lang.members import ArrayRef, Bundle
 from core.lang.source import Function
+from core.lang.talking import Talking
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 from core.lang.written_out import written_out
 
 
-class Calls(Expressions):
+class Calls(Talking):
     """Types the calls of one function."""
 
     def expr_Call(self, node: ast.Call) -> Any:  # noqa: N802
@@ -59,6 +60,8 @@ class Calls(Expressions):
         if name == "len":
             self.count(node, 1)
             return self.untyped(len(self.constants_in(node.args[0])), node)
+        if name == "print":
+            self.refuse(node, "print inside an expression; it gives no value, write it as a statement of its own")
         if name == "view":
             self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
         if meant is None and self.source.has(name):
@@ -174,6 +177,7 @@ class Calls(Expressions):
         own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
+        self.out.talks = self.out.talks or found.talks
         return written_out(found, arguments) or tree.Call(found.result, found, arguments)
 
     def handed(
@@ -183,6 +187,9 @@ class Calls(Expressions):
         arguments: list[Any] = []
         touched: dict[str, ArrayRef] = {}
         for parameter in callee.parameters:
+            if parameter in self.translator.hidden:
+                arguments.append(self.hidden_argument(parameter))
+                continue
             name = parameter if parameter in passed else re.split(r"[.\[]", parameter, maxsplit=1)[0]
             value, node = passed[name], nodes[name]
             if isinstance(value, Bundle):

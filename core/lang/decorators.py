@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from core.lang.source import Function, Source
+from core.lang.talk import said_by
 from core.lang.types import Const
 
 if TYPE_CHECKING:
@@ -31,6 +33,11 @@ class Kernel(Source):
         if key not in self._programs:
             self._programs[key] = translate(self, constants, team_size, types)
         return self._programs[key]
+
+    @cached_property
+    def says(self) -> tuple[str, ...]:
+        """Which of ``assert`` and ``print`` it has, or a function that it may call."""
+        return said_by(self)
 
     @property
     def constants(self) -> list[str]:

@@ -37,6 +37,13 @@ class KernelError(UserError):
         return "\n  ".join([super().__str__(), *told])
 
 
+LOCATED: dict[type[Exception], type[KernelError]] = {
+    kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
+    for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError, AssertionError)
+}
+"""What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
+
+
 def caller(source: Source, line: int) -> str:
     """One line of a chain: where ``source`` makes the call."""
     return f"called at {source.path}:{line} in {source.name}"

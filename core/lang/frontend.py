@@ -15,6 +15,7 @@ from core.lang.intrinsics import WORDS
 from core.lang.members import Bundle, bundle_type, offered, parameter
 from core.lang.source import Function, Source
 from core.lang.tables import array_type, needed, staged
+from core.lang.talk import TALK, Talk
 from core.lang.types import BY_NAME, Array, Const, Generic, Table, boolean, i32, promoted
 
 STATEMENT_ADVICE = {
@@ -22,8 +23,7 @@ STATEMENT_ADVICE = {
     ast.AsyncFunctionDef: "an async function; kernels are not asynchronous",
     ast.ClassDef: "a class; use arrays",
     ast.Try: "try; kernels have no exceptions",
-    ast.Raise: "raise; write a code into an array and raise on the host",
-    ast.Assert: "assert; test on the host, or write a code into an array",
+    ast.Raise: "raise; assert, or write a code into an array and raise on the host",
     ast.With: "with; kernels have no context managers",
     ast.Import: "import; import at module level",
     ast.ImportFrom: "import; import at module level",
@@ -425,10 +425,15 @@ class Body(Calls):
             self.out.has_barrier = True
             self.out.pure = False
             return [tree.Barrier()]
+        if isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
+            return self.printed(node.value)
         value = self.call(node.value)
-        if not isinstance(value, tree.Atomic) and not (isinstance(value, tree.Call) and not value.function.pure):
+        if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
+            return [tree.Evaluate(value)]
+        called = self.out.calls.get(self.key(node.value))
+        if called is None or not called.talks:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        return [tree.Evaluate(value)]
+        return [tree.Evaluate(value)] if self.is_heard(called) else []
 
 
 def _meeting(ways: list[set[str] | None]) -> set[str] | None:
@@ -442,10 +447,16 @@ def _assigned_names(node: ast.FunctionDef) -> set[str]:
 
 
 class Translator:
-    """Specialises a kernel and, on demand, the functions that it calls."""
+    """Specialises a kernel and, on demand, the functions that it calls.
 
-    def __init__(self, team_size: int) -> None:
+    ``said`` is what machine code does of ``assert`` and ``print``, by the parameters ``hidden`` (`core.lang.talk`).
+    """
+
+    def __init__(self, team_size: int, talk: Talk | None = None) -> None:
         self.team_size = team_size
+        self.said = talk.kinds if talk else ()
+        self.hidden = talk.hidden() if talk else {}
+        self.statements: dict[Any, int] = {}
         self.levels = 0
         self.done: dict[Any, tree.Function] = {}
         self.order: list[tree.Function] = []
@@ -471,6 +482,7 @@ class Translator:
                     out.offered |= offered(name, kind)
                 else:
                     out.parameters[name] = kind
+            out.offered |= self.hidden
             result = kinds["return"]
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
@@ -510,7 +522,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
         A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.Form` for every
-        bundled parameter, by its name and `FORM`.
+        bundled parameter, by its name and `FORM`; a `core.lang.talk.Talk` by `TALK`, without which machine code says
+        nothing.
 
     Raises
     ------
@@ -553,7 +566,8 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     out.counts = {name: kind.count for name, kind in all_kinds.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
     copying = staged(out, all_kinds, named, team_size)
-    translator = Translator(team_size)
+    translator = Translator(team_size, types.get(TALK))
+    out.parameters |= translator.hidden
     translator.build(kernel, out, types, bundles)
     out.body[:0] = needed(out, copying)
-    return tree.Program(out, translator.order, team_size)
+    return tree.Program(out, translator.order, team_size, tuple(translator.statements))

@@ -229,10 +229,10 @@ PURE: dict[str, tuple[int, Any, Any, str]] = {
 }
 ATOMICS = {"atomic_add": 1, "atomic_min": 1, "atomic_max": 1, "atomic_cas": 2}
 
-OTHER_WORDS = ("team_size", "barrier", "unroll", "set_bits", "shared_array", "local_array", "view", "range")
+OTHER_WORDS = ("team_size", "barrier", "unroll", "set_bits", "shared_array", "local_array", "view", "range", "print")
 
 # All words and the names of types, with what each must mean where a kernel stands; Python's own words stand as None.
-PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
+PYTHON_NAMES = ("min", "max", "abs", "pow", "range", "print")
 WORDS: dict[str, Any] = {**BY_NAME, **{name: globals().get(name) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
 
 # What a bare name means inside a kernel that runs as plain Python, where Python's own word would lose the type.

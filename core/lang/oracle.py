@@ -17,9 +17,10 @@ import numpy as np
 
 from core.lang import intrinsics, tree
 from core.lang.bundles import made
-from core.lang.errors import KernelError, told
+from core.lang.errors import LOCATED, KernelError, told
 from core.lang.intrinsics import Memory, place, poisoned
 from core.lang.members import Bundle
+from core.lang.talk import failure, say
 from core.lang.types import Generic, i32, promoted, type_of
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ class _Typed(ast.NodeTransformer):
         self.steps = outer
         return found or ast.copy_location(ast.Pass(), node)
 
+    def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
+        node.msg = ast.Constant(failure(node))
+        return self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
         callee = self.function.calls.get(self.key(node))
         word = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -121,7 +126,7 @@ def python(function: tree.Function) -> Any:
             argument.annotation = None
         added = watch(function.source, definition) if watch else {}
         module = ast.fix_missing_locations(ast.Module([definition], []))
-        words = {"range": typed_range, "team_size": intrinsics.team_size, **intrinsics.PYTHON_WORDS}
+        words = {"range": typed_range, "print": say, "team_size": intrinsics.team_size, **intrinsics.PYTHON_WORDS}
         generics = {n: g for n, g in function.source.python.__globals__.items() if isinstance(g, Generic)}
         types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
@@ -154,12 +159,6 @@ class BarrierError(KernelError, RuntimeError):
 
 SOURCE = "source of this function"
 """A global of every function that `python` makes; no identifier has spaces."""
-
-LOCATED: dict[type[Exception], type[KernelError]] = {
-    kind: type(f"Kernel{kind.__name__}", (KernelError, kind), {"__doc__": f"{kind.__name__} of a kernel, located."})
-    for kind in (IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError)
-}
-"""What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
 
 
 def located(error: Exception) -> KernelError:
@@ -207,7 +206,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         A barrier was not reached by every lane of a team.
     KernelError
         A number does not fit its parameter.
-    OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError
+    OverflowError, ZeroDivisionError, IndexError, TypeError, ValueError, AssertionError
         The kernel did what the language calls an error; each is a `KernelError` too, with file, line and function.
 
     """

@@ -239,7 +239,7 @@ class Function:
     their types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising``, ranges whose
     step must turn out positive, and of a kernel ``bundles``, the parameters that its bundled ones are made of, and
     ``counts``, the elements of tables. ``truths`` are a kernel's parameters that are truth values, which it takes as
-    numbers.
+    numbers. ``talks`` says whether it asserts or prints, or calls who does, which is no effect (``pure``).
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -259,6 +259,7 @@ class Function:
         self.body: list[Any] = []
         self.result: Any = None
         self.pure = True
+        self.talks = False
         self.has_barrier = False
         self.callees: dict[Any, Function] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
@@ -293,11 +294,12 @@ def written(function: Function, known: dict[Function, set[str]] | None = None) -
 
 
 class Program(NamedTuple):
-    """A kernel with every function it calls, callees first."""
+    """A kernel with every function it calls, callees first, and what its machine code says, by number."""
 
     kernel: Function
     functions: list[Function]
     team_size: int
+    statements: tuple[Any, ...] = ()
 
 
 def shared_bytes(program: Program) -> int:

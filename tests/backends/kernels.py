@@ -343,6 +343,14 @@ def fill_shared(count: Const[i32], found: Array[i32]):
         found[team_rank()] = cells[count - 1]
 
 
+@kernel
+def talking(values: Array[i32], x: f32):
+    """Say something of every value."""
+    k = team_rank() * team_size() + lane()
+    assert values[k] >= 0, "a negative value"
+    print("value", k, values[k], x)
+
+
 # --- bundles, truth values, set bits, constants of tuples ---
 
 S = Generic("S")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from backends.cpu import CpuBackend
+from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
 from core.kernels import grid, held_karp, knapsack, lcs, neighbourhood_tours, waves
@@ -203,6 +204,7 @@ PROGRAMS = {
     "bundled": bundled,
     "bits": lambda: kernels.bits.specialise({}, 32),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
+    "talking": lambda: kernels.talking.specialise({}, 32, talk_of(kernels.talking)),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
     "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
     "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
@@ -235,6 +237,12 @@ def test_kernels_compile_to_ptx(ptx, name, capability):
     assert len(re.findall(r"^\s*\.visible \.entry", text, re.MULTILINE)) == 1
     barriers = PROGRAMS[name]().kernel.has_barrier
     assert bool(re.search(r"\bbar\.sync|\bbarrier\.sync", text)) == barriers
+
+
+def test_what_is_said_is_atomics_and_stores_or_nothing(ptx):
+    heard, silent = (ptx(kernels.talking.specialise({}, 32, given), (9, 0)) for given in (talk_of(kernels.talking), {}))
+    assert re.search(r"\batom\.\S*cas\S*\.b64", heard) and re.search(r"\batom\.\S*add\.u64", heard)
+    assert not re.search(r"\batom\.|\bst\.|\bld\.global", silent)
 
 
 def test_floats_are_not_contracted(ptx):

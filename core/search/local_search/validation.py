@@ -302,7 +302,7 @@ class Trial:
             oracle.run(kernel.specialise({}, self.lanes, types), 1, list(values.values()), self.reverse)
         except EnoughReads:
             raise
-        except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, RuntimeError) as error:
             self.refuse_error(error)
 
     # --- refusals ---

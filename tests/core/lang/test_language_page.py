@@ -2,15 +2,21 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import core.lang
-from backends.base import LaunchRefused
+from backends.base import Backend, Capabilities, LaunchRefused
 from backends.cpu import CpuBackend
+from backends.emit.numba_python import CpuPython, CudaPython
+from backends.emit.opencl_c import OpenClC
+from backends.listener import talk_of
 from backends.python import PythonBackend
+from core.errors import UserError
 from core.lang import KernelError
 from core.lang.oracle import BarrierError
 
@@ -293,6 +299,147 @@ def test_l63_a_shared_table_ends_where_its_copy_ends(tmp_path):
 def test_l64_images_are_for_opencl(tmp_path, kind):
     with pytest.raises(LaunchRefused, match=f"image on {kind.name}: images exist on OpenCL devices; use readonly"):
         tabled(kind, tmp_path, "Table(i16, 'image')", np.zeros(3, np.int16))
+
+
+TALKING = """
+@function
+def gain(v: i32, room: i32) -> i32:
+    assert v < room, "no room"
+    if v > 1:
+        print("gain of", v, v > 2, 0.25)
+    return room - v
+
+@kernel
+def gains(out: Array[i64], n: i32, room: i32):
+    for i in range(n):
+        out[0] += i64(gain(i, room) + gain(0, room))
+        assert (
+            out[0] < 1000
+        )
+
+@kernel
+def careless(out: Array[i64]):
+    assert atomic_add(out, 0, 1) == 0
+
+@kernel
+def silent(out: Array[i64]):
+    out[0] = 7
+"""
+
+
+def gains(kind, module, n, room, begin=0):
+    backend = kind(kind.devices()[0])
+    out = backend.upload(np.array([begin], np.int64))
+    try:
+        backend.launch(module.gains, 1, 1, out, n, room)
+    finally:
+        found = backend.download(out)[0]
+    return found
+
+
+@both
+def test_l71_an_assertion_that_fails_is_an_error_with_its_place(tmp_path, kind):
+    module = loaded(tmp_path, HEADER + TALKING)
+    begin = HEADER.count("\n") + 1
+    with pytest.raises(KernelError) as caught:
+        gains(kind, module, 5, 3)
+    assert isinstance(caught.value, AssertionError)
+    first, after = str(caught.value).splitlines()
+    assert first == f"{module.__file__}:{begin + 3}: gain: assertion failed: v < room: no room"
+    by_oracle = kind is PythonBackend
+    assert after == (f"  called at {module.__file__}:{begin + 11} in gains" if by_oracle else "  in a launch of gains")
+    with pytest.raises(AssertionError) as caught:
+        gains(kind, module, 1, 3, 10_000)
+    assert str(caught.value) == f"{module.__file__}:{begin + 13}: gains: assertion failed: out[0] < 1000"
+    assert gains(kind, module, 3, 9) == 3 * 9 + 9 + 8 + 7, "what failed before is not told again"
+
+
+def test_l71_machine_code_goes_on_to_the_end_of_the_launch(tmp_path):
+    backend = CpuBackend(CpuBackend.devices()[0])
+    out = backend.upload(np.zeros(1, np.int64))
+    with pytest.raises(AssertionError, match="no room"):
+        backend.launch(loaded(tmp_path, HEADER + TALKING).gains, 1, 1, out, 5, 3)
+    assert backend.download(out)[0] == sum(3 - i for i in range(5)) + 5 * 3
+
+
+@pytest.mark.parametrize("name", ["python", "cpu"])
+def test_l71_python_without_assertions_has_none_in_kernels(tmp_path, name):
+    module = loaded(tmp_path, HEADER + TALKING)
+    program = (
+        "import sys, importlib.util, numpy, backends\n"
+        "spec = importlib.util.spec_from_file_location('program', sys.argv[1])\n"
+        "module = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(module)\n"
+        "backend = backends.create(sys.argv[2])\nout = backend.upload(numpy.zeros(1, numpy.int64))\n"
+        "backend.launch(module.gains, 1, 1, out, 3, 1)\nprint(backend.download(out)[0])\n"
+    )
+    command = [sys.executable, "-O", "-c", program, module.__file__, name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "gain of 2 False 0.25\n3\n", done.stderr
+
+
+@both
+def test_l72_a_print_is_a_line(tmp_path, kind, capsys):
+    assert gains(kind, loaded(tmp_path, HEADER + TALKING), 4, 9) == 4 * 9 + 9 + 8 + 7 + 6
+    assert capsys.readouterr().out == "gain of 2 False 0.25\ngain of 3 True 0.25\n"
+
+
+def test_l72_a_launch_keeps_1000_prints(tmp_path, capsys):
+    gains(CpuBackend, loaded(tmp_path, HEADER + TALKING.replace("out[0] < 1000", "n > 0")), 1012, 2000)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [f"gain of {v} {v > 2} 0.25" for v in range(2, 1002)] + [
+        "(prints left out: 10; a launch keeps 1,000)"
+    ]
+
+
+def test_l73_who_asserts_and_prints(tmp_path, monkeypatch, capsys):
+    module = loaded(tmp_path, HEADER + TALKING)
+    for kind, usual in ((PythonBackend, True), (CpuBackend, True), (Backend, False)):
+        for said, asked in (("", usual), ("1", True), ("0", kind is PythonBackend)):
+            monkeypatch.setenv("ONEKERNEL_CHECKS", said)
+            device = PythonBackend.devices()[0]
+            made = kind(device) if kind is not Backend else Backend(device, Capabilities(1, 0, 1, 1))
+            assert made.checks == asked, (kind.name, said)
+    monkeypatch.setenv("ONEKERNEL_CHECKS", "0")
+    assert gains(CpuBackend, module, 3, 1) == 3 + 1 + 0 - 1
+    assert not capsys.readouterr().out
+    monkeypatch.setenv("ONEKERNEL_CHECKS", "yes")
+    with pytest.raises(UserError, match="ONEKERNEL_CHECKS=yes: expected 1 .* or 0"):
+        CpuBackend(CpuBackend.devices()[0])
+
+
+SAID = """
+@function
+def twofold(v: i32) -> i32:
+    {0}assert v > 0, "small"
+    {0}print("twofold of", v)
+    return 2 * v
+
+@kernel
+def twofolds(out: Array[i64], n: i32):
+    {0}print("begin")
+    for i in range(n):
+        out[i] = i64(twofold(i))
+        {0}twofold(i)
+        {0}assert out[i] > 0 and n > 0
+"""
+
+
+def test_l73_what_is_not_heard_compiles_to_nothing(tmp_path):
+    talking, silent = (loaded(tmp_path, HEADER + SAID.format(mark)).twofolds for mark in ("", "# "))
+    assert (talking.says, silent.says) == (("assert", "print"), ())
+    for printer in (CpuPython, CudaPython, OpenClC):
+        found, expected = (printer(one.specialise({}, 1)).source() for one in (talking, silent))
+        assert found == expected
+        heard = printer(talking.specialise({}, 1, talk_of(talking))).source()
+        assert heard.count("atomic_cas") + heard.count("cmpxchg") >= 2 and "said_integers" not in found
+
+
+@both
+def test_l74_a_check_is_no_effect_and_has_none(tmp_path, kind):
+    assert gains(kind, loaded(tmp_path, HEADER + TALKING), 2, 9) == 2 * 9 + 9 + 8, "gain stands in expressions"
+    backend = kind(kind.devices()[0])
+    with pytest.raises(KernelError, match="careless: atomic_add has an effect and stands inside an expression"):
+        backend.launch(loaded(tmp_path, HEADER + TALKING).careless, 1, 1, backend.upload(np.zeros(1, np.int64)))
 
 
 def test_every_line_of_the_page_has_a_test_and_every_test_a_line():

@@ -6,9 +6,7 @@ import pytest
 
 from core.lang import KernelError, Table, f32, f64, i32, kernel, u32, u64
 
-HEADER = (
-    "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\n\n"
-)
+HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\nWORD = 'x'\n\n"
 EFFECT = "@function\ndef bump(a: Array[u32]) -> u32:\n    a[0] = a[0] + 1\n    return a[0]\n\n"
 SPREAD = "@function\ndef spread(n: i32) -> i32:\n    s = local_array(2000, i32)\n    s[n] = n\n    return s[n]\n\n"
 
@@ -37,8 +35,22 @@ BODIES = {
     "nested function": ("def g():\n    pass", 1, "a nested function; define a @function at module level"),
     "class": ("class C:\n    pass", 1, "a class; use arrays"),
     "try": ("try:\n    n = 1\nexcept ValueError:\n    n = 2", 1, "try; kernels have no exceptions"),
-    "raise": ("raise ValueError", 1, "raise; write a code into an array"),
-    "assert": ("assert n > 0", 1, "assert; test on the host"),
+    "raise": ("raise ValueError", 1, "raise; assert, or write a code into an array"),
+    "assert of a number": ("assert n", 1, "i32 where a truth value is needed; write a comparison"),
+    "assert of a tuple": ("assert (n > 0, 'text')", 1, "assert of a tuple, which always holds; leave out the parent"),
+    "assert with an f-string": ("assert n > 0, f'{n}'", 1, "the text f'{n}' of an assertion; write a literal text"),
+    "assert with a number": ("assert n > 0, n", 1, "the text n of an assertion; write a literal text, and print"),
+    "effect in an assert": ("assert bump(a) > 0", 1, "bump has an effect and stands inside an expression"),
+    "effect in a print": ("print('x', atomic_add(a, 0, 1))", 1, "atomic_add has an effect and stands inside"),
+    "print of an array": ("print('x', a)", 1, "print of the array a; print its elements, one by one"),
+    "print of a new array": ("s = local_array(2, i32)\nprint(s)", 2, "print of the array s; print its elements"),
+    "print of an f-string": ("print(f'{n}')", 1, "an f-string; write text and values apart: print("),
+    "print of a named text": ("print(n, WORD)", 1, "print of WORD, a text that is no literal; write the text itself"),
+    "print with an end": ("print(n, end='')", 1, "print with end=; a print is a line"),
+    "print with many values": ("print(" + "n, " * 16 + ")", 1, "print of 16 values; at most 15, write several"),
+    "print as a value": ("v = print(n)", 1, "print inside an expression; it gives no value"),
+    "print of a starred array": ("print(*a)", 1, "a starred expression; write the items out"),
+    "print as a variable": ("print = n", 1, "assignment to print, which is an array, a constant or a word"),
     "with": ("with a:\n    pass", 1, "with; kernels have no context managers"),
     "import": ("import math", 1, "import; import at module level"),
     "global": ("global LIMIT", 1, "global; pass an array"),
@@ -139,6 +151,7 @@ def refusal(tmp_path, text, name="k"):
     return messages[0], path
 
 
+@pytest.mark.filterwarnings("ignore:assertion is always true:SyntaxWarning")  # Python's own word for it
 @pytest.mark.parametrize("case", BODIES)
 def test_a_kernel_is_refused_with_its_line_and_advice(tmp_path, case):
     body, line, words = BODIES[case]
@@ -170,6 +183,25 @@ SIGNATURES = {
         "@function\ndef f(a: Array[u16]) -> i32:\n    return 1\n\n@kernel\ndef k(a: Array[u32]):\n    n = f(a)\n",
         7,
         "argument a of f is Array[u16], not Array[u32]",
+    ),
+}
+
+BUNDLE = "@bundle\nclass B:\n    a: Row(i32, 2)\n    n: i32\n\n"
+SIGNATURES |= {
+    "print of a bundle": (
+        BUNDLE + "@kernel\ndef k(a: Array[i32], n: i32):\n    b = B(a, n)\n    print('b is', b)\n",
+        9,
+        "print of the bundle b; print its fields",
+    ),
+    "another print": (
+        "from pprint import pprint as print\n\n@kernel\ndef k(n: i32):\n    print(n)\n",
+        5,
+        "print is not Python's own here; import the other one by another name",
+    ),
+    "print of a bundle's array": (
+        BUNDLE + "@kernel\ndef k(a: Array[i32], n: i32):\n    b = B(a, n)\n    print('b has', b.n, b.a)\n",
+        9,
+        "print of the array b.a; print its elements, one by one",
     ),
 }
 

@@ -83,6 +83,7 @@ def test_every_problem_of_the_suite_passes(problem, name, way):
             r"`delta` of weighted:12 for move \(\d+, \d+, \d+\) of flip3",
         ),
         ("flip1", evaluation(weighted.reads_beyond), r"weighted.py:\d+: reads_beyond: index 12 outside an array of 12"),
+        ("flip1", evaluation(weighted.asserts), r"weighted.py:\d+: asserts: assertion failed: .*: too many \(weighted"),
         ("flip2", evaluation(weighted.overflows), r"weighted.py:\d+: overflows: .*overflow"),
         ("flip1", evaluation(weighted.writes), r"weighted.py:\d+: writes: it writes where it should only read"),
         ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"begin": weighted.begins_all_but_one}), "adds"),

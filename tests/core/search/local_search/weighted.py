@@ -105,6 +105,12 @@ def reads_beyond(solution: Array[i32], move: Move, data: Weights) -> i32:
 
 
 @function
+def asserts(solution: Array[i32], move: Move, data: Weights) -> i32:
+    assert data.n < 12, "too many"
+    return 0
+
+
+@function
 def overflows(solution: Array[i32], move: Move, data: Weights) -> i32:
     return added(solution, move, data) * 2_000_000_000 // 2_000_000_000
 

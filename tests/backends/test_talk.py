@@ -1,0 +1,285 @@
+"""`assert` and `print` in kernels: on every device that is asked to hear them what plain Python prints and raises."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.emit.opencl_c import OpenClC
+from backends.listener import talk_of
+from backends.native import cpu_tag
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    KernelError,
+    Row,
+    Rows,
+    barrier,
+    boolean,
+    bundle,
+    f32,
+    f64,
+    function,
+    i8,
+    i32,
+    i64,
+    kernel,
+    lane,
+    local_array,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u8,
+    u32,
+    u64,
+    unroll,
+)
+from core.lang.library import team_sum
+from tests.backends.test_cuda_without_gpu import one_process, simulated
+
+T = Generic("T")
+spare = "a text of the module whose name a local variable has"
+
+
+@bundle
+class Walk:
+    cost: Row(i32, 3)
+    limit: i32
+    slope: f64
+
+
+@function
+def check(v: i32, limit: i32):
+    assert v < limit, "beyond the limit"
+
+
+@function
+def climb(one: Walk, k: i32) -> i32:
+    assert one.cost[k] >= 0
+    print("cost", k, one.cost[k])
+    return one.cost[k]
+
+
+def template(step):
+    """Make a kernel that walks by somebody else's function."""
+
+    @kernel
+    def walk(walks: Rows[Walk], out: Array[i64]):
+        for w in range(team_rank(), walks.count, team_count()):
+            one = walks[w]
+            total = 0
+            for k in unroll(3):
+                total += step(one, k) + step(one, 0)
+                check(total, one.limit)
+            if lane() == 0:
+                out[w] = i64(total)
+                print("walk", w, "of", total, "slope", one.slope)
+
+    return walk
+
+
+walk = template(climb)
+
+
+@kernel
+def values(small: Array[T], wide: Array[u64], n: i32, x: f32, y: f64, flag: boolean, c: Const[i8]):
+    print()
+    print("only text, 100 %")
+    print(small[0], i8(n - 300), u8(n), n, -n, u32(0) - 1, i64(n) << 40, wide[0])
+    print(x, y, x / f32(3.0), y / f64(3.0), f32(1.0) / f32(0.0), f64(0.0) * -1.0)
+    print(flag, n > 3, not flag, True, c, 7, 0.1, "and", team_size() > 0)
+
+
+@kernel
+def lanes(out: Array[i32], worst: i32):
+    scratch = shared_array(team_size(), i32)
+    total = team_sum(lane(), scratch)
+    if lane() == 0:
+        print("team", team_rank(), "has", total)
+    barrier()
+    assert lane() != worst, "the worst lane"
+    out[team_rank() * team_size() + lane()] = total
+
+
+@kernel
+def count(out: Array[i64], most: i64):
+    print("was", out[0])
+    out[0] += 1
+    assert out[0] <= most
+
+
+@kernel
+def quiet(out: Array[i64]):
+    out[0] += 10
+
+
+@function
+def mark(cells: Array[i32], k: i32):
+    spare = k
+    print("mark", spare)
+    cells[0] = spare
+
+
+@function
+def marked(k: i32) -> i32:
+    cells = local_array(1, i32)
+    mark(cells, k)
+    return cells[0]
+
+
+@kernel
+def sums(out: Array[i32]):
+    out[0] = marked(1) + (marked(2) if out[0] > 0 else marked(3))
+
+
+def line_of(source, text):
+    """The line of a function on which a text stands, as errors name it."""
+    lines = Path(source.path).read_text().splitlines()
+    return next(k for k, line in enumerate(lines, 1) if k > source.first_line and line.strip().startswith(text))
+
+
+@pytest.fixture
+def hearing(backend, monkeypatch):
+    """The backend, asked for what kernels assert and print."""
+    monkeypatch.setattr(backend, "checks", True)
+    return backend
+
+
+def walked(backend, limit):
+    walks = backend.rows(Walk(limit=limit, slope=1 / 3), 2)
+    backend.write(walks.cost, np.arange(6, dtype=np.int32))
+    out = backend.upload(np.zeros(2, np.int64))
+    backend.launch(walk, 1, 1, walks, out)
+    return backend.download(out).tolist()
+
+
+def test_a_template_says_what_a_problems_function_says(hearing, capsys):
+    assert walked(hearing, 100) == [3, 21]
+    expected = []
+    for w, costs in enumerate(([0, 1, 2], [3, 4, 5])):
+        for k in range(3):
+            expected += [f"cost {k} {costs[k]}", f"cost 0 {costs[0]}"]
+        expected.append(f"walk {w} of {sum(costs) + 3 * costs[0]} slope 0.3333333333333333")
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_a_check_that_is_a_function_fails_where_it_stands(hearing):
+    with pytest.raises(KernelError) as caught:
+        walked(hearing, 20)
+    assert isinstance(caught.value, AssertionError)
+    first, then = str(caught.value).splitlines()
+    where = f"{check.path}:{line_of(check, 'assert')}: check: "
+    assert first == where + "assertion failed: v < limit: beyond the limit"
+    called = f"called at {walk.path}:{line_of(walk, 'check(')} in walk"
+    assert then.strip() == (called if hearing.oracle else "in a launch of walk")
+    assert walked(hearing, 100) == [3, 21], "what failed is not told twice"
+
+
+def test_what_only_prints_beside_its_own_arrays_stands_in_expressions(hearing, capsys):
+    out = hearing.upload(np.zeros(1, np.int32))
+    hearing.launch(sums, 1, 1, out)
+    assert hearing.download(out)[0] == 4
+    assert sorted(capsys.readouterr().out.splitlines()) == ["mark 1", "mark 3"]
+
+
+def test_values_of_every_type_are_printed_as_python_prints_them(hearing, capsys):
+    small, wide = hearing.upload(np.array([-5], np.int16)), hearing.upload(np.array([2**64 - 1], np.uint64))
+    hearing.launch(values, 1, 1, small, wide, 260, 0.1, 0.1, True, -3)
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "only text, 100 %",
+        f"-5 -40 4 260 -260 4294967295 {260 << 40} 18446744073709551615",
+        "0.1 0.1 0.033333335 0.03333333333333333 inf -0.0",
+        "True True False True -3 7 0.1 and True",
+    ]
+
+
+def test_lanes_of_all_teams_are_heard(hearing, capsys):
+    size = min(hearing.capabilities.max_team_size, 32)
+    out = hearing.allocate(3 * size, np.int32)
+    total = size * (size - 1) // 2
+    hearing.launch(lanes, 3, size, out, -1)
+    assert Counter(capsys.readouterr().out.splitlines()) == Counter(f"team {t} has {total}" for t in range(3))
+    assert (hearing.download(out) == total).all()
+    with pytest.raises(AssertionError, match=r"lanes: assertion failed: lane\(\) != worst: the worst lane"):
+        hearing.launch(lanes, 3, size, out, size - 1)
+
+
+def test_a_recorded_sequence_is_heard_when_it_has_run(hearing, capsys):
+    out = hearing.upload(np.zeros(1, np.int64))
+    with hearing.record() as sequence:
+        hearing.launch(count, 1, 1, out, 30)
+        hearing.launch(quiet, 1, 1, out)
+    assert not capsys.readouterr().out
+    sequence.replay(2)
+    assert capsys.readouterr().out == "was 0\nwas 11\n"
+    with pytest.raises(AssertionError, match=r"count: assertion failed: out\[0\] <= most"):
+        sequence.replay(2)
+    assert capsys.readouterr().out.startswith("was 22\nwas 33\n")
+
+
+def test_nobody_hears_who_is_not_asked(backend, monkeypatch, capsys):
+    if backend.oracle:
+        return
+    monkeypatch.setattr(backend, "checks", False)
+    assert walked(backend, 3) == [3, 21]
+    assert not capsys.readouterr().out
+
+
+def test_machine_code_that_another_rank_compiled_is_heard(capsys):
+    ranks = [CpuBackend(CpuBackend.devices()[0]) for _ in range(2)]
+    outs = [rank.upload(np.zeros(1, np.int64)) for rank in ranks]
+    ranks[0].launch(count, 1, 1, outs[0], 5)
+    ranks[1].known = dict(ranks[0].known)
+    assert cpu_tag() in next(iter(ranks[1].known.values()))
+    count._programs.clear()
+    ranks[1].launch(quiet, 1, 1, outs[1])
+    assert not count._programs
+    ranks[1].launch(count, 1, 1, outs[1], 20)
+    assert capsys.readouterr().out == "was 0\nwas 10\n"
+
+
+def test_a_kernel_that_says_nothing_is_launched_as_ever():
+    backend = CpuBackend(CpuBackend.devices()[0])
+    out = backend.upload(np.zeros(1, np.int64))
+    one = backend.bind(quiet, 1, 1, (out,))
+    assert one.arguments == (out,) and not one.talks and backend.listener.integers is None
+
+
+def test_floats_need_no_64_bits_where_there_are_none():
+    @kernel
+    def printing(x: f32):
+        print(x)
+
+    assert "double" in OpenClC(printing.specialise({}, 1, talk_of(printing))).source()
+    assert "double" not in OpenClC(printing.specialise({}, 1, talk_of(printing, float64=False))).source()
+
+
+SIMULATED = """
+import numpy as np
+from tests.backends.test_talk import count, lanes, walked
+out = backend.allocate(14, np.int32)
+backend.launch(lanes, 2, 7, out, -1)
+walked(backend, 100)
+ticks = backend.upload(np.zeros(1, np.int64))
+with backend.record() as sequence:
+    backend.launch(count, 1, 1, ticks, 1)
+try:
+    sequence.replay(2)
+except AssertionError as error:
+    print(error)
+"""
+
+
+@one_process
+def test_the_simulator_says_what_plain_python_says(monkeypatch):
+    monkeypatch.setenv("ONEKERNEL_CHECKS", "1")
+    lines = simulated(SIMULATED).splitlines()
+    assert sorted(lines[:2]) == ["team 0 has 21", "team 1 has 21"]
+    assert lines[2] == "cost 0 0" and lines[-4] == "walk 1 of 21 slope 0.3333333333333333"
+    where = f"{count.path}:{line_of(count, 'assert')}: count: "
+    assert lines[-3:] == ["was 0", "was 1", where + "assertion failed: out[0] <= most"]
