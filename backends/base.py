@@ -17,7 +17,7 @@ import numpy as np
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
 from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Table, boolean, described, fits, i32
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, fits, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -192,7 +192,8 @@ class Backend:
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """The compiled kernel for these constants, this team size and these types of generic parameters."""
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
-        if key not in self._executables:
+        made = self._executables.get(key)
+        if made is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
             found = self.reload(self.known[name]) if name in self.known else None
@@ -207,11 +208,11 @@ class Backend:
                 raise LaunchRefused(
                     f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
                 )
-            self._executables[key] = self.compile(program)
-            if isinstance(self._executables[key], str) and kernel.identity is not None:
-                self.known[name] = self._executables[key]
+            made = self._executables[key] = self.compile(program)
+            if isinstance(made, str) and kernel.identity is not None:
+                self.known[name] = made
             self.timings.compile_s += time.perf_counter() - began
-        return self._executables[key]
+        return made
 
     @contextmanager
     def record(self) -> Iterator[Sequence]:
@@ -390,6 +391,8 @@ class Backend:
 
 def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     """A scalar argument, which must fit its parameter's type."""
+    if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
+        return int.__new__(scalar, value)
     if not fits(scalar, value):
         named = f"{kernel.name}: argument {kernel.spelled(name)}"
         raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")

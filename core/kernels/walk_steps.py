@@ -83,16 +83,6 @@ def stop_reason(one: Walk, run: Run, otherwise: i32) -> i32:
     return NO_IMPROVEMENT if iteration - one.control[BEST_AT] >= run.limits[PATIENCE] else otherwise
 
 
-@function
-def element_of(place: Const[i32], shape: Const[i32], index: u32, i: i32, j: i32, one: Walk) -> i32:
-    """The i, j or k (``place`` 0, 1 or 2) of a neighbour, given those before it."""
-    if place == 0:
-        return first_of(shape, index, one)
-    if place == 1:
-        return second_of(shape, index, i, one)
-    return third_of(shape, index, i, j, one)
-
-
 def element_function(shapes: tuple[int, ...]) -> Function:
     """``element_at(place, level, index, i, j, one) -> i32``: `element_of` in one of several neighbourhoods."""
 
@@ -101,8 +91,18 @@ def element_function(shapes: tuple[int, ...]) -> Function:
         """The i, j or k (``place`` 0, 1 or 2) of a neighbour, given those before it."""
         for other in unroll(len(shapes) - 1, 0, -1):
             if level == other:
-                return element_of(place, shapes[other], index, i, j, one)
-        return element_of(place, shapes[0], index, i, j, one)
+                if place == 0:
+                    return first_of(shapes[other], index, one)
+                if place == 1:
+                    return second_of(shapes[other], index, i, one)
+                else:
+                    return third_of(shapes[other], index, i, j, one)
+        if place == 0:
+            return first_of(shapes[0], index, one)
+        elif place == 1:
+            return second_of(shapes[0], index, i, one)
+        else:
+            return third_of(shapes[0], index, i, j, one)
 
     return element_at
 

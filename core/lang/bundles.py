@@ -152,6 +152,9 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     fields = fields_of(type(self))
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
+    if len(values) == len(fields) and not named:
+        vars(self).update(zip(fields, values, strict=True))
+        return
     given = dict(zip(fields, values, strict=False)) | named
     for name in given.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
@@ -219,7 +222,7 @@ def placed(given: Any, place: str) -> Any:
     for name, kind in form_of(given).kinds:
         value = getattr(given, name)
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
-            kinds[name] = Table(kind.element, place, value.size)
+            kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
     found.__placed__ = kinds
     return found
@@ -229,10 +232,19 @@ def form_of(given: Any, declared: Any = None) -> Form:
     """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
     own = vars(given).get("__placed__", {})
     cls: type = declared or type(given)
+    if not own and (found := plain_form(cls)) is not None:
+        return found
     kinds: list[tuple[str, Any]] = []
     for name, kind in fields_of(cls).items():
         kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
     return form_with(cls, tuple(kinds))
+
+
+@lru_cache(maxsize=1024)
+def plain_form(cls: type) -> Form | None:
+    """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
+    kinds = fields_of(cls)
+    return None if any(map(is_bundle, kinds.values())) else form_with(cls, tuple(kinds.items()))
 
 
 @lru_cache(maxsize=1024)
@@ -283,11 +295,15 @@ def _values(given: Any, form: Form) -> list[Any]:
 
 def row_sizes(given: Any) -> dict[str, int]:
     """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
-    return {
-        name: int(getattr(given, kind.size) if isinstance(kind.size, str) else kind.size)
-        for name, kind in fields_of(type(given)).items()
-        if isinstance(kind, Row)
-    }
+    cls: type = type(given)
+    sizes = sizes_of_rows(cls).items()
+    return {name: int(getattr(given, size) if isinstance(size, str) else size) for name, size in sizes}
+
+
+@lru_cache(maxsize=1024)
+def sizes_of_rows(cls: type) -> dict[str, int | str]:
+    """The size of every `Row` field: a number, or the name of the field that holds it."""
+    return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, Row)}
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:
@@ -307,7 +323,8 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
         round, or rows of unlike counts.
 
     """
-    kinds = {name: kind for name, kind in kernel.signature.items() if name != "return"}
+    kinds = dict(kernel.signature)
+    del kinds["return"]
     if len(kinds) != len(arguments):
         raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
     if not any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):

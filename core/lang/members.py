@@ -340,7 +340,7 @@ class Members:
 
     def operand(self, value: Bundle, path: str) -> Any:
         """What a bundle has for a parameter of the called function: ``path`` is its name without the bundle's own."""
-        if path == ".count":
+        if value.type.rows and path == ".count":
             return self.touched(value.count)
         first, _, rest = path.removeprefix("[]").removeprefix(".").partition(".")
         if value.type.rows:

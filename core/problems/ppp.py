@@ -268,28 +268,11 @@ added_by_planes, added_in_parts_by_planes = evaluation_of(by_words=True)
 @function
 def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: Products) -> i32:
     """What the flips add to the cost, a word of rows at a time."""
-    return added_by_planes(solution, move, ppp)
-
-
-@function
-def place_group(group: i32, low: i32, high: i32, ppp: Products) -> i32:
-    """Give a group its words, behind those of the groups below; how many rows it has."""
-    if group < low or group > high:
-        return 0
-    count = ppp.histogram[group]
-    first = 0
-    for before in range(low, group):
-        first += words_of(ppp.histogram[before])
-    ppp.cursor[group] = 32 * first
-    words = words_of(count)
-    for w in range(words):
-        inside = min(32, count - 32 * w)
-        ppp.info[first + w] = inside + LAST if w == words - 1 else inside
-    if group == high:
-        ppp.summary[WORDS] = first + words
-    for slot in range(32 * first + count, 32 * (first + words)):
-        ppp.slots[slot] = -1
-    return count
+    if move.k >= 0:
+        return swept(3, True, solution, move, ppp)
+    if move.j >= 0:
+        return swept(2, True, solution, move, ppp)
+    return swept(1, True, solution, move, ppp)
 
 
 @function
@@ -309,7 +292,21 @@ def arrange(ppp: Products):
     barrier()
     low, high = ppp.summary[LOW], ppp.summary[HIGH]
     for group in range(low - MARGIN + lane(), high + MARGIN + 1, team_size()):
-        count = place_group(group, low, high, ppp)
+        count = 0
+        if group >= low and group <= high:
+            count = ppp.histogram[group]
+            first = 0
+            for before in range(low, group):
+                first += words_of(ppp.histogram[before])
+            ppp.cursor[group] = 32 * first
+            words = words_of(count)
+            for w in range(words):
+                inside = min(32, count - 32 * w)
+                ppp.info[first + w] = inside + LAST if w == words - 1 else inside
+            if group == high:
+                ppp.summary[WORDS] = first + words
+            for slot in range(32 * first + count, 32 * (first + words)):
+                ppp.slots[slot] = -1
         cost = group_cost(count, group, ppp)
         for reach in range(1, 4):
             if group >= low - reach and group <= high + reach:

@@ -14,14 +14,14 @@ import pytest
 from backends.cpu import CpuBackend
 from backends.self_test import known_answer
 from cluster import Solo
-from core.kernels import held_karp, knapsack, lcs, neighbourhood_tours
-from core.kernels.grid import tile_kernel
+from core.kernels import grid, held_karp, knapsack, lcs, neighbourhood_tours, waves
 from core.kernels.tours import start_tours
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import climb_tiles
 from core.kernels.two_opt_window import climb_window
-from core.lang import Array, Pack, Table, i32, u8, u16, u32
+from core.lang import Array, Table, i32, u16, u32
+from core.lang.bundles import FORM, form_of, placed, plain_form
 from core.lang.types import BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
@@ -156,9 +156,22 @@ def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
     assert simulated(DYNAMIC) == "True"
 
 
-LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly")})
+def forms(**bundles):
+    """Bundles as a launch gives them, by the names of a kernel's parameters."""
+    return {name + FORM: plain_form(bundle) for name, bundle in bundles.items()}
+
+
 WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
 TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
+TWO_ITEMS = {"tracing": True, "at_once": 8, "blocks": 1}
+LAYERS = {"k": 5, "states": 48, "keep": True}
+ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
+TILE = forms(frontier=grid.Frontier, tiling=grid.Tiling, kept=waves.Kept)
+TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
+PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
+EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
+MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
+ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": 1}, 64),
@@ -167,13 +180,13 @@ PROGRAMS = {
     "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
-    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32),
-    "follow": lambda: lcs.follow.specialise({}, 64),
-    "grid_tile": lambda: tile_kernel(lcs.lcs_step, LETTERS).specialise({"bits": 2}, 64, {"V": i32}),
-    "two_items": lambda: knapsack.two_items.specialise({"tracing": True, "at_once": 8, "blocks": 1}, 128, {"V": u32}),
-    "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16}),
-    "meet": lambda: held_karp.meet.specialise({"even": 1, "directed": 1}, 256, {"T": u16}),
-    "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise({"k": 5, "states": 48, "keep": 1}, 64),
+    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
+    "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
+    "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
+    "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
+    "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16, **EXTEND}),
+    "meet": lambda: held_karp.meet.specialise({"even": True, "directed": True}, 256, {"T": u16, **MEET}),
+    "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),
 }
 WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 

@@ -11,7 +11,7 @@ from core.lang import Array, Generic, KernelError, bundle, function, i16, i32, i
 from core.search.local_search import Bits, Evaluation, Iterations, LocalSearch, Move, Problem, TabuSearch, check
 from tests.core.search.local_search.table import PROBLEMS
 
-G = Generic("G")
+G, D = Generic("G"), Generic("D")
 
 
 @bundle
@@ -35,7 +35,7 @@ def added(bits: Array[i32], move: Move, data: Ones) -> i32:
 
 
 @function
-def added_short(bits: Array[G], move: Move, data: G) -> i16:
+def added_short(bits: Array[G], move: Move, data: D) -> i16:
     return i16(1 - 2 * i32(bits[move.i]))
 
 
