@@ -15,18 +15,20 @@ from backends.python import PythonBackend
 from core.errors import LaunchRefused
 from core.kernels import (
     ants,
+    branch_and_bound,
     held_karp,
     knapsack,
     knapsack_bound,
     lcs,
     neighbourhood_tours,
-    one_tree,
     pheromone,
     tours,
     waves,
 )
 from core.kernels import tour_enumeration as enumeration
+from core.kernels.city_sets import ROW
 from core.kernels.moves import PERMUTATION, start_solutions
+from core.kernels.tour_search import BestTour, Search
 from core.kernels.two_opt import MOST_CITIES
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
@@ -239,47 +241,61 @@ def test_tables_of_the_largest_instances_have_indices_of_31_bits():
 # --- exact search ---
 
 
-def test_the_longest_way_and_any_city_are_less_than_the_end_of_a_row():
-    way = MOST_LENGTH << 5 | enumeration.ROW - 2
+def test_the_longest_edge_and_any_city_are_less_than_the_end_of_a_row():
+    entry = MOST_LENGTH << 5 | ROW - 2
     assert int(i32(MOST_LENGTH) << 5 | i32(29)) < enumeration.END
-    assert way < enumeration.END
+    assert entry < enumeration.END
     assert 30 * MOST_LENGTH <= WORDS  # thirty such edges have a sum
 
 
 def test_lanes_that_hand_on_their_work_at_the_limit(team):
-    n, row = 7, enumeration.ROW
-    lanes = WORDS // (row * row)
-    hands = lanes * row - n
-    handed = virtual(lanes * row * row, np.uint8)
-    ways = virtual(n * row, np.int32, fill=1)
-    ranked = virtual(n * row, np.int32, fill=enumeration.END)
+    n = 7
+    lanes = WORDS // (ROW * ROW)
+    hands = lanes * ROW - n
+    handed = virtual(lanes * ROW * ROW, np.uint8)
+    ranked = virtual(n * ROW, np.int32, fill=enumeration.END)
     for city in range(n):
         others = (other for other in range(1, n) if other != city)
-        ranked.handle.held.update({city * row + k: 1 << 5 | other for k, other in enumerate(others)})
-    team(
-        enumeration.explore, lanes, 1, ways, ranked, n, 6, 1, 1, 1, 0, 0, 0, 1, 1, 1 << 30, virtual(32, np.uint8), handed,
-        words(hands, dtype=WIDE), words(0, dtype=np.uint64), words(1000), words(*[0] * row, dtype=np.uint64),
-        words(0, dtype=np.uint64), virtual(lanes, np.int32), virtual(lanes * row, np.uint8),
-    )  # fmt: skip
-    assert max(handed.handle.held) // row >= hands
+        ranked.handle.held.update({city * ROW + k: 1 << 5 | other for k, other in enumerate(others)})
+    worklist = enumeration.Worklist(
+        ticket=words(0, dtype=np.uint64),
+        end=1,
+        chunk=1,
+        depth=1,
+        given=virtual(ROW, np.uint8),
+        handed=handed,
+        hands=words(hands, dtype=WIDE),
+        patience=1,
+        rounds_to_count=1 << 30,
+    )
+    shared = Search(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
+    best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
+    reduced = enumeration.Reduced(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
+    team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False, False, True)
+    assert max(handed.handle.held) // ROW >= hands
+
+
+def open_nodes(count):
+    """Rows of `OpenNode` that take no memory."""
+    fields = (virtual(count * ROW, kind) for kind in (np.int32, WIDE, WIDE))
+    return Rows(branch_and_bound.OpenNode(*fields, virtual(count, np.int32)), count)
 
 
 def test_stacks_of_as_many_lanes_as_are_launched(team):
-    n, row = 8, one_tree.ROW
-    capacity = n * (n - 1) + one_tree.CHILDREN
-    lanes = WORDS // (row * capacity)
-    # City 1 is near to all, so its degree in the 1-tree of length 16 is branched on; other trees have 20 and more.
-    near = {k: 1 for v in range(n) for k in (row + v, v * row + 1)}
-    costs = virtual(n * row, np.int32, fill=5, held=near)
-    stacks = [virtual(lanes * capacity * row, kind) for kind in (np.int32, WIDE, WIDE)]
-    stacks.append(virtual(lanes * capacity, np.int32))
-    item = [virtual(row, kind) for kind in (np.int32, WIDE, WIDE)] + [virtual(1, np.int32)]
-    team(
-        one_tree.branch_and_bound, lanes, 1, costs, n, 1, 1, 1, 1, capacity, 1, 1, *item, *stacks, words(0), words(17),
-        words(0), words(*[0] * row * row, dtype=np.uint64), words(0, dtype=np.uint64), virtual(lanes, np.int32),
-        virtual(lanes * row, np.uint8),
-    )  # fmt: skip
-    assert (lanes - 1) * capacity <= max(stacks[3].handle.held) < lanes * capacity
+    n = 6
+    room = branch_and_bound.stack_room(n)
+    lanes = WORDS // (ROW * room)
+    # Two triangles and three edges between them: a shortest tour has two of the three, and its length is 10.
+    triangles = {u * ROW + v: 2 for u in range(n) for v in range(n) if u // 3 == v // 3}
+    between = {u * ROW + v: 1 for u in range(n) for v in range(n) if abs(u - v) == 3}
+    problem = branch_and_bound.Problem(virtual(n * ROW, np.int32, fill=9, held=triangles | between), n, 1)
+    stacks = open_nodes(lanes * room)
+    nodes, counted = words(*[0] * ROW * ROW, dtype=np.uint64), words(0, dtype=np.uint64)
+    shared = branch_and_bound.TreeSearch(words(11), nodes, counted, words(0), words(0))
+    best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
+    team(branch_and_bound.branch_and_bound, lanes, 1, problem, open_nodes(1), 1, stacks, shared, best, True, True)
+    assert int(ORACLE.download(counted)[0]) == 3
+    assert (lanes - 1) * room <= max(stacks.depth.handle.held) < lanes * room
 
 
 # --- dynamic programming ---
