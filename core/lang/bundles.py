@@ -108,13 +108,13 @@ def bundle(cls: type) -> Any:
         fields.update(vars(base).get("__fields__", {}))
     for name, given in vars(cls).get("__annotations__", {}).items():
         kind = _kind(cls, name, given, frame)
-        if name.startswith("__"):
-            raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
         if name in vars(cls):
             raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
         if name in fields and kind_text(fields[name]) != kind_text(kind):
             inherited = kind_text(fields[name])
             raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+        if name.startswith("__"):
+            raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
         fields[name] = kind
     for name, kind in fields.items():
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
@@ -161,7 +161,7 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     fields = fields_of(type(self))
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    if len(values) == len(fields) and not named:
+    if len(values) == len(fields) and not named and plain_form(type(self)) is not None:
         vars(self).update(zip(fields, values, strict=True))
         return
     given = dict(zip(fields, values, strict=False))

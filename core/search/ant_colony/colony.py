@@ -12,6 +12,7 @@ from core.kernels import ants as ants_kernels
 from core.kernels import pheromone
 from core.kernels.ants import STATES, Ant
 from core.kernels.roulette import BUNCH, COLUMNS, Choice, Layout
+from core.kernels.two_opt import Climbs, CountedClimbs
 from core.kernels.two_opt_near import BATCH, NEAR, climb_near
 from core.lang.bundles import Rows
 from core.search.ant_colony.settings import (
@@ -269,13 +270,14 @@ class Colony:
         """Improve every tour by 2-opt, if the settings say so."""
         ground, ants = self.ground, self.ants
         if ground.scan is not None:
-            ground.scan.launch(ants.tour, ants.count, 0, self.memory.ticket, *self.climbed)
+            ground.scan.launch(CountedClimbs(ground.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
         elif ground.joined is not None:
             self.backend.launch(
                 climb_near,
                 min(ants.count, 16 * self.backend.capabilities.compute_units),
                 self.climbing_lanes,
-                *(ground.distances, ground.joined, ants.tour, ground.n, ants.count, self.memory.ticket),
+                Climbs(ground.n, ants.tour, ants.count, self.memory.ticket),
+                *(ground.distances, ground.joined),
             )
 
     def measure(self) -> None:

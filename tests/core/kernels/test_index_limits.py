@@ -29,7 +29,7 @@ from core.kernels import tour_enumeration as enumeration
 from core.kernels.city_sets import ROW
 from core.kernels.moves import PERMUTATION, start_solutions
 from core.kernels.tour_search import BestTour, Search
-from core.kernels.two_opt import MOST_CITIES
+from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.walks import CONTROL, TOTALS, Walk
@@ -102,13 +102,16 @@ def overflows(run, *arguments, **named):
 # --- hill climbing ---
 
 
+def climbs_of(tour, n):
+    """One climb from a tour."""
+    counters = words(9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
+    return CountedClimbs(n, tour, 1, words(0, dtype=WIDE), 0, *counters)
+
+
 def climb(team, n):
     """A climb at equal distances from the tour n - 1, n - 2 ... 0, which reads the last row beside its end."""
     tour = {k: n - 1 - k for k in range(n)}
-    team(
-        climb_pruned, 2, 1, virtual(n * n, NARROW), virtual(n * n, WIDE), virtual(n, NARROW, held=tour), n, 1, 0,
-        words(0, dtype=WIDE), words(0, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64),
-    )  # fmt: skip
+    team(climb_pruned, 2, 1, climbs_of(virtual(n, NARROW, held=tour), n), virtual(n * n, NARROW), virtual(n * n, WIDE))
 
 
 @pytest.mark.slow
@@ -117,7 +120,7 @@ def test_distances_of_the_most_cities_have_indices_of_31_bits(team):
     overflows(climb, team, MOST_CITIES + 1)
 
 
-@pytest.mark.parametrize("counter_based", [0, 1])
+@pytest.mark.parametrize("counter_based", [False, True])
 def test_start_tours_of_a_whole_batch(team, counter_based):
     n = 5
     climbers = WORDS // n
@@ -132,23 +135,11 @@ def test_start_tours_of_a_whole_batch(team, counter_based):
 def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
     n = 5
     teams = WORDS // (n * (n + 1))
-    rest = (
-        virtual(n * n, NARROW),
-        n,
-        1,
-        0,
-        words(0, dtype=WIDE),
-        words(9, dtype=np.uint64),
-        words(0, 0, 0, dtype=np.uint64),
-    )
 
     def run(teams):
-        distances, n, *counters = rest
-        counters[2] = words(0, dtype=WIDE)
         ordered = virtual(teams * n * (n + 1), NARROW)
-        team(
-            climb_columns, teams, 1, distances, ordered, virtual(n, NARROW, held={k: k for k in range(n)}), n, *counters
-        )
+        climbs = climbs_of(virtual(n, NARROW, held={k: k for k in range(n)}), n)
+        team(climb_columns, teams, 1, climbs, virtual(n * n, NARROW), ordered)
         assert max(ordered.handle.held) == teams * n * (n + 1) - 1
 
     run(teams)

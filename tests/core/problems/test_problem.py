@@ -269,7 +269,6 @@ class NoRow:
         ({"share": None}, r"Own.share is None: expected f32, a number"),
         ({"strict": 2}, r"Own.strict is 2, which does not fit boolean"),
         ({"n": 0}, r"mine: Own.kept is a row of 0 elements: expected 1 or more"),
-        ({"n": -4}, r"mine: Own.kept is a row of -4 elements: expected 1 or more"),
         ({"kept": np.zeros(2, np.int32)}, r"Own.kept is given: expected nothing, since rows are memory"),
         (Nested(Clauses(np.ones(3, np.int32)), 3),
          r"Nested.inner is a bundle: expected arrays and numbers; inherit from Clauses instead"),
@@ -319,6 +318,11 @@ def test_a_base_s_field_may_be_said_again():
         weights: Array[i32]
 
     assert Mine(3, np.ones(3, np.int32)).n == 3
+
+
+def test_a_row_of_less_than_no_element_is_refused():
+    with pytest.raises(UserError, match="Own.kept: rows of -4 elements; expected 0 or more"):
+        Problem("mine", Bits(3), Own(**OWN | {"n": -4}))
 
 
 def test_numbers_may_be_numpy_s_and_arrays_have_any_shape():
