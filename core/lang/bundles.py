@@ -158,10 +158,11 @@ def _scalar_kind(kind: Any) -> str:
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     """Take the fields in their order, or by name."""
-    fields = fields_of(type(self))
+    cls: type = type(self)
+    fields = fields_of(cls)
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    if len(values) == len(fields) and not named and plain_form(type(self)) is not None:
+    if len(values) == len(fields) and not named and plain_form(cls) is not None:
         vars(self).update(zip(fields, values, strict=True))
         return
     given = dict(zip(fields, values, strict=False))

@@ -190,6 +190,6 @@ def test_every_problem_of_the_suite_has_the_functions_that_are_expected(name):
     from core.problems.signatures import check_functions
 
     problem = PROBLEMS[name]()
-    for neighbourhood in problem.known_neighbourhoods():
+    for neighbourhood in problem.neighbourhood_names():
         for evaluation, its in problem.evaluations(neighbourhood).items():
             check_functions(name, its, problem.encoding.dtype, type(problem.data_for(evaluation)))
