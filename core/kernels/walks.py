@@ -22,8 +22,8 @@ RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE = range(
 DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
 # The words of a run's `limits`: walks end after so many iterations, at this cost, or so many iterations behind their
-# best; a move is tabu for so many iterations, and up to so many more; random moves of a shake; draws at one temperature,
-# and how many of them are looked at side by side.
+# best; a move is tabu for so many iterations, and up to so many more; random moves of a shake; draws at one
+# temperature, and how many of them are looked at side by side.
 MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED = range(9)
 LIMITS = 9
 # The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
