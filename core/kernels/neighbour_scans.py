@@ -93,8 +93,8 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         while True:
             difference = 0
             if by_team:
-                share = partial(lane(), team_size(), one.solution, Move(i, j, k), data)
-                difference = team_sum(share, sums)
+                addend = partial(lane(), team_size(), one.solution, Move(i, j, k), data)
+                difference = team_sum(addend, sums)
             elif use_quick:
                 difference = quick(one.solution, index, Move(i, j, k), data)
             else:

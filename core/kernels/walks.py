@@ -9,7 +9,9 @@ from core.lang import Array, Generic, Row, bundle, f32, i32, u32, u64
 
 S = Generic("S")
 
-# The words of a walk's `control`.
+# The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
+# to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
+# move; the cost of `home`; how many random moves the last shake made.
 COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES = range(12)
 CONTROL = 12
 # What CHANGED says of the last iteration.
@@ -19,7 +21,9 @@ RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE = range(
 # The words of a walk's `totals`.
 DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
-# The words of a run's `limits`.
+# The words of a run's `limits`: walks end after so many iterations, at this cost, or so many iterations behind their
+# best; a move is tabu for so many iterations, and up to so many more; random moves of a shake; draws at one
+# temperature, and how many of them are looked at side by side.
 MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED = range(9)
 LIMITS = 9
 # The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.

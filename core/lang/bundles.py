@@ -94,7 +94,7 @@ def bundle(cls: type) -> Any:
     ------
     UserError
         A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
-        is less than 1 or no integer of the bundle, or a bundle within itself.
+        is no integer of the bundle, or a bundle within itself.
 
     """
     frame = sys._getframe(1)
@@ -112,8 +112,6 @@ def bundle(cls: type) -> Any:
             raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
         fields[name] = kind
     for name, kind in fields.items():
-        if isinstance(kind, Row) and isinstance(kind.size, int) and kind.size < 1:
-            raise UserError(f"{cls.__qualname__}.{name}: a row of {kind.size} elements; expected 1 or more")
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
             raise UserError(f"{cls.__qualname__}.{name}: rows of {kind.size!r} elements; integers here: {numbers}")
@@ -155,10 +153,11 @@ def _scalar_kind(kind: Any) -> str:
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     """Take the fields in their order, or by name."""
-    fields = fields_of(type(self))
+    cls: type = type(self)
+    fields = fields_of(cls)
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    if len(values) == len(fields) and not named and not any(map(is_bundle, fields.values())):
+    if len(values) == len(fields) and not named and plain_form(cls) is not None:
         vars(self).update(zip(fields, values, strict=True))
         return
     given = dict(zip(fields, values, strict=False))

@@ -21,7 +21,7 @@ from core.problems.encodings import NEIGHBOURHOODS, Encoding
 
 
 class Evaluation(NamedTuple):
-    """One way to know what every neighbour costs; all ways give the same numbers, at different speeds.
+    """How a search comes to know what every neighbour costs: all evaluations give the same numbers, some faster.
 
     The functions are those of `core.kernels.hooks.Hooks`. What a walk keeps for them are the rows of the bundle that
     they take: `Problem.data_for` says which bundle that is.
@@ -113,13 +113,13 @@ class Problem:
         """Digest of what is searched; by default `content_digest`. Equal for equal work, so the name does not count."""
         return content_digest(self)
 
-    def known_neighbourhoods(self) -> list[str]:
+    def neighbourhood_names(self) -> list[str]:
         """Names of those that `delta` knows: what the class lists, or all of the encoding but 2opt."""
         fitting = [one for one in NEIGHBOURHOODS.values() if one.encoding == self.encoding.name]
         return list(self.neighbourhoods) or [one.name for one in fitting if one.change != REVERSE]
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """The ways to evaluate a neighbourhood, the preferred one first; by default one, from ``self.delta``."""
+        """The evaluations of a neighbourhood by name, the preferred one first; by default one, from ``self.delta``."""
         return {"plain": Evaluation(self.delta)}  # type: ignore[arg-type]
 
     def data_for(self, evaluation: str) -> Any:
@@ -211,7 +211,7 @@ def content_digest(problem: Problem) -> str:
     """
     functions: list[Function] = []
     given: dict[str, Any] = {}
-    for name in problem.known_neighbourhoods():
+    for name in problem.neighbourhood_names():
         for evaluation, its in problem.evaluations(name).items():
             functions += its.functions
             given[evaluation] = problem.checked_data_for(evaluation)

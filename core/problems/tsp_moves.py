@@ -248,12 +248,12 @@ class TspTour(Problem):
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``table`` of distances, or ``plane``: from coordinates, where they are integers and distances EUC_2D."""
-        ways = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
+        offered = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
         if self.plane is None:
-            return ways
+            return offered
         move = reverse_cities if neighbourhood == "2opt" else swap_cities
-        ways["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)
-        return ways if self.prefers_table else dict(reversed(ways.items()))
+        offered["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)
+        return offered if self.prefers_table else dict(reversed(offered.items()))
 
     def data_for(self, evaluation: str) -> Table | Plane:
         """The table, or the coordinates: whichever the evaluation reads."""

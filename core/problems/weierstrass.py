@@ -153,7 +153,7 @@ def moved(at: i32, word: u32, scale: f32) -> i32:
     return min(max(at + i32(from_word(word) * scale), -GRID), GRID)
 
 
-def way_to_evaluate(sine: Function) -> Evaluation:
+def evaluation_with(sine: Function) -> Evaluation:
     """The functions of the problem with one of the two sines."""
 
     @function
@@ -229,7 +229,7 @@ def way_to_evaluate(sine: Function) -> Evaluation:
     return Evaluation(added, begin=begin_state, move=move_point, partial=partial, work=100_000)
 
 
-EVALUATIONS = {"float32": way_to_evaluate(sine_32), "float64": way_to_evaluate(sine_64)}
+EVALUATIONS = {"float32": evaluation_with(sine_32), "float64": evaluation_with(sine_64)}
 
 
 class Weierstrass(Problem):

@@ -154,10 +154,10 @@ class Plan:
             raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
         encoding = self.problem.encoding
         self.neighbourhoods = [neighbourhood(name, encoding) for name in names]
-        known = self.problem.known_neighbourhoods()
+        offered = self.problem.neighbourhood_names()
         for one in self.neighbourhoods:
-            if one.name not in known:
-                raise UserError(f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(known)}")
+            if one.name not in offered:
+                raise UserError(f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(offered)}")
             if one.change != self.neighbourhoods[0].change:
                 raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
         if len(names) > 1 and self.algorithm.rule not in (hooks.BEST, hooks.FIRST):
@@ -171,14 +171,14 @@ class Plan:
 
     def choose_evaluation(self, name: str) -> None:
         """Find the evaluation by name."""
-        ways = self.problem.evaluations(self.neighbourhoods[0].name)
+        evaluations = self.problem.evaluations(self.neighbourhoods[0].name)
         if name == "auto":
-            name = next(iter(ways))
-        if name not in ways:
-            raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
+            name = next(iter(evaluations))
+        if name not in evaluations:
+            raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(evaluations)}")
         self.evaluation_name = name
         self.given = self.problem.checked_data_for(name)
-        self.evaluation: Evaluation = ways[name]
+        self.evaluation: Evaluation = evaluations[name]
         if not self.problem.is_tested:
             check_functions(self.problem.name, self.evaluation, self.problem.encoding.dtype, type(self.given))
         if self.level == "solution" and self.evaluation.partial is None:

@@ -285,8 +285,8 @@ class LocalSearch(Plan):
             now = time.perf_counter()
             # The first rank's clock decides for all: they must agree on how often they meet.
             batch, late = self.communicator.bcast((next_batch(batch, now - before), now - began > stop.seconds))
-            found = [control[:, walks.STOP] == walks.RUNNING, self.is_astray(control[:, walks.COST])]
-            running, astray = self.communicator.sum(np.array([one.sum() for one in found], np.int64))
+            which = [control[:, walks.STOP] == walks.RUNNING, self.is_astray(control[:, walks.COST])]
+            running, astray = self.communicator.sum(np.array([one.sum() for one in which], np.int64))
             if astray:
                 raise ProblemError(
                     f"{self.problem.name}: a walk came to a cost out of range: expected {self.expected_costs}; look at "
@@ -397,8 +397,8 @@ class LocalSearch(Plan):
         if size == 1 or self.level != "algorithm":
             return mine  # type: ignore[return-value]
         gathered = self.communicator.gather(mine)
-        found = next(one for one in gathered if one is not None) if gathered else None
-        return self.communicator.bcast(found)
+        best = next(one for one in gathered if one is not None) if gathered else None
+        return self.communicator.bcast(best)
 
     def share_best(self, control: np.ndarray) -> None:
         """Let every walk that is worse than the best of all go on from that one."""

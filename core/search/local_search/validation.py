@@ -68,31 +68,32 @@ def check(
         their order. One line says which function, which move, what was found and what was expected.
 
     """
-    for name in [neighbourhood] if neighbourhood else problem.known_neighbourhoods():
-        for way in [evaluation] if evaluation else problem.evaluations(name):
-            kernels = kernels_of(problem, name, way)
+    for name in [neighbourhood] if neighbourhood else problem.neighbourhood_names():
+        for evaluation_name in [evaluation] if evaluation else problem.evaluations(name):
+            kernels = kernels_of(problem, name, evaluation_name)
             for lanes, reverse in ((1, False), (LANES, False), (LANES, True)):
-                Trial(problem, name, way, kernels, seed, lanes, reverse).run(moves)
+                Trial(problem, name, evaluation_name, kernels, seed, lanes, reverse).run(moves)
 
 
-def first_moves(problem: Problem, name: str, way: str) -> None:
+def first_moves(problem: Problem, name: str, evaluation_name: str) -> None:
     """Try a few moves, once in a process for problems of equal content, and end quietly where that would take long."""
-    key = (content_digest(problem), name, way)
+    key = (content_digest(problem), name, evaluation_name)
     if key in seen:
         return
-    moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[way].work))
+    moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[evaluation_name].work))
     with contextlib.suppress(EnoughReads):
-        Trial(problem, name, way, kernels_of(problem, name, way), most_reads=FIRST_READS).run(moves)
+        kernels = kernels_of(problem, name, evaluation_name)
+        Trial(problem, name, evaluation_name, kernels, most_reads=FIRST_READS).run(moves)
     seen.add(key)
 
 
-def first_moves_together(communicator: Any, problem: Problem, names: list[str], way: str) -> None:
+def first_moves_together(communicator: Any, problem: Problem, names: list[str], evaluation_name: str) -> None:
     """Let the first rank try the first moves, and raise what it finds on every rank; all ranks call this."""
     wrong = ""
     if communicator.rank == 0:
         try:
             for name in names:
-                first_moves(problem, name, way)
+                first_moves(problem, name, evaluation_name)
         except UserError as error:
             wrong = str(error)
     wrong = communicator.bcast(wrong)
@@ -119,24 +120,24 @@ class Metered(np.ndarray):
         return super().__getitem__(key)
 
 
-def kernels_of(problem: Problem, name: str, way: str) -> Trials:
+def kernels_of(problem: Problem, name: str, evaluation_name: str) -> Trials:
     """The kernels that try an evaluation of a neighbourhood."""
-    hooks = problem.hooks(problem.evaluations(name)[way], name)
+    hooks = problem.hooks(problem.evaluations(name)[evaluation_name], name)
     return trial_kernels(hooks, neighbourhood(name, problem.encoding).change)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
     """The same memory, to which nobody writes."""
-    found = array.view()
-    found.flags.writeable = False
-    return found
+    same = array.view()
+    same.flags.writeable = False
+    return same
 
 
 def metered(array: np.ndarray, left: list[int]) -> Metered:
     """The same memory, whose reads count down ``left[0]`` to the `EnoughReads` that ends them."""
-    found: Metered = array.view(Metered)
-    found.left = left
-    return found
+    same: Metered = array.view(Metered)
+    same.left = left
+    return same
 
 
 def of_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray], rows_only: bool = False) -> Any:
@@ -165,7 +166,7 @@ class Trial:
 
     Parameters
     ----------
-    problem, name, way
+    problem, name, evaluation_name
         The problem, a neighbourhood's name and an evaluation's.
     kernels
         See `kernels_of`.
@@ -182,7 +183,7 @@ class Trial:
         self,
         problem: Problem,
         name: str,
-        way: str,
+        evaluation_name: str,
         kernels: Trials,
         seed: int = 0,
         lanes: int = LANES,
@@ -191,14 +192,14 @@ class Trial:
     ) -> None:
         self.problem = problem
         self.one: Neighbourhood = neighbourhood(name, problem.encoding)
-        self.way = way
+        self.evaluation_name = evaluation_name
         self.lanes, self.reverse = lanes, reverse
         self.random = np.random.default_rng(seed)
-        self.evaluation = problem.evaluations(name)[way]
+        self.evaluation = problem.evaluations(name)[evaluation_name]
         self.hooks = problem.hooks(self.evaluation, name)
         self.kernels = kernels
         self.left = [most_reads] if most_reads is not None else None
-        given = problem.checked_data_for(way)
+        given = problem.checked_data_for(evaluation_name)
         check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(given))
         self.data = with_rows(given)
         self.solution = random_solution(problem.encoding, self.random)
@@ -238,7 +239,7 @@ class Trial:
         return np.concatenate(rows)
 
     def compare(self, asked: np.ndarray, window: np.ndarray, changed: tuple[int, int, int, int]) -> np.ndarray:
-        """Return what moves add, after holding all ways to evaluate them to the scorer; `quick` knows ``window``."""
+        """Return what moves add, after holding all that say so to the scorer; `quick` is asked for ``window``."""
         differences = np.empty(len(asked), np.int32)
         for place, move in enumerate(asked.tolist()):  # one by one, so that some are rescored before reads run out
             self.launch(self.kernels.ask, 1, asked[place], differences[place : place + 1], writes=False)
@@ -256,22 +257,22 @@ class Trial:
             self.agree("partial", asked, parts.reshape(-1, self.lanes).sum(axis=1), differences)
         return differences
 
-    def agree(self, function: str, asked: np.ndarray, found: np.ndarray, differences: np.ndarray) -> None:
-        """Hold another way to `delta`, which it equals exactly."""
-        for move, one, expected in zip(asked.tolist(), found.tolist(), differences.tolist(), strict=False):
+    def agree(self, function: str, asked: np.ndarray, claimed: np.ndarray, differences: np.ndarray) -> None:
+        """Hold what another function says to `delta`, which it equals exactly."""
+        for move, one, expected in zip(asked.tolist(), claimed.tolist(), differences.tolist(), strict=False):
             if one != expected:
                 self.refuse(function, move, f"says that it adds {one}", f"{expected}, as `delta` says")
 
-    def confirm(self, move: list[int], found: int) -> None:
+    def confirm(self, move: list[int], claimed: int) -> None:
         """Hold a difference to the scorer's; a move that is none leads nowhere."""
-        if found == kinds.NEVER:
+        if claimed == kinds.NEVER:
             return
         other = neighbour(self.one.change, self.solution, *move)
         if other is None:
             other = self.moved(move)
         expected = int(self.problem.cost(other)) - int(self.problem.cost(self.solution))
-        if abs(found - expected) > 2 * self.problem.tolerance():
-            self.refuse("delta", move, f"says that it adds {found}", f"{expected}, as `cost` says")
+        if abs(claimed - expected) > 2 * self.problem.tolerance():
+            self.refuse("delta", move, f"says that it adds {claimed}", f"{expected}, as `cost` says")
 
     def moved(self, move: list[int]) -> np.ndarray:
         """The solution to which the problem's own `move` leads; all stays as it was."""
@@ -311,7 +312,7 @@ class Trial:
     def where(self) -> str:
         """Neighbourhood, evaluation and moves made, in words."""
         after = f", after {self.made} move{'s' * (self.made > 1)}" if self.made else ""
-        return f"{self.one.name}, evaluation {self.way}{after}"
+        return f"{self.one.name}, evaluation {self.evaluation_name}{after}"
 
     def refuse(self, function: str, move: Any, found: str, expected: str) -> NoReturn:
         """Say what a function does and what it should."""

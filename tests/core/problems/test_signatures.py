@@ -11,7 +11,7 @@ from core.lang import Array, Generic, KernelError, bundle, function, i16, i32, i
 from core.search.local_search import Bits, Evaluation, Iterations, LocalSearch, Move, Problem, TabuSearch, check
 from tests.core.search.local_search.table import PROBLEMS
 
-G = Generic("G")
+G, D = Generic("G"), Generic("D")
 
 
 @bundle
@@ -35,7 +35,7 @@ def added(bits: Array[i32], move: Move, data: Ones) -> i32:
 
 
 @function
-def added_short(bits: Array[G], move: Move, data: G) -> i16:
+def added_short(bits: Array[G], move: Move, data: D) -> i16:
     return i16(1 - 2 * i32(bits[move.i]))
 
 
@@ -190,6 +190,6 @@ def test_every_problem_of_the_suite_has_the_functions_that_are_expected(name):
     from core.problems.signatures import check_functions
 
     problem = PROBLEMS[name]()
-    for neighbourhood in problem.known_neighbourhoods():
+    for neighbourhood in problem.neighbourhood_names():
         for evaluation, its in problem.evaluations(neighbourhood).items():
             check_functions(name, its, problem.encoding.dtype, type(problem.data_for(evaluation)))

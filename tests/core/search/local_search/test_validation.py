@@ -127,7 +127,7 @@ def trials(monkeypatch):
     run = validation.Trial.run
 
     def noted(trial, moves):
-        tried.append((trial.problem.name, trial.one.name, trial.way))
+        tried.append((trial.problem.name, trial.one.name, trial.evaluation_name))
         run(trial, moves)
 
     monkeypatch.setattr(validation.Trial, "run", noted)
