@@ -29,6 +29,8 @@ class Row(Array):
 
     def __init__(self, element: Any, size: int | str) -> None:
         super().__init__(element)
+        if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
+            raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
 
     def __class_getitem__(cls, given: Any) -> Row:
@@ -53,13 +55,16 @@ class Form:
         By the fields' names.
     text : str
         Both, written once: a launch looks up its executable by it.
+    nested : bool
+        Whether a field is a bundle itself.
 
     """
 
-    __slots__ = ("bundle", "kinds", "text")
+    __slots__ = ("bundle", "kinds", "nested", "text")
 
     def __init__(self, bundle: type, kinds: tuple[tuple[str, Any], ...]) -> None:
         self.bundle, self.kinds = bundle, kinds
+        self.nested = any(isinstance(kind, Form) for _, kind in kinds)
         fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in kinds)
         self.text = f"{bundle.__module__}.{bundle.__qualname__}({fields})"
 
@@ -74,10 +79,16 @@ class Form:
 
 
 def kind_text(kind: Any) -> str:
-    """A field's kind as its source text reads."""
+    """A field's kind as its source text reads; of a bundle, all its fields."""
     if isinstance(kind, Row):
         return f"Row({described(kind.element)}, {kind.size!r})"
+    if is_bundle(kind):
+        return _fields_text(kind, fields_of(kind))
     return repr(kind) if isinstance(kind, Form) else described(kind)
+
+
+def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
+    return f"{cls.__qualname__}({', '.join(f'{name}: {kind_text(kind)}' for name, kind in kinds.items())})"
 
 
 def bundle(cls: type) -> Any:
@@ -90,15 +101,22 @@ def bundle(cls: type) -> Any:
     Raises
     ------
     UserError
-        A field that is none of these, a row whose size is no number of the bundle, or a bundle within itself.
+        A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
+        is no integer of the bundle, or a bundle within itself.
 
     """
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, kind in vars(cls).get("__annotations__", {}).items():
-        fields[name] = _kind(cls, name, kind, frame)
+    for name, given in vars(cls).get("__annotations__", {}).items():
+        kind = _kind(cls, name, given, frame)
+        if name in vars(cls):
+            raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
+        if name in fields and kind_text(fields[name]) != kind_text(kind):
+            inherited = kind_text(fields[name])
+            raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+        fields[name] = kind
     for name, kind in fields.items():
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
@@ -116,7 +134,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     text = given if isinstance(given, str) else described(given)
     if isinstance(given, str):
         names = {**frame.f_globals, **frame.f_locals}
-        if cls.__name__ not in names and given == cls.__name__:
+        if given.strip("'\"") == cls.__name__:
             raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
         try:
             given = eval(given, names)
@@ -141,18 +159,24 @@ def _scalar_kind(kind: Any) -> str:
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     """Take the fields in their order, or by name."""
-    fields = fields_of(type(self))
+    cls: type = type(self)
+    fields = fields_of(cls)
     if len(values) > len(fields):
-        raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    if len(values) == len(fields) and not named:
+        raise UserError(f"{cls.__qualname__} has {len(fields)} fields, not {len(values)}")
+    if len(values) == len(fields) and not named and plain_form(cls) is not None:
         vars(self).update(zip(fields, values, strict=True))
         return
-    given = dict(zip(fields, values, strict=False)) | named
+    given = dict(zip(fields, values, strict=False))
+    for name in given.keys() & named.keys():
+        raise UserError(f"{type(self).__qualname__}: two values for its field {name}")
+    given |= named
     for name in given.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
     for name, kind in fields.items():
         if name not in given and not isinstance(kind, Row):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
+        if is_bundle(kind) and not isinstance(given[name], kind):
+            raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {given[name]!r}")
         setattr(self, name, given.get(name))
 
 
@@ -216,33 +240,54 @@ def placed(given: Any, place: str) -> Any:
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
             kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
-    found.__placed__ = kinds
+    found.__placed__, found.__forms__ = kinds, {}
     return found
 
 
-def form_of(given: Any, declared: Any = None) -> Form:
-    """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
-    own = vars(given).get("__placed__", {})
+def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
+    """The form of a bundle; of the fields that the class ``declared`` has, if it is given.
+
+    A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
+    """
+    own = vars(given).get("__placed__")
     cls: type = declared or type(given)
-    if not own and (found := plain_form(cls)) is not None:
-        return found
-    kinds: list[tuple[str, Any]] = []
-    for name, kind in fields_of(cls).items():
-        kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
-    return form_with(cls, tuple(kinds))
+    found: Form | None = given.__forms__.get((cls, owner)) if own else plain_form(cls, owner)
+    if found is None:
+        kinds: list[tuple[str, Any]] = []
+        for name, kind in fields_of(cls).items():
+            if is_bundle(kind):
+                kinds.append((name, form_of(getattr(given, name), kind, owner)))
+            else:
+                kinds.append((name, _owned((own or {}).get(name, kind), owner)))
+        found = form_with(cls, tuple(kinds))
+        if own:
+            given.__forms__[cls, owner] = found
+    return found
 
 
 @lru_cache(maxsize=1024)
-def plain_form(cls: type) -> Form | None:
+def plain_form(cls: type, owner: str = "") -> Form | None:
     """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
-    kinds = fields_of(cls)
-    return None if any(map(is_bundle, kinds.values())) else form_with(cls, tuple(kinds.items()))
+    kinds = fields_of(cls).items()
+    inner = any(is_bundle(kind) for _, kind in kinds)
+    return None if inner else form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds))
 
 
 @lru_cache(maxsize=1024)
 def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> Form:
     """One `Form` for all bundles of a class whose fields are of these kinds."""
     return Form(bundle, kinds)
+
+
+@lru_cache(maxsize=1024)
+def _owned(kind: Any, owner: str) -> Any:
+    """A field's kind with its `Generic`, if it has an owner, named after it."""
+    if owner and isinstance(kind, Generic):
+        return Generic(f"{kind.name} of {owner}")
+    if owner and isinstance(kind, Array) and isinstance(kind.element, Generic):
+        kind = copy.copy(kind)
+        kind.element = _owned(kind.element, owner)
+    return kind
 
 
 def is_bundled(kind: Any) -> bool:
@@ -276,6 +321,8 @@ def _values(given: Any, form: Form) -> list[Any]:
     if isinstance(given, Rows):
         found.append(given.count)
         given = given.bundle
+    if not form.nested:
+        return found + [getattr(given, field) for field, _ in form.kinds]
     for field, inner in form.kinds:
         value = getattr(given, field)
         if isinstance(inner, Form):
@@ -286,16 +333,43 @@ def _values(given: Any, form: Form) -> list[Any]:
 
 
 def row_sizes(given: Any) -> dict[str, int]:
-    """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
+    """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
+
+    Raises
+    ------
+    UserError
+        The bundle's number that says so is none, or negative.
+
+    """
+    found = {}
     cls: type = type(given)
-    sizes = sizes_of_rows(cls).items()
-    return {name: int(getattr(given, size) if isinstance(size, str) else size) for name, size in sizes}
+    for name, said in sizes_of_rows(cls).items():
+        size = getattr(given, said) if isinstance(said, str) else said
+        if not hasattr(size, "__index__") or size < 0:
+            raise UserError(f"{cls.__name__}.{name}: rows of {size!r} elements; expected 0 or more")
+        found[name] = int(size)
+    return found
 
 
 @lru_cache(maxsize=1024)
 def sizes_of_rows(cls: type) -> dict[str, int | str]:
     """The size of every `Row` field: a number, or the name of the field that holds it."""
     return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, Row)}
+
+
+@lru_cache(maxsize=1024)
+def has_rows(cls: type) -> bool:
+    """Whether a bundle, or one in it, has a `Row` field."""
+    return bool(sizes_of_rows(cls)) or any(is_bundle(kind) and has_rows(kind) for kind in fields_of(cls).values())
+
+
+def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
+    """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    for name, size in row_sizes(given).items():
+        yield f"{path}.{name}", getattr(given, name), size
+    for name, kind in fields_of(type(given)).items():
+        if is_bundle(kind):
+            yield from rows_within(f"{path}.{name}", getattr(given, name))
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:
@@ -319,28 +393,28 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
     del kinds["return"]
     if len(kinds) != len(arguments):
         raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-    if not any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
-        return kinds, dict(zip(kinds, arguments, strict=True)), {}
     all_kinds: dict[str, Any] = {}
     values: dict[str, Any] = {}
     forms: dict[str, Any] = {}
     for (name, kind), value in zip(kinds.items(), arguments, strict=True):
         is_rows = isinstance(value, Rows)
         one = value.bundle if is_rows else value
-        if not is_bundle(type(one)):
+        cls: type = type(one)
+        if not (is_bundle(cls) or is_bundled(kind)):
             all_kinds[name], values[name] = kind, value
             continue
-        named = f"{kernel.name}: argument {name}"
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
-        if isinstance(kind, RowsOf) != is_rows:
-            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
-        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
-            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
-        form = form_of(one, None if isinstance(declared, Generic) else declared)
-        for row, size in row_sizes(one).items():
-            buffer, rows = getattr(one, row), value.count if is_rows else 1
+        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
+        if not is_bundle(cls) or isinstance(kind, RowsOf) != is_rows or not fits:
+            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            found = f"Rows[{cls.__name__}]" if is_rows else cls.__name__
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {wanted}, not {found}")
+        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
+        rows = value.count if is_rows else 1
+        for path, buffer, size in rows_within(name, one) if has_rows(cls) else ():
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
+                what = f"{kernel.name}: argument {path}"
+                raise LaunchRefused(f"{what} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
         all_kinds |= kinds_by_name(name, is_rows, form)
         values.update(values_by_name(name, value, form))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from backends.cpu import CpuBackend
@@ -20,14 +21,14 @@ from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import climb_tiles
 from core.kernels.two_opt_window import climb_window
-from core.lang import Array, Table, i32, u16, u32
-from core.lang.bundles import FORM, form_of, placed, plain_form
-from core.lang.types import BY_NAME
+from core.lang import Array, Generic, Rows, i32, u16, u32
+from core.lang.bundles import FORM, form_of, placed, plain_form, unbundled
+from core.lang.types import BY_DTYPE, BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
 from tests.backends import kernels
 from tests.backends.test_conformance import CASES
-from tests.backends.test_tables import E, gathering
+from tests.backends.test_tables import program
 
 ROOT = Path(__file__).parents[2]
 INSTANCE = "uniform:12:seed=1"
@@ -161,6 +162,22 @@ def forms(**bundles):
     return {name + FORM: plain_form(bundle) for name, bundle in bundles.items()}
 
 
+def of_launch(kernel, team_size, *arguments):
+    """The program of a launch; arrays are the host's."""
+    kinds, values, types = unbundled(kernel, arguments)
+    for name, kind in kinds.items():
+        if isinstance(kind, Array) and isinstance(kind.element, Generic):
+            types[kind.element.name] = BY_DTYPE[values[name].dtype]
+    return kernel.specialise({}, team_size, types)
+
+
+def bundled():
+    """The kernel of bundles, for rows of 64-bit integers."""
+    values, flags = np.zeros(4, np.int64), np.zeros(4, np.uint8)
+    part = kernels.Part(np.zeros(2, np.uint64), values, flags, kernels.Span(0, 4), 4)
+    return of_launch(kernels.bundled, 32, Rows(part, 1), kernels.Limits(values[:1], True, flags[:2]), True)
+
+
 WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
 TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
 TWO_ITEMS = {"tracing": True, "at_once": 8, "blocks": 1}
@@ -179,6 +196,8 @@ PROGRAMS = {
     "climb_window": lambda: climb_window.specialise(WINDOW, 24),
     "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
+    "bundled": bundled,
+    "bits": lambda: kernels.bits.specialise({}, 32),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
     "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
@@ -232,14 +251,14 @@ def test_floats_are_not_contracted(ptx):
 @pytest.mark.parametrize("name", ["u8", "i16", "u32", "i64", "f32", "f64"])
 def test_readonly_tables_are_loaded_by_the_read_only_path(ptx, name):
     element = BY_NAME[name]
-    text = ptx(gathering(Table(E, "readonly")).specialise({}, 32, {"E": element}), (9, 0))
+    text = ptx(program("readonly", element), (9, 0))
     loads = re.findall(r"\bld\.global\S*", text)
     assert loads and all(one.startswith("ld.global.nc.") for one in loads)
-    assert "ld.global.nc" not in ptx(gathering(Array(E)).specialise({}, 32, {"E": element}), (9, 0))
+    assert "ld.global.nc" not in ptx(program("global", element), (9, 0))
 
 
 def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
-    text = ptx(gathering(Table(E, "shared", 500)).specialise({}, 32, {"E": u32}), (9, 0))
+    text = ptx(program("shared", u32), (9, 0))
     before, after = text.split("bar.sync", 1)
     assert "ld.global.nc" in before and "st.shared" in before
     assert "ld.shared" in after and "ld.global" not in after
