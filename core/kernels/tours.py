@@ -5,7 +5,21 @@ O'Neil, Tamir and Burtscher, "A parallel GPU version of the traveling salesman p
 
 from __future__ import annotations
 
-from core.lang import Array, Const, function, i32, kernel, lane, team_count, team_rank, team_size, u16, u32, u64
+from core.lang import (
+    Array,
+    Const,
+    boolean,
+    function,
+    i32,
+    kernel,
+    lane,
+    team_count,
+    team_rank,
+    team_size,
+    u16,
+    u32,
+    u64,
+)
 from core.lang.library import random_below
 
 
@@ -16,7 +30,7 @@ def swap_cities(tours: Array[u16], p: i32, q: i32):
 
 
 @kernel
-def start_tours(tours: Array[u16], n: i32, climbers: i32, first: u64, seed: u64, counter_based: Const[i32]):
+def start_tours(tours: Array[u16], n: i32, climbers: i32, first: u64, seed: u64, counter_based: Const[boolean]):
     """Fill ``tours`` (climbers x n) with the start tours of climbers ``first``, ``first + 1`` ...
 
     Position 0 holds city 0, the others a shuffle of 1..n-1. The paper's generator is
@@ -28,7 +42,7 @@ def start_tours(tours: Array[u16], n: i32, climbers: i32, first: u64, seed: u64,
         for p in range(n):
             tours[base + p] = u16(p)
         climber = first + u64(c)
-        if counter_based != 0:
+        if counter_based:
             for p in range(n - 1, 1, -1):
                 swap_cities(tours, base + p, base + 1 + i32(random_below(u32(p), seed, climber, u32(p))))
         else:

@@ -6,14 +6,26 @@ vector instructions without gathers. A move reverses the same stretch of columns
 
 from __future__ import annotations
 
-from core.kernels.two_opt import finish_climb, move_key
+from core.kernels.two_opt import (
+    NO_MOVE,
+    Climbs,
+    CountedClimbs,
+    Turn,
+    best_of_team,
+    climbing,
+    first_of,
+    move_key,
+    move_word,
+    reverse,
+    second_of,
+)
 from core.lang import (
     Array,
     Const,
     Generic,
-    atomic_add,
-    atomic_max,
     barrier,
+    bundle,
+    function,
     i32,
     kernel,
     lane,
@@ -21,111 +33,130 @@ from core.lang import (
     shared_array,
     team_rank,
     team_size,
-    u16,
     u32,
     u64,
 )
 
 D = Generic("D")
 FAR_BELOW = -0x7FFFFFFF
+"""Less than any gain."""
+
+
+@bundle
+class Climb:
+    """An instance, and the tour that a team climbs.
+
+    Position p holds city ``tour[p]`` (position n the first one again), ``edge[p]`` is the length of the edge after it.
+    The team's copy of the distances has n rows of n + 1, and begins at ``ordered[copy]``.
+    """
+
+    n: Const[i32]
+    distances: Array[D]
+    ordered: Array[D]
+    copy: i32
+    tour: Array[i32]
+    edge: Array[i32]
+    winner: Array[u64]
+
+
+@function
+def load(climber: u32, climbs: Climbs, one: Climb):
+    """Take over a start tour, and copy the distances in its order."""
+    n = one.n
+    begin = i32(climber) * n
+    for p in range(lane(), n, team_size()):
+        one.tour[p] = i32(climbs.tours[begin + p])
+    if lane() == 0:
+        one.tour[n] = i32(climbs.tours[begin])
+    barrier()
+    for c in range(lane(), n, team_size()):
+        one.edge[c] = i32(one.distances[one.tour[c] * n + one.tour[c + 1]])
+        for p in range(n + 1):
+            one.ordered[one.copy + c * (n + 1) + p] = one.distances[c * n + one.tour[p]]
+
+
+@function
+def best_of_lane(one: Climb) -> u64:
+    """The best of the moves whose i is one of this lane's positions."""
+    gain, i, j = 0, 0, 0
+    for p in range(lane(), one.n - 2, team_size()):
+        here = one.copy + one.tour[p] * (one.n + 1)
+        after = one.copy + one.tour[p + 1] * (one.n + 1) + 1
+        top = FAR_BELOW
+        for q in range(p + 2, one.n):
+            top = max(top, one.edge[q] - i32(one.ordered[here + q]) - i32(one.ordered[after + q]))
+        if top + one.edge[p] > gain:
+            gain, i, j = top + one.edge[p], p, p + 2
+            while one.edge[j] - i32(one.ordered[here + j]) - i32(one.ordered[after + j]) != top:
+                j += 1
+    return move_word(gain, move_key(i, j)) if gain > 0 else NO_MOVE
+
+
+@function
+def scan(last: u64, one: Climb) -> u64:
+    """The best move."""
+    if lane() == 0:
+        one.winner[0] = NO_MOVE
+    barrier()
+    return best_of_team(best_of_lane(one), one.winner)
+
+
+@function
+def apply(move: u64, one: Climb):
+    """Reverse positions i+1..j, in the tour and in every row of the copy."""
+    i, j = first_of(move), second_of(move)
+    ahead = i32(one.ordered[one.copy + one.tour[i] * (one.n + 1) + j])
+    behind = i32(one.ordered[one.copy + one.tour[i + 1] * (one.n + 1) + j + 1])
+    barrier()
+    for c in range(lane(), one.n, team_size()):
+        row = one.copy + c * (one.n + 1)
+        for s in range((j - i) >> 1):
+            low, high = row + i + 1 + s, row + j - s
+            one.ordered[low], one.ordered[high] = one.ordered[high], one.ordered[low]
+    reverse(one.tour, i + 1, j)
+    reverse(one.edge, i + 1, j - 1)
+    if lane() == 0:
+        one.edge[i] = ahead
+        one.edge[j] = behind
+    barrier()
+
+
+@function
+def city_at(p: i32, one: Climb) -> i32:
+    """The city at a position."""
+    return one.tour[p]
+
+
+@function
+def edge_at(p: i32, one: Climb) -> i32:
+    """The length of the edge after a position."""
+    return one.edge[p]
+
+
+climb = climbing(load, scan, apply, city_at, edge_at)
 
 
 @kernel
-def climb_columns(
-    distances: Array[D],
-    ordered: Array[D],
-    tours: Array[u16],
-    n: Const[i32],
-    climbers: i32,
-    first: u64,
-    ticket: Array[u32],
-    best: Array[u64],
-    totals: Array[u64],
-):
-    """Climb from each of ``tours`` to a local optimum; a team climbs one tour at a time.
+def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D]):
+    """Climb from each of ``climbs.tours`` to a local optimum; a team climbs one tour at a time.
 
     Parameters
     ----------
+    climbs
+        See `core.kernels.two_opt`.
     distances : Array, n * n
     ordered : Array, teams * n * (n + 1)
         Room for one tour-ordered copy per team.
-    tours : Array, climbers * n
-        Start tours in, local optima out.
-    ticket, best, totals
-        As in `core.kernels.two_opt_pruned.climb_pruned`.
 
     """
-    tour = shared_array(n + 1, i32)
-    edge = shared_array(n + 1, i32)
-    turn = shared_array(1, u32)
-    winner = shared_array(1, u64)
-    length = shared_array(1, u32)
-    copy = team_rank() * n * (n + 1)
-    while True:
-        if lane() == 0:
-            turn[0] = atomic_add(ticket, 0, u32(1))
-            length[0] = u32(0)
-        barrier()
-        climber = turn[0]
-        if climber >= u32(climbers):
-            break
-        base = i32(climber) * n
-        for p in range(lane(), n, team_size()):
-            tour[p] = i32(tours[base + p])
-        if lane() == 0:
-            tour[n] = i32(tours[base])
-        barrier()
-        for c in range(lane(), n, team_size()):
-            edge[c] = i32(distances[tour[c] * n + tour[c + 1]])
-            for p in range(n + 1):
-                ordered[copy + c * (n + 1) + p] = distances[c * n + tour[p]]
-        steps = u32(0)
-        while True:
-            if lane() == 0:
-                winner[0] = u64(0)
-            barrier()
-            gain, i, j = 0, 0, 0
-            for p in range(lane(), n - 2, team_size()):
-                here = copy + tour[p] * (n + 1)
-                after = copy + tour[p + 1] * (n + 1) + 1
-                top = FAR_BELOW
-                for q in range(p + 2, n):
-                    top = max(top, edge[q] - i32(ordered[here + q]) - i32(ordered[after + q]))
-                if top + edge[p] > gain:
-                    gain, i, j = top + edge[p], p, p + 2
-                    while edge[j] - i32(ordered[here + j]) - i32(ordered[after + j]) != top:
-                        j += 1
-            if gain > 0:
-                atomic_max(winner, 0, (u64(gain) << 32) | u64(~move_key(u32(i), u32(j))))
-            barrier()
-            steps += 1
-            won = winner[0]
-            if won == 0:
-                break
-            i = i32(~u32(won) >> 16)
-            j = i32(~u32(won) & 0xFFFF)
-            ahead = i32(ordered[copy + tour[i] * (n + 1) + j])
-            behind = i32(ordered[copy + tour[i + 1] * (n + 1) + j + 1])
-            barrier()
-            for c in range(lane(), n, team_size()):
-                row = copy + c * (n + 1)
-                for s in range((j - i) >> 1):
-                    low, high = row + i + 1 + s, row + j - s
-                    ordered[low], ordered[high] = ordered[high], ordered[low]
-            for s in range(lane(), (j - i) >> 1, team_size()):
-                tour[i + 1 + s], tour[j - s] = tour[j - s], tour[i + 1 + s]
-            for s in range(lane(), (j - i - 1) >> 1, team_size()):
-                edge[i + 1 + s], edge[j - 1 - s] = edge[j - 1 - s], edge[i + 1 + s]
-            if lane() == 0:
-                edge[i] = ahead
-                edge[j] = behind
-            barrier()
-        part = u32(0)
-        for p in range(lane(), n, team_size()):
-            part += u32(edge[p])
-            tours[base + p] = u16(tour[p])
-        atomic_add(length, 0, part)
-        barrier()
-        if lane() == 0:
-            finish_climb(first + u64(climber), first, length[0], steps, best, totals)
-        barrier()
+    one = Climb(
+        climbs.n,
+        distances,
+        ordered,
+        team_rank() * climbs.n * (climbs.n + 1),
+        shared_array(climbs.n + 1, i32),
+        shared_array(climbs.n + 1, i32),
+        shared_array(1, u64),
+    )
+    turn = Turn(shared_array(1, u32), shared_array(1, u32))
+    climb(climbs, one, turn)

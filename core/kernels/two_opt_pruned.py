@@ -1,171 +1,203 @@
 """Exact best-improvement 2-opt that leaves out moves which cannot win, by neighbour lists sorted by distance.
 
 A move's gain is (e_i - d(t_i, t_j)) + (e_j - d(t_i+1, t_j+1)), so if it reaches g then one of the two brackets reaches
-g / 2. It is therefore found when every position walks the sorted list of its city only as far as the bracket holds:
+g / 2. It is therefore met when every position walks the sorted list of its city only as far as the bracket holds:
 from t_i for a partner t_j behind it, or from t_j+1 for a partner t_i+1 before it. The walk keeps moves that *equal* g,
 so ties are settled as in the full scan, and the trajectory is that of the paper.
 """
 
 from __future__ import annotations
 
-from core.kernels.two_opt import EVALUATIONS, finish_climb, move_key
+from core.kernels.two_opt import (
+    EVALUATIONS,
+    NO_MOVE,
+    Climbs,
+    CountedClimbs,
+    Turn,
+    best_of_team,
+    climbing,
+    first_of,
+    gain_of,
+    move_key,
+    move_word,
+    reverse,
+    second_of,
+)
 from core.lang import (
     Array,
     Const,
     Generic,
     atomic_add,
-    atomic_max,
     barrier,
+    bundle,
+    function,
     i32,
     kernel,
     lane,
     max,
+    min,
     shared_array,
     team_size,
     u16,
     u32,
     u64,
+    unroll,
 )
 
 D = Generic("D")
 P = Generic("P")
-NO_GAIN = 0x7FFFFFFF
+ANY_GAIN = 1 << 17
+"""More than a first step gains, as a rule: two distances of 16 bits."""
+
+
+@bundle
+class Climb:
+    """An instance, and the tour that a team climbs.
+
+    Position p holds city ``tour[p]`` (position n the first one again), ``place[city]`` is p, and ``edge[p]`` the length
+    of the edge after it. ``counted`` are the moves that each lane has evaluated.
+    """
+
+    n: Const[i32]
+    distances: Array[D]
+    neighbours: Array[P]
+    tour: Array[u16]
+    place: Array[u16]
+    edge: Array[i32]
+    winner: Array[u64]
+    counted: Array[u64]
+
+
+@function
+def distance(a: i32, b: i32, one: Climb) -> i32:
+    """The distance of two cities."""
+    return i32(one.distances[a * one.n + b])
+
+
+@function
+def load(climber: u32, climbs: Climbs, one: Climb):
+    """Take over a start tour."""
+    begin = i32(climber) * one.n
+    for p in range(lane(), one.n, team_size()):
+        one.tour[p] = climbs.tours[begin + p]
+        one.place[climbs.tours[begin + p]] = u16(p)
+    if lane() == 0:
+        one.tour[one.n] = climbs.tours[begin]
+    barrier()
+    for p in range(lane(), one.n, team_size()):
+        one.edge[p] = distance(i32(one.tour[p]), i32(one.tour[p + 1]), one)
+
+
+@function
+def best_of_lane(wanted: i32, one: Climb) -> u64:
+    """The best of the moves that gain ``wanted`` or more and are met from this lane's positions."""
+    best = NO_MOVE
+    gain = wanted
+    half = (gain + 1) >> 1
+    count = u32(0)
+    for p in range(lane(), one.n, team_size()):
+        here = i32(one.tour[p])
+        after = i32(one.tour[p + 1])
+        for end in unroll(2):
+            # From t_p (end 0) a new edge leads to a t_q behind it, from t_p+1 (end 1) to a t_q+1 before it.
+            k = (here if end == 0 else after) * one.n
+            reach = one.edge[p] - half
+            pair = one.neighbours[k]
+            while i32(pair >> 16) <= reach:
+                q = i32(one.place[i32(pair & 0xFFFF)]) - end
+                if (q > p) if end == 0 else (q >= 0 and q < p):
+                    count += 1
+                    other = distance(after if end == 0 else here, i32(one.tour[q + 1 - end]), one)
+                    offered = one.edge[p] + one.edge[q] - i32(pair >> 16) - other
+                    if offered >= gain:
+                        move = move_word(offered, move_key(min(p, q), max(p, q)))
+                        if move > best:
+                            best, gain = move, offered
+                            half = (gain + 1) >> 1
+                            reach = one.edge[p] - half
+                k += 1
+                pair = one.neighbours[k]
+    one.counted[lane()] += u64(count)
+    return best
+
+
+@function
+def scan(last: u64, one: Climb) -> u64:
+    """The best move: what a step is likely to gain after the last one is lowered until a move reaches it."""
+    wanted = ANY_GAIN if last == NO_MOVE else max(gain_of(last) - (gain_of(last) >> 3), 1)
+    best = NO_MOVE
+    while True:
+        if lane() == 0:
+            one.winner[0] = NO_MOVE
+        barrier()
+        mine = best_of_lane(wanted, one)
+        best = best_of_team(mine, one.winner)
+        if best != NO_MOVE or wanted == 1:
+            break
+        wanted = wanted - (wanted >> 2) if wanted > 64 else 1
+        barrier()
+    return best
+
+
+@function
+def apply(move: u64, one: Climb):
+    """Reverse positions i+1..j."""
+    i, j = first_of(move), second_of(move)
+    ahead = distance(i32(one.tour[i]), i32(one.tour[j]), one)
+    behind = distance(i32(one.tour[i + 1]), i32(one.tour[j + 1]), one)
+    barrier()
+    for s in range(lane(), (j - i) >> 1, team_size()):
+        low, high = i + 1 + s, j - s
+        one.tour[low], one.tour[high] = one.tour[high], one.tour[low]
+        one.place[one.tour[low]] = u16(low)
+        one.place[one.tour[high]] = u16(high)
+    reverse(one.edge, i + 1, j - 1)
+    if lane() == 0:
+        one.edge[i] = ahead
+        one.edge[j] = behind
+    barrier()
+
+
+@function
+def city_at(p: i32, one: Climb) -> i32:
+    """The city at a position."""
+    return i32(one.tour[p])
+
+
+@function
+def edge_at(p: i32, one: Climb) -> i32:
+    """The length of the edge after a position."""
+    return one.edge[p]
+
+
+climb = climbing(load, scan, apply, city_at, edge_at)
 
 
 @kernel
-def climb_pruned(
-    distances: Array[D],
-    neighbours: Array[P],
-    tours: Array[u16],
-    n: Const[i32],
-    climbers: i32,
-    first: u64,
-    ticket: Array[u32],
-    best: Array[u64],
-    totals: Array[u64],
-):
-    """Climb from each of ``tours`` to a local optimum; a team climbs one tour at a time.
+def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P]):
+    """Climb from each of ``climbs.tours`` to a local optimum; a team climbs one tour at a time.
 
     Parameters
     ----------
+    climbs
+        See `core.kernels.two_opt`.
     distances : Array, n * n
     neighbours : Array, n * n
         For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
         sentinel whose distance no edge reaches.
-    tours : Array, climbers * n
-        Start tours in, local optima out.
-    ticket : Array, 1
-        The next climber to take.
-    best, totals
-        See `core.kernels.two_opt`.
 
     """
-    tour = shared_array(n + 1, u16)
-    place = shared_array(n, u16)
-    edge = shared_array(n + 1, i32)
-    turn = shared_array(1, u32)
-    winner = shared_array(1, u64)
-    length = shared_array(1, u32)
-    evaluations = u64(0)
-    while True:
-        if lane() == 0:
-            turn[0] = atomic_add(ticket, 0, u32(1))
-            length[0] = u32(0)
-        barrier()
-        climber = turn[0]
-        if climber >= u32(climbers):
-            break
-        base = i32(climber) * n
-        for p in range(lane(), n, team_size()):
-            tour[p] = tours[base + p]
-            place[tours[base + p]] = u16(p)
-        if lane() == 0:
-            tour[n] = tours[base]
-        barrier()
-        for p in range(lane(), n, team_size()):
-            edge[p] = i32(distances[i32(tour[p]) * n + i32(tour[p + 1])])
-        steps = u32(0)
-        expected = 1 << 17
-        while True:
-            # `wanted` starts at a gain that the last step makes likely, and is lowered until a move reaches it.
-            wanted = max(expected, 1)
-            while True:
-                if lane() == 0:
-                    winner[0] = u64(0)
-                barrier()
-                gain = wanted
-                key = u32(0)
-                found = 0
-                half = (gain + 1) >> 1
-                for p in range(lane(), n, team_size()):
-                    reach = edge[p] - half
-                    here = i32(tour[p])
-                    after = i32(tour[p + 1])
-                    k = here * n
-                    pair = neighbours[k]
-                    while i32(pair >> 16) <= reach:
-                        q = i32(place[i32(pair & 0xFFFF)])
-                        if q > p:
-                            evaluations += 1
-                            one = edge[p] + edge[q] - i32(pair >> 16) - i32(distances[after * n + i32(tour[q + 1])])
-                            order = move_key(u32(p), u32(q))
-                            if one > gain or (one == gain and (found == 0 or order < key)):
-                                gain, key, found = one, order, 1
-                                half = (gain + 1) >> 1
-                                reach = edge[p] - half
-                        k += 1
-                        pair = neighbours[k]
-                    k = after * n
-                    pair = neighbours[k]
-                    while i32(pair >> 16) <= reach:
-                        q = i32(place[i32(pair & 0xFFFF)]) - 1
-                        if q >= 0 and q < p:
-                            evaluations += 1
-                            one = edge[p] + edge[q] - i32(pair >> 16) - i32(distances[here * n + i32(tour[q])])
-                            order = move_key(u32(q), u32(p))
-                            if one > gain or (one == gain and (found == 0 or order < key)):
-                                gain, key, found = one, order, 1
-                                half = (gain + 1) >> 1
-                                reach = edge[p] - half
-                        k += 1
-                        pair = neighbours[k]
-                if found != 0:
-                    atomic_max(winner, 0, (u64(gain) << 32) | u64(~key))
-                barrier()
-                if winner[0] != 0 or wanted == 1:
-                    break
-                wanted = wanted - (wanted >> 2) if wanted > 64 else 1
-                barrier()
-            steps += 1
-            won = winner[0]
-            if won == 0:
-                break
-            gain = i32(won >> 32)
-            expected = gain - (gain >> 3)
-            i = i32(~u32(won) >> 16)
-            j = i32(~u32(won) & 0xFFFF)
-            ahead = i32(distances[i32(tour[i]) * n + i32(tour[j])])
-            behind = i32(distances[i32(tour[i + 1]) * n + i32(tour[j + 1])])
-            barrier()
-            for s in range(lane(), (j - i) >> 1, team_size()):
-                low, high = i + 1 + s, j - s
-                tour[low], tour[high] = tour[high], tour[low]
-                place[tour[low]] = u16(low)
-                place[tour[high]] = u16(high)
-            for s in range(lane(), (j - i - 1) >> 1, team_size()):
-                low, high = i + 1 + s, j - 1 - s
-                edge[low], edge[high] = edge[high], edge[low]
-            if lane() == 0:
-                edge[i] = ahead
-                edge[j] = behind
-            barrier()
-        part = u32(0)
-        for p in range(lane(), n, team_size()):
-            part += u32(edge[p])
-            tours[base + p] = tour[p]
-        atomic_add(length, 0, part)
-        barrier()
-        if lane() == 0:
-            finish_climb(first + u64(climber), first, length[0], steps, best, totals)
-        barrier()
-    atomic_add(totals, EVALUATIONS, evaluations)
+    one = Climb(
+        climbs.n,
+        distances,
+        neighbours,
+        shared_array(climbs.n + 1, u16),
+        shared_array(climbs.n, u16),
+        shared_array(climbs.n + 1, i32),
+        shared_array(1, u64),
+        shared_array(team_size(), u64),
+    )
+    turn = Turn(shared_array(1, u32), shared_array(1, u32))
+    one.counted[lane()] = u64(0)
+    climb(climbs, one, turn)
+    atomic_add(climbs.totals, EVALUATIONS, one.counted[lane()])

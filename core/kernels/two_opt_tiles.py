@@ -7,15 +7,26 @@ one: word c holds d(t_r, c) | d(t_r+1, c) << 16, so one read serves two rows of 
 
 from __future__ import annotations
 
-from core.kernels.two_opt import finish_climb, move_key
-from core.kernels.two_opt_window import FAR_BELOW, NO_MOVE, city, edge, wrapped
+from core.kernels.two_opt import (
+    NO_MOVE,
+    Climbs,
+    CountedClimbs,
+    Turn,
+    climbing,
+    first_of,
+    move_key,
+    move_word,
+    second_of,
+)
+from core.kernels.two_opt_window import FAR_BELOW, NO_KEY, city, edge, tour_word, wrapped
 from core.lang import (
     Array,
     Const,
-    atomic_add,
     atomic_max,
     atomic_min,
     barrier,
+    boolean,
+    bundle,
     function,
     i32,
     kernel,
@@ -32,215 +43,268 @@ from core.lang import (
 )
 
 NO_PAIR_YET = 1 << 20
+"""A distance in the row before the first one, so large that its pairs gain nothing."""
+
+
+@bundle
+class Tiles:
+    """The sweep's shape: ``diagonals`` consecutive k per lane, the team's together reach n / 2; ``rows`` a tile, even.
+
+    ``spread`` spreads the tour over the memory banks, where lanes with an even number of diagonals would meet on few.
+    """
+
+    diagonals: Const[i32]
+    rows: Const[i32]
+    spread: Const[boolean]
+
+
+@bundle
+class Climb:
+    """An instance, and the tour that a team climbs.
+
+    Tour words are those of `two_opt_window.Climber`. A sweep has ``tiles`` tiles. A row of
+    ``pairs`` has ``half`` = ceil(n / 2) words d(r, m) | d(r, m + half) << 16, of which a lane fetches ``share``.
+    ``staged`` has room for two tiles, ``gain[0]`` and ``winner[0]`` for the largest gain and the key that wins.
+    """
+
+    n: Const[i32]
+    half: Const[i32]
+    share: Const[i32]
+    tiles: Const[i32]
+    shape: Tiles
+    distances: Array[u16]
+    pairs: Array[u32]
+    staged: Array[u32]
+    words: Array[u32]
+    gain: Array[i32]
+    winner: Array[u32]
 
 
 @function
-def spot(p: i32, spread: Const[i32]) -> i32:
-    """Where tour word ``p`` lies: spread over the memory banks if lanes would otherwise meet on few of them."""
-    return p + (p >> 5) if spread != 0 else p
+def distance(a: i32, b: i32, one: Climb) -> i32:
+    """The distance of two cities."""
+    return i32(one.distances[a * one.n + b])
 
 
 @function
-def fetch_rows(
-    pairs: Array[u32],
-    words: Array[u32],
-    fetched: Array[u32],
-    tile: i32,
-    n: Const[i32],
-    rows: Const[i32],
-    spread: Const[i32],
-):
+def spot(p: i32, one: Climb) -> i32:
+    """Where tour word ``p`` lies."""
+    return p + (p >> 5) if one.shape.spread else p
+
+
+@function
+def word_at(p: i32, one: Climb) -> u32:
+    """Tour word ``p``."""
+    return one.words[spot(p, one)]
+
+
+@function
+def put_word(p: i32, word: u32, one: Climb):
+    """Write tour word ``p``, and again where the window runs beyond the end; word n is word 0 too."""
+    one.words[spot(p, one)] = word
+    if p <= one.tiles * one.shape.rows + team_size() * one.shape.diagonals - one.n:
+        one.words[spot(p + one.n, one)] = word
+    if p == one.n:
+        one.words[0] = word
+
+
+@function
+def load(climber: u32, climbs: Climbs, one: Climb):
+    """Take over a start tour."""
+    begin = i32(climber) * one.n
+    for p in range(1 + lane(), one.n + 1, team_size()):
+        here = i32(climbs.tours[begin + wrapped(p, one.n)])
+        put_word(p, tour_word(here, distance(i32(climbs.tours[begin + p - 1]), here, one)), one)
+    barrier()
+
+
+@function
+def joined(p: i32, q: i32, one: Climb) -> u32:
+    """The tour word of the city at ``q``, if it follows the city at ``p``."""
+    here = city(word_at(q, one))
+    return tour_word(here, distance(city(word_at(p, one)), here, one))
+
+
+@function
+def apply(move: u64, one: Climb):
+    """Reverse positions i+1..j, by way of the room for tiles: word j + 1 changes too, whose edge is a new one."""
+    i, j = first_of(move), second_of(move)
+    for p in range(i + 2 + lane(), j + 1, team_size()):
+        mirrored = i + 1 + j - p
+        one.staged[p] = tour_word(city(word_at(mirrored, one)), edge(word_at(mirrored + 1, one)))
+    if lane() == 0:
+        one.staged[i + 1] = joined(i, j, one)
+        one.staged[j + 1] = joined(i + 1, j + 1, one)
+    barrier()
+    for p in range(i + 1 + lane(), j + 2, team_size()):
+        put_word(p, one.staged[p], one)
+    barrier()
+
+
+# --- the sweep ---
+
+
+@function
+def fetch_rows(tile: i32, fetched: Array[u32], one: Climb):
     """Read this lane's part of a tile's rows from global memory into registers."""
-    for r in unroll(rows):
-        start = city(words[spot(tile * rows + r, spread)]) * ((n + 1) // 2)
-        for s in unroll(((n + 1) // 2 + team_size() - 1) // team_size()):
+    for r in unroll(one.shape.rows):
+        start = city(word_at(tile * one.shape.rows + r, one)) * one.half
+        for s in unroll(one.share):
             m = lane() + s * team_size()
-            if m < (n + 1) // 2:
-                fetched[r * (((n + 1) // 2 + team_size() - 1) // team_size()) + s] = pairs[start + m]
+            if m < one.half:
+                fetched[r * one.share + s] = one.pairs[start + m]
 
 
 @function
-def stage_rows(staged: Array[u32], fetched: Array[u32], place: i32, n: Const[i32], rows: Const[i32]):
+def stage_rows(place: i32, fetched: Array[u32], one: Climb):
     """Write fetched rows into shared memory, two rows to a word."""
-    for pair in unroll(rows // 2):
-        start = (place * (rows // 2) + pair) * 2 * ((n + 1) // 2)
-        for s in unroll(((n + 1) // 2 + team_size() - 1) // team_size()):
+    for pair in unroll(one.shape.rows // 2):
+        start = (place * (one.shape.rows // 2) + pair) * 2 * one.half
+        for s in unroll(one.share):
             m = lane() + s * team_size()
-            if m < (n + 1) // 2:
-                one = fetched[2 * pair * (((n + 1) // 2 + team_size() - 1) // team_size()) + s]
-                two = fetched[(2 * pair + 1) * (((n + 1) // 2 + team_size() - 1) // team_size()) + s]
-                staged[start + m] = (one & 0xFFFF) | (two << 16)
-                staged[start + (n + 1) // 2 + m] = (one >> 16) | (two & 0xFFFF0000)
+            if m < one.half:
+                upper = fetched[2 * pair * one.share + s]
+                lower = fetched[(2 * pair + 1) * one.share + s]
+                one.staged[start + m] = (upper & 0xFFFF) | (lower << 16)
+                one.staged[start + one.half + m] = (upper >> 16) | (lower & 0xFFFF0000)
+
+
+@function
+def top_of_tile(tile: i32, window: Array[u32], before: Array[i32], one: Climb) -> i32:
+    """The largest gain of this lane's diagonals in a tile; ``before`` are the distances of the row before, then after.
+
+    The window holds the tour words of the tile's columns.
+    """
+    columns = local_array(one.shape.diagonals + 1, u32)
+    top = FAR_BELOW
+    for pair in unroll(one.shape.rows // 2):
+        start = ((tile & 1) * (one.shape.rows // 2) + pair) * 2 * one.half
+        for m in unroll(one.shape.diagonals + 1):
+            columns[m] = one.staged[start + city(window[2 * pair + m])]
+        upper, lower = FAR_BELOW, FAR_BELOW
+        for q in unroll(one.shape.diagonals):
+            near, far = i32(columns[q] & 0xFFFF), i32(columns[q + 1] >> 16)
+            upper = max(upper, edge(window[2 * pair + q]) - before[q] - near)
+            lower = max(lower, edge(window[2 * pair + q + 1]) - near - far)
+            before[q] = far
+        top = max(top, upper + edge(word_at(tile * one.shape.rows + 2 * pair, one)))
+        top = max(top, lower + edge(word_at(tile * one.shape.rows + 2 * pair + 1, one)))
+    return top
+
+
+@function
+def sweep(one: Climb) -> u64:
+    """This lane's largest gain, and below it the first and the last tile that reach it, 16 bits each."""
+    fetched = local_array(one.shape.rows * one.share, u32)
+    window = local_array(one.shape.diagonals + one.shape.rows - 1, u32)
+    before = local_array(one.shape.diagonals, i32)
+    mine = 2 + lane() * one.shape.diagonals
+    most, earliest, latest = 0, 0, 0
+    fetch_rows(0, fetched, one)
+    stage_rows(0, fetched, one)
+    for q in unroll(one.shape.diagonals):
+        before[q] = NO_PAIR_YET
+    for m in unroll(one.shape.diagonals - 1):
+        window[one.shape.rows + m] = word_at(mine + m, one)
+    barrier()
+    for tile in range(one.tiles):
+        if tile + 1 < one.tiles:
+            fetch_rows(tile + 1, fetched, one)
+        for m in unroll(one.shape.diagonals - 1):
+            window[m] = window[one.shape.rows + m]
+        for m in unroll(one.shape.diagonals - 1, one.shape.diagonals + one.shape.rows - 1):
+            window[m] = word_at(tile * one.shape.rows + mine + m, one)
+        top = top_of_tile(tile, window, before, one)
+        if top >= most:
+            if top > most:
+                earliest = tile
+            latest = tile
+            most = top
+        if tile + 1 < one.tiles:
+            stage_rows((tile + 1) & 1, fetched, one)
+        barrier()
+    return (u64(most) << 32) | (u64(earliest) << 16) | u64(latest)
+
+
+@function
+def locate(gain: i32, earliest: i32, latest: i32, one: Climb):
+    """Read this lane's tiles again that hold the maximum, and enter the move of the smallest key."""
+    mine = 2 + lane() * one.shape.diagonals
+    for r in range(max(earliest * one.shape.rows, 1), (latest + 1) * one.shape.rows):
+        here, after = word_at(r - 1, one), word_at(r, one)
+        for q in range(one.shape.diagonals):
+            there, beyond = word_at(r + mine + q - 1, one), word_at(r + mine + q, one)
+            joined = distance(city(here), city(there), one) + distance(city(after), city(beyond), one)
+            if edge(after) + edge(beyond) - joined == gain:
+                i, j = wrapped(r - 1, one.n), wrapped(r - 1 + mine + q, one.n)
+                atomic_min(one.winner, 0, move_key(min(i, j), max(i, j)))
+
+
+@function
+def scan(last: u64, one: Climb) -> u64:
+    """The best move."""
+    if lane() == 0:
+        one.gain[0] = 0
+        one.winner[0] = NO_KEY
+    mine = sweep(one)
+    most = i32(mine >> 32)
+    if most > 0:
+        atomic_max(one.gain, 0, most)
+    barrier()
+    gain = one.gain[0]
+    if gain == 0:
+        return NO_MOVE
+    if most == gain:
+        locate(gain, i32((mine >> 16) & 0xFFFF), i32(mine & 0xFFFF), one)
+    barrier()
+    return move_word(gain, one.winner[0])
+
+
+@function
+def city_at(p: i32, one: Climb) -> i32:
+    """The city at a position."""
+    return city(word_at(p, one))
+
+
+@function
+def edge_at(p: i32, one: Climb) -> i32:
+    """The length of the edge that leads to a position."""
+    return edge(word_at(p, one))
+
+
+climb = climbing(load, scan, apply, city_at, edge_at)
 
 
 @kernel
-def climb_tiles(
-    distances: Array[u16],
-    pairs: Array[u32],
-    tours: Array[u16],
-    n: Const[i32],
-    diagonals: Const[i32],
-    rows: Const[i32],
-    spread: Const[i32],
-    climbers: i32,
-    first: u64,
-    ticket: Array[u32],
-    best: Array[u64],
-    totals: Array[u64],
-):
-    """Climb from each of ``tours`` to a local optimum; a team climbs one tour at a time.
-
-    Tour words are those of `two_opt_window.climb_window`.
+def climb_tiles(climbs: CountedClimbs, distances: Array[u16], pairs: Array[u32], shape: Tiles):
+    """Climb from each of ``climbs.tours`` to a local optimum; a team climbs one tour at a time.
 
     Parameters
     ----------
+    climbs
+        See `core.kernels.two_opt`.
     distances : Array, n * n
     pairs : Array, n * M with M = ceil(n / 2)
         d(r, m) | d(r, m + M) << 16.
-    tours : Array, climbers * n
-        Start tours in, local optima out.
-    diagonals
-        Consecutive k per lane; the team's together reach n / 2.
-    rows
-        Rows of a tile, even.
-    spread
-        Not 0 spreads the tour over the memory banks, for even ``diagonals``.
-    ticket, best, totals
-        As in `core.kernels.two_opt_pruned.climb_pruned`.
 
     """
-    staged = shared_array(rows * 2 * ((n + 1) // 2), u32)
-    words = shared_array(
-        ((n + rows) // rows * rows + team_size() * diagonals + 2)
-        + ((n + rows) // rows * rows + team_size() * diagonals + 2) // 32
-        + 1,
-        u32,
+    one = Climb(
+        climbs.n,
+        (climbs.n + 1) // 2,
+        ((climbs.n + 1) // 2 + team_size() - 1) // team_size(),
+        (climbs.n + shape.rows) // shape.rows,
+        shape,
+        distances,
+        pairs,
+        shared_array(shape.rows * 2 * ((climbs.n + 1) // 2), u32),
+        shared_array(
+            ((climbs.n + shape.rows) // shape.rows * shape.rows + team_size() * shape.diagonals + 2)
+            + ((climbs.n + shape.rows) // shape.rows * shape.rows + team_size() * shape.diagonals + 2) // 32
+            + 1,
+            u32,
+        ),
+        shared_array(1, i32),
+        shared_array(1, u32),
     )
-    turn = shared_array(1, u32)
-    largest = shared_array(1, i32)
-    winner = shared_array(1, u32)
-    length = shared_array(1, u32)
-    renewed = local_array((n + team_size() - 1) // team_size(), u32)
-    fetched = local_array(rows * (((n + 1) // 2 + team_size() - 1) // team_size()), u32)
-    window = local_array(diagonals + rows - 1, u32)
-    before = local_array(diagonals, i32)
-    columns = local_array(diagonals + 1, u32)
-
-    tiles = (n + rows) // rows
-    beyond = tiles * rows + team_size() * diagonals - n
-    mine = 2 + lane() * diagonals
-    fresh = True
-    climber, steps = u32(0), u32(0)
-    if lane() == 0:
-        turn[0] = atomic_add(ticket, 0, u32(1))
-        winner[0] = NO_MOVE
-        length[0] = u32(0)
-    barrier()
-    while True:
-        # Words low..high change: all of a new climber's, or those that the winning move reverses. First read ...
-        low, high = 1, n
-        if fresh:
-            climber, steps, fresh = turn[0], u32(0), False
-            if climber >= u32(climbers):
-                break
-            start = i32(climber) * n
-            for m in unroll((n + team_size() - 1) // team_size()):
-                p = 1 + lane() + m * team_size()
-                if p <= n:
-                    here = i32(tours[start + wrapped(p, n)])
-                    reach = distances[i32(tours[start + p - 1]) * n + here]
-                    renewed[m] = u32(here) | (u32(reach) << 16)
-        else:
-            i, j = i32(winner[0] >> 16), i32(winner[0] & 0xFFFF)
-            low, high = i + 1, j + 1
-            for m in unroll((n + team_size() - 1) // team_size()):
-                p = low + lane() + m * team_size()
-                if p <= high:
-                    here = city(words[spot(p if p == high else low + j - p, spread)])
-                    reach = u32(0)
-                    if p == low:
-                        reach = u32(distances[city(words[spot(i, spread)]) * n + here])
-                    elif p == high:
-                        reach = u32(distances[city(words[spot(low, spread)]) * n + here])
-                    else:
-                        reach = words[spot(low + j - p + 1, spread)] >> 16
-                    renewed[m] = u32(here) | (reach << 16)
-        barrier()
-        # ... then write.
-        for m in unroll((n + team_size() - 1) // team_size()):
-            p = low + lane() + m * team_size()
-            if p <= high:
-                words[spot(p, spread)] = renewed[m]
-                if p <= beyond:
-                    words[spot(p + n, spread)] = renewed[m]
-                if p == n:
-                    words[0] = renewed[m]
-        if lane() == 0:
-            largest[0] = 0
-            winner[0] = NO_MOVE
-            length[0] = u32(0)
-        barrier()
-        # The scan: the largest gain of this lane, and the first and last tile that reach it.
-        most, earliest, latest = 0, 0, 0
-        fetch_rows(pairs, words, fetched, 0, n, rows, spread)
-        stage_rows(staged, fetched, 0, n, rows)
-        for q in unroll(diagonals):
-            before[q] = NO_PAIR_YET
-        for m in unroll(diagonals - 1):
-            window[rows + m] = words[spot(mine + m, spread)]
-        barrier()
-        for tile in range(tiles):
-            if tile + 1 < tiles:
-                fetch_rows(pairs, words, fetched, tile + 1, n, rows, spread)
-            for m in unroll(diagonals - 1):
-                window[m] = window[rows + m]
-            for m in unroll(diagonals - 1, diagonals + rows - 1):
-                window[m] = words[spot(tile * rows + mine + m, spread)]
-            top = FAR_BELOW
-            for pair in unroll(rows // 2):
-                start = ((tile & 1) * (rows // 2) + pair) * 2 * ((n + 1) // 2)
-                for m in unroll(diagonals + 1):
-                    columns[m] = staged[start + city(window[2 * pair + m])]
-                upper, lower = FAR_BELOW, FAR_BELOW
-                for q in unroll(diagonals):
-                    near, far = i32(columns[q] & 0xFFFF), i32(columns[q + 1] >> 16)
-                    upper = max(upper, edge(window[2 * pair + q]) - before[q] - near)
-                    lower = max(lower, edge(window[2 * pair + q + 1]) - near - far)
-                    before[q] = far
-                top = max(top, upper + edge(words[spot(tile * rows + 2 * pair, spread)]))
-                top = max(top, lower + edge(words[spot(tile * rows + 2 * pair + 1, spread)]))
-            if top >= most:
-                if top > most:
-                    earliest = tile
-                latest = tile
-                most = top
-            if tile + 1 < tiles:
-                stage_rows(staged, fetched, (tile + 1) & 1, n, rows)
-            barrier()
-        if most > 0:
-            atomic_max(largest, 0, most)
-        barrier()
-        gain = largest[0]
-        steps += 1
-        if gain == 0:
-            fresh = True
-            part = u32(0)
-            for p in range(1 + lane(), n + 1, team_size()):
-                part += words[spot(p, spread)] >> 16
-                tours[i32(climber) * n + wrapped(p, n)] = u16(words[spot(p, spread)] & 0xFFFF)
-            atomic_add(length, 0, part)
-            barrier()
-            if lane() == 0:
-                finish_climb(first + u64(climber), first, length[0], steps, best, totals)
-                turn[0] = atomic_add(ticket, 0, u32(1))
-        elif most == gain:
-            for r in range(max(earliest * rows, 1), (latest + 1) * rows):
-                one, two = words[spot(r - 1, spread)], words[spot(r, spread)]
-                for q in range(diagonals):
-                    three, four = words[spot(r + mine + q - 1, spread)], words[spot(r + mine + q, spread)]
-                    ahead = i32(distances[city(one) * n + city(three)])
-                    behind = i32(distances[city(two) * n + city(four)])
-                    if edge(two) + edge(four) - ahead - behind == gain:
-                        i, j = wrapped(r - 1, n), wrapped(r - 1 + mine + q, n)
-                        atomic_min(winner, 0, move_key(u32(min(i, j)), u32(max(i, j))))
-        barrier()
+    turn = Turn(shared_array(1, u32), shared_array(1, u32))
+    climb(climbs, one, turn)

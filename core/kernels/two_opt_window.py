@@ -4,17 +4,22 @@ The neighbourhood is swept by diagonals, j = i + k. A lane owns consecutive k an
 every pair costs one new distance (the other is that of the row before), and all lanes of a climber read one row of the
 table. The scan keeps only the largest gain of every chunk of rows; the chunks that hold the maximum are read again to
 find the move itself, which keeps the order of moves out of the inner loop.
+
+Climbers of a team meet at the same barriers while one begins, one steps and one ends, so their loop is not that of
+`core.kernels.two_opt.climbing`, which climbs one tour at a time.
 """
 
 from __future__ import annotations
 
-from core.kernels.two_opt import finish_climb, move_key
+from core.kernels.two_opt import CountedClimbs, count_climb, move_key
 from core.lang import (
     Array,
     Const,
     atomic_add,
     atomic_min,
     barrier,
+    boolean,
+    bundle,
     function,
     i32,
     kernel,
@@ -31,7 +36,51 @@ from core.lang import (
 )
 
 FAR_BELOW = -(1 << 20)
-NO_MOVE = u32(0xFFFFFFFF)
+"""Less than any gain of distances of 16 bits."""
+NO_KEY = u32(0xFFFFFFFF)
+
+
+@bundle
+class Groups:
+    """How a team is shared out: ``lanes`` lanes climb one tour.
+
+    A lane owns ``diagonals`` consecutive k from 2 on; together all k up to n / 2, or all but n / 2 of an even n. A
+    chunk has ``rows`` rows; there are fewer than 127. A climber has ``stride`` words of the team's memory, at least
+    chunks * rows + lanes * diagonals + 2.
+    """
+
+    lanes: Const[i32]
+    diagonals: Const[i32]
+    rows: Const[i32]
+    stride: Const[i32]
+
+
+@bundle
+class Climber:
+    """A lane's view of the team's memory: it is the ``member``-th of the lanes of climber ``group``.
+
+    Tour word p of the climber (1..n, and on beyond n for the window) is ``words[base + p]``: city t_p, and above it
+    d(t_p-1, t_p). ``maxima`` has a word for every lane, see `maximum`; ``winner``, ``taken`` (the climber to take over
+    next) and ``length`` one for every climber of the team; ``done[0]`` counts those that find no climb left.
+
+    A sweep has ``chunks`` chunks of rows; a lane has ``share`` words of the tour, and ``alone`` rows of k = n / 2.
+    """
+
+    n: Const[i32]
+    chunks: Const[i32]
+    share: Const[i32]
+    alone: Const[i32]
+    shape: Groups
+    group: i32
+    member: i32
+    base: i32
+    table: Array[u16]
+    words: Array[u32]
+    maxima: Array[u32]
+    winner: Array[u32]
+    taken: Array[u32]
+    length: Array[u32]
+    done: Array[i32]
 
 
 @function
@@ -47,6 +96,12 @@ def edge(word: u32) -> i32:
 
 
 @function
+def tour_word(here: i32, reach: i32) -> u32:
+    """A tour word: a city, and the length of the edge that leads to it."""
+    return u32(here) | (u32(reach) << 16)
+
+
+@function
 def wrapped(p: i32, n: Const[i32]) -> i32:
     """A position of the closed tour."""
     once = p - n if p >= n else p
@@ -54,224 +109,289 @@ def wrapped(p: i32, n: Const[i32]) -> i32:
 
 
 @function
-def offer(
-    words: Array[u32],
-    table: Array[u16],
-    base: i32,
-    n: Const[i32],
-    i: i32,
-    j: i32,
-    gain: i32,
-    winner: Array[u32],
-    g: i32,
-):
-    """Enter the move between positions i and j for climber ``g`` if its gain is ``gain`` and its order the smallest."""
-    ahead = i32(table[city(words[base + i]) * n + city(words[base + j])])
-    behind = i32(table[city(words[base + i + 1]) * n + city(words[base + j + 1])])
-    if edge(words[base + i + 1]) + edge(words[base + j + 1]) - ahead - behind == gain:
-        one, other = wrapped(i, n), wrapped(j, n)
-        atomic_min(winner, g, move_key(u32(min(one, other)), u32(max(one, other))))
+def distance(a: i32, b: i32, one: Climber) -> i32:
+    """The distance of two cities."""
+    return i32(one.table[a * one.n + b])
 
 
-@kernel
-def climb_window(
-    distances: Array[u16],
-    tours: Array[u16],
-    n: Const[i32],
-    lanes: Const[i32],
-    diagonals: Const[i32],
-    rows: Const[i32],
-    stride: Const[i32],
-    climbers: i32,
-    first: u64,
-    ticket: Array[u32],
-    best: Array[u64],
-    totals: Array[u64],
-):
-    """Climb from each of ``tours`` to a local optimum; ``lanes`` lanes climb one tour.
+# --- what changes before a scan ---
 
-    Tour word p (1..n, and on beyond n for the window) is city t_p | d(t_p-1, t_p) << 16.
 
-    Parameters
-    ----------
-    distances : Array, n * n
-    tours : Array, climbers * n
-        Start tours in, local optima out.
-    lanes, diagonals
-        A lane owns ``diagonals`` consecutive k from 2 on; together all k up to n / 2, or all but n / 2 of an even n.
-    rows
-        Rows of a chunk; fewer than 127 chunks.
-    stride
-        Words per climber, at least chunks * rows + lanes * diagonals + 2.
-    ticket, best, totals
-        As in `core.kernels.two_opt_pruned.climb_pruned`.
+@function
+def start_word(p: i32, climber: u32, climbs: CountedClimbs, one: Climber) -> u32:
+    """Tour word ``p`` of a climber's start tour."""
+    begin = i32(climber) * one.n
+    here = i32(climbs.tours[begin + wrapped(p, one.n)])
+    return tour_word(here, distance(i32(climbs.tours[begin + p - 1]), here, one))
 
+
+@function
+def reversed_word(p: i32, low: i32, high: i32, one: Climber) -> u32:
+    """Tour word ``p`` after cities ``low`` to ``high`` - 1 are reversed, which changes the edge to ``high`` too."""
+    mirrored = one.base + low + high - 1 - p
+    here = city(one.words[one.base + p if p == high else mirrored])
+    reach = 0
+    if p == low:
+        reach = distance(city(one.words[one.base + low - 1]), here, one)
+    elif p == high:
+        reach = distance(city(one.words[one.base + low]), here, one)
+    else:
+        reach = edge(one.words[mirrored + 1])
+    return tour_word(here, reach)
+
+
+@function
+def renew(climber: u32, fresh: boolean, busy: boolean, climbs: CountedClimbs, one: Climber):
+    """Write the words of a fresh climber's start tour, or those that the winning move changes; all are read first.
+
+    Then the climber's shared words are ready for a scan, and for a fresh climber the next one is taken.
     """
-    table = shared_array(n * n, u16)
-    words = shared_array(team_size() // lanes * stride, u32)
-    maxima = shared_array(team_size(), u32)
-    winner = shared_array(team_size() // lanes, u32)
-    taken = shared_array(team_size() // lanes, u32)
-    lengths = shared_array(team_size() // lanes, u32)
-    finished = shared_array(1, i32)
-    renewed = local_array((n + lanes - 1) // lanes, u32)
-    column = local_array(diagonals, i32)
-    length = local_array(diagonals, i32)
-    before = local_array(diagonals, i32)
+    renewed = local_array(one.share, u32)
+    low, high = 1, 0
+    if busy and fresh:
+        high = one.n
+        for m in unroll(one.share):
+            p = 1 + one.member + m * one.shape.lanes
+            if p <= high:
+                renewed[m] = start_word(p, climber, climbs, one)
+    elif busy:
+        low, high = i32(one.winner[one.group] >> 16) + 1, i32(one.winner[one.group] & 0xFFFF) + 1
+        for m in unroll(one.share):
+            p = low + one.member + m * one.shape.lanes
+            if p <= high:
+                renewed[m] = reversed_word(p, low, high, one)
+    barrier()
+    for m in unroll(one.share):
+        p = low + one.member + m * one.shape.lanes
+        if p <= high:
+            one.words[one.base + p] = renewed[m]
+            if p <= one.chunks * one.shape.rows + one.shape.lanes * one.shape.diagonals + 1 - one.n:
+                one.words[one.base + p + one.n] = renewed[m]
+            if p == one.n:
+                one.words[one.base] = renewed[m]
+    if one.member == 0:
+        one.winner[one.group] = NO_KEY
+        one.length[one.group] = u32(0)
+        if fresh:
+            one.taken[one.group] = atomic_add(climbs.ticket, 0, u32(1))
+    barrier()
 
-    chunks = (n + rows - 1) // rows
-    beyond = chunks * rows + lanes * diagonals + 1 - n
-    alone = (n // 2 + lanes - 1) // lanes
-    group, member = lane() // lanes, lane() % lanes
-    base = group * stride
-    mine = base + 2 + member * diagonals
-    for i in range(lane(), n * n, team_size()):
-        table[i] = distances[i]
-    if lane() == 0:
-        finished[0] = 0
-    if member == 0:
-        taken[group] = atomic_add(ticket, 0, u32(1))
-        lengths[group] = u32(0)
-        winner[group] = NO_MOVE
+
+# --- the scan ---
+
+
+@function
+def maximum(gain: i32, earliest: i32, latest: i32) -> u32:
+    """A lane's maximum in one word: the gain, and below it the first and the last chunk that reach it."""
+    return (u32(gain) << 14) | (u32(earliest) << 7) | u32(latest)
+
+
+@function
+def gain_of(word: u32) -> i32:
+    """The gain of a maximum."""
+    return i32(word >> 14)
+
+
+@function
+def earliest_of(word: u32) -> i32:
+    """The first chunk that reaches a maximum."""
+    return i32((word >> 7) & 127)
+
+
+@function
+def latest_of(word: u32) -> i32:
+    """The last chunk that reaches a maximum."""
+    return i32(word & 127)
+
+
+@function
+def top_of_half(one: Climber) -> i32:
+    """The largest gain of this lane's rows of the diagonal k = n / 2, which holds every pair twice."""
+    top = FAR_BELOW
+    begin = one.base + one.member * one.alone
+    near, far = one.words[begin], one.words[begin + one.n // 2]
+    last = distance(city(near), city(far), one)
+    for r in unroll(one.alone):
+        near, far = one.words[begin + r + 1], one.words[begin + r + 1 + one.n // 2]
+        ahead = distance(city(near), city(far), one)
+        top = max(top, edge(near) + edge(far) - last - ahead)
+        last = ahead
+    return top
+
+
+@function
+def scan(one: Climber) -> u32:
+    """The `maximum` of this lane's diagonals, by chunks of rows; the last chunk is its part of k = n / 2."""
+    column = local_array(one.shape.diagonals, i32)
+    length = local_array(one.shape.diagonals, i32)
+    before = local_array(one.shape.diagonals, i32)
+    mine = one.base + 2 + one.member * one.shape.diagonals
+    row = city(one.words[one.base]) * one.n
+    for q in unroll(one.shape.diagonals):
+        column[q] = city(one.words[mine + q])
+        length[q] = edge(one.words[mine + q])
+        before[q] = i32(one.table[row + column[q]])
+    most, earliest, latest = 0, 0, 0
+    for chunk in range(one.chunks):
+        top = FAR_BELOW
+        for r in unroll(one.shape.rows):
+            word = one.words[one.base + chunk * one.shape.rows + r + 1]
+            row = city(word) * one.n
+            ahead = one.words[mine + one.shape.diagonals + chunk * one.shape.rows + r]
+            across = FAR_BELOW
+            for q in unroll(one.shape.diagonals):
+                if q + 1 < one.shape.diagonals:
+                    column[q] = column[q + 1]
+                    length[q] = length[q + 1]
+                else:
+                    column[q] = city(ahead)
+                    length[q] = edge(ahead)
+                entry = i32(one.table[row + column[q]])
+                across = max(across, length[q] - before[q] - entry)
+                before[q] = entry
+            top = max(top, across + edge(word))
+        if top >= most:
+            if top > most:
+                earliest = chunk
+            latest = chunk
+            most = top
+    if one.n % 2 == 0 and 2 + one.shape.lanes * one.shape.diagonals == one.n // 2:
+        top = top_of_half(one)
+        if top >= most:
+            if top > most:
+                earliest = one.chunks
+            latest = one.chunks
+            most = top
+    return maximum(most, earliest, latest)
+
+
+@function
+def best_of_group(one: Climber) -> u64:
+    """The largest of a climber's maxima, and above it the member that alone reaches its gain, else `lanes`."""
+    largest = u32(0)
+    owner = one.shape.lanes
+    for o in unroll(one.shape.lanes):
+        candidate = one.maxima[one.group * one.shape.lanes + o]
+        if gain_of(candidate) == gain_of(largest):
+            owner = one.shape.lanes
+        elif candidate > largest:
+            owner = o
+            largest = candidate
+    return (u64(owner) << 32) | u64(largest)
+
+
+# --- the winning move ---
+
+
+@function
+def offer(i: i32, j: i32, gain: i32, one: Climber):
+    """Enter the move between positions i and j if its gain is ``gain`` and its key the smallest."""
+    here, there = one.words[one.base + i], one.words[one.base + j]
+    after, beyond = one.words[one.base + i + 1], one.words[one.base + j + 1]
+    joined = distance(city(here), city(there), one) + distance(city(after), city(beyond), one)
+    if edge(after) + edge(beyond) - joined == gain:
+        p, q = wrapped(i, one.n), wrapped(j, one.n)
+        atomic_min(one.winner, one.group, move_key(min(p, q), max(p, q)))
+
+
+@function
+def locate(mine: u32, largest: u32, owner: i32, one: Climber):
+    """Read the chunks again that hold the maximum, and enter the move.
+
+    Is it one chunk of one lane, then all lanes of the climber share its pairs; else each lane reads its own chunks.
+    """
+    gain = gain_of(largest)
+    is_one = owner < one.shape.lanes and earliest_of(largest) == latest_of(largest)
+    begin = earliest_of(largest if is_one else mine)
+    end = begin if is_one else latest_of(mine) if gain_of(mine) == gain else -1
+    whose = owner if is_one else one.member
+    for chunk in range(begin, end + 1):
+        pairs = one.alone if chunk == one.chunks else one.shape.rows * one.shape.diagonals
+        for m in range(one.member if is_one else 0, pairs, one.shape.lanes if is_one else 1):
+            if chunk == one.chunks:
+                i = whose * one.alone + m
+                offer(i, i + one.n // 2, gain, one)
+            else:
+                i = chunk * one.shape.rows + m // one.shape.diagonals
+                offer(i, i + 2 + whose * one.shape.diagonals + m % one.shape.diagonals, gain, one)
+
+
+@function
+def hand_out(climber: u32, climbs: CountedClimbs, one: Climber):
+    """Write a local optimum back, and add up its edges."""
+    length = u32(0)
+    for p in range(1 + one.member, one.n + 1, one.shape.lanes):
+        word = one.words[one.base + p]
+        length += u32(edge(word))
+        climbs.tours[i32(climber) * one.n + wrapped(p, one.n)] = u16(city(word))
+    atomic_add(one.length, one.group, length)
+
+
+@function
+def climb(climbs: CountedClimbs, one: Climber):
+    """Iterative hill climbing by the climbers of a team, in lockstep until none of them finds a climb left."""
     fresh, busy = True, False
     climber, steps = u32(0), u32(0)
     barrier()
     while True:
-        # Words low..high change: all of a new climber's, or those that the winning move reverses. First read ...
-        low, high, fetch = 1, 0, False
         if fresh:
-            if busy and member == 0:
-                finish_climb(first + u64(climber), first, lengths[group], steps, best, totals)
-            climber = taken[group]
-            fresh, fetch, steps = False, True, u32(0)
-            busy = climber < u32(climbers)
-            if busy:
-                high = n
-                start = i32(climber) * n
-                for m in unroll((n + lanes - 1) // lanes):
-                    p = 1 + member + m * lanes
-                    if p <= n:
-                        here = i32(tours[start + wrapped(p, n)])
-                        renewed[m] = u32(here) | (u32(table[i32(tours[start + p - 1]) * n + here]) << 16)
-            elif member == 0:
-                atomic_add(finished, 0, 1)
-        elif busy:
-            i, j = i32(winner[group] >> 16), i32(winner[group] & 0xFFFF)
-            low, high = i + 1, j + 1
-            for m in unroll((n + lanes - 1) // lanes):
-                p = low + member + m * lanes
-                if p <= high:
-                    here = city(words[base + (p if p == high else low + j - p)])
-                    reach = 0
-                    if p == low:
-                        reach = i32(table[city(words[base + i]) * n + here])
-                    elif p == high:
-                        reach = i32(table[city(words[base + low]) * n + here])
-                    else:
-                        reach = edge(words[base + low + j - p + 1])
-                    renewed[m] = u32(here) | (u32(reach) << 16)
-        barrier()
-        # ... then write.
-        for m in unroll((n + lanes - 1) // lanes):
-            p = low + member + m * lanes
-            if p <= high:
-                words[base + p] = renewed[m]
-                if p <= beyond:
-                    words[base + p + n] = renewed[m]
-                if p == n:
-                    words[base] = renewed[m]
-        if member == 0:
-            winner[group] = NO_MOVE
-            lengths[group] = u32(0)
-            if fetch:
-                taken[group] = atomic_add(ticket, 0, u32(1))
-        barrier()
-        if finished[0] == team_size() // lanes:
+            if busy and one.member == 0:
+                count_climb(climber, one.length[one.group], steps, climbs)
+            climber, steps = one.taken[one.group], u32(0)
+            busy = climber < u32(climbs.count)
+            if not busy and one.member == 0:
+                atomic_add(one.done, 0, 1)
+        renew(climber, fresh, busy, climbs, one)
+        fresh = False
+        if one.done[0] == team_size() // one.shape.lanes:
             break
-        # The scan: the largest gain of this lane, and the first and last chunk that reach it.
-        most, earliest, latest = 0, 0, 0
-        if busy:
-            row = city(words[base]) * n
-            for q in unroll(diagonals):
-                column[q] = city(words[mine + q])
-                length[q] = edge(words[mine + q])
-                before[q] = i32(table[row + column[q]])
-            for chunk in range(chunks):
-                top = FAR_BELOW
-                for r in unroll(rows):
-                    word = words[base + chunk * rows + r + 1]
-                    row = city(word) * n
-                    ahead = words[mine + diagonals + chunk * rows + r]
-                    across = FAR_BELOW
-                    for q in unroll(diagonals):
-                        if q + 1 < diagonals:
-                            column[q] = column[q + 1]
-                            length[q] = length[q + 1]
-                        else:
-                            column[q] = city(ahead)
-                            length[q] = edge(ahead)
-                        distance = i32(table[row + column[q]])
-                        across = max(across, length[q] - before[q] - distance)
-                        before[q] = distance
-                    top = max(top, across + edge(word))
-                if top >= most:
-                    if top > most:
-                        earliest = chunk
-                    latest = chunk
-                    most = top
-            if n % 2 == 0 and 2 + lanes * diagonals == n // 2:
-                # The diagonal k = n / 2 holds every pair twice: half of its rows, consecutive ones for each lane.
-                top = FAR_BELOW
-                near, far = words[base + member * alone], words[base + member * alone + n // 2]
-                last = i32(table[city(near) * n + city(far)])
-                for r in unroll((n // 2 + lanes - 1) // lanes):
-                    near = words[base + member * alone + r + 1]
-                    far = words[base + member * alone + r + 1 + n // 2]
-                    distance = i32(table[city(near) * n + city(far)])
-                    top = max(top, edge(near) + edge(far) - last - distance)
-                    last = distance
-                if top >= most:
-                    if top > most:
-                        earliest = chunks
-                    latest = chunks
-                    most = top
-        maxima[lane()] = (u32(most) << 8) | (u32(earliest) << 1) | (u32(1) if earliest != latest else u32(0))
+        mine = scan(one) if busy else u32(0)
+        one.maxima[lane()] = mine
         barrier()
-        largest = u32(0)
-        owner, owners = 0, 0
-        for o in unroll(lanes):
-            candidate = maxima[group * lanes + o]
-            if candidate >> 8 == largest >> 8:
-                owners += 1
-            elif candidate >> 8 > largest >> 8:
-                owners = 1
-            if candidate > largest:
-                owner = o
-                largest = candidate
-        gain = i32(largest >> 8)
+        best = best_of_group(one)
         if busy:
             steps += 1
-            if gain == 0:
-                fresh = True
-                part = u32(0)
-                for p in range(1 + member, n + 1, lanes):
-                    part += words[base + p] >> 16
-                    tours[i32(climber) * n + wrapped(p, n)] = u16(words[base + p] & 0xFFFF)
-                atomic_add(lengths, group, part)
+            fresh = gain_of(u32(best)) == 0
+            if fresh:
+                hand_out(climber, climbs, one)
             else:
-                # One chunk of one lane holds the maximum, and all lanes share its pairs; or each lane reads its own.
-                shared = owners == 1 and (largest & 1) == 0
-                begin = i32((largest >> 1) & 127) if shared else earliest
-                end = begin if shared else latest if most == gain else -1
-                whose = owner if shared else member
-                for chunk in range(begin, end + 1):
-                    pairs = alone if chunk == chunks else rows * diagonals
-                    for m in range(member if shared else 0, pairs, lanes if shared else 1):
-                        if chunk == chunks:
-                            i = whose * alone + m
-                            offer(words, table, base, n, i, i + n // 2, gain, winner, group)
-                        else:
-                            i = chunk * rows + m // diagonals
-                            j = i + 2 + whose * diagonals + m % diagonals
-                            offer(words, table, base, n, i, j, gain, winner, group)
+                locate(mine, u32(best), i32(best >> 32), one)
         barrier()
+
+
+@kernel
+def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: Groups):
+    """Climb from each of ``climbs.tours`` to a local optimum, ``team_size()`` / ``shape.lanes`` tours at a time.
+
+    Parameters
+    ----------
+    climbs
+        See `core.kernels.two_opt`.
+    distances : Array, n * n
+
+    """
+    group, member = lane() // shape.lanes, lane() % shape.lanes
+    one = Climber(
+        climbs.n,
+        (climbs.n + shape.rows - 1) // shape.rows,
+        (climbs.n + shape.lanes - 1) // shape.lanes,
+        (climbs.n // 2 + shape.lanes - 1) // shape.lanes,
+        shape,
+        group,
+        member,
+        group * shape.stride,
+        shared_array(climbs.n * climbs.n, u16),
+        shared_array(team_size() // shape.lanes * shape.stride, u32),
+        shared_array(team_size(), u32),
+        shared_array(team_size() // shape.lanes, u32),
+        shared_array(team_size() // shape.lanes, u32),
+        shared_array(team_size() // shape.lanes, u32),
+        shared_array(1, i32),
+    )
+    for k in range(lane(), climbs.n * climbs.n, team_size()):
+        one.table[k] = distances[k]
+    if lane() == 0:
+        one.done[0] = 0
+    if member == 0:
+        one.taken[group] = atomic_add(climbs.ticket, 0, u32(1))
+    climb(climbs, one)

@@ -14,6 +14,7 @@ from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, VIEW_OF_PART, WORD
 from core.lang.members import ArrayRef, Bundle
 from core.lang.source import Function
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+from core.lang.written_out import written_out
 
 
 class Calls(Expressions):
@@ -173,7 +174,7 @@ class Calls(Expressions):
         own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
-        return tree.Call(found.result, found, arguments)
+        return written_out(found, arguments) or tree.Call(found.result, found, arguments)
 
     def handed(
         self, callee: tree.Function, passed: dict[str, Any], nodes: dict[str, Any]

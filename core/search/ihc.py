@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels import two_opt
 from core.kernels.tours import start_tours
-from core.kernels.two_opt import MOST_CITIES
+from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.search.two_opt_scans import Scan, scan_for
 
 NOTHING = np.iinfo(np.uint64).max
@@ -27,12 +27,12 @@ BATCH = 1 << 17
 
 
 class Outcome(NamedTuple):
-    """What all climbs of all ranks together found.
+    """The outcome of all climbs of all ranks.
 
     Attributes
     ----------
     length, climber : int
-        The shortest tour, and the smallest number of a climber that found it.
+        The shortest tour, and the smallest number of a climber that reached it.
     steps : int
         Steps of all climbs, the last one of each, which finds no move, included.
     evaluations : int
@@ -183,9 +183,9 @@ class HillClimbing:
         backend.write(self.best, np.full(1, NOTHING))
         lanes = min(64, backend.capabilities.max_team_size)
         teams = min(-(-count // lanes), 16 * backend.capabilities.compute_units)
-        counter_based = int(self.start == "philox")
+        counter_based = self.start == "philox"
         backend.launch(start_tours, teams, lanes, self.tours, self.n, count, first, self.seed, counter_based)
-        self.scan.launch(self.tours, count, first, self.ticket, self.best, self.totals)
+        self.scan.launch(CountedClimbs(self.n, self.tours, count, self.ticket, first, self.best, self.totals))
 
 
 def check_cities(n: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The ways to find the best 2-opt move, and the shape of their launches on a given device.
+"""The scans for the best 2-opt move, and the shape of their launches on a given device.
 
 Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal. Which
 one is fastest depends on the device's capabilities and the size of the instance; `scan_for` knows.
@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
+from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.kernels.two_opt_tiles import climb_tiles
-from core.kernels.two_opt_window import climb_window
+from core.kernels.two_opt_tiles import Tiles, climb_tiles
+from core.kernels.two_opt_window import Groups, climb_window
 
 SCANS = ("auto", "pruned", "full")
 FULL_COUNT = "all n(n - 3) / 2 moves of every step"
 
 
 class Scan:
-    """One way to climb: buffers on the device and a launch of ``team_size`` lanes."""
+    """A kernel that climbs, its tables on the device, and launches of ``team_size`` lanes."""
 
     kernel: Any = None
     name = "full"
@@ -43,15 +44,14 @@ class Scan:
         limits = self.backend.capabilities
         return limits.compute_units * max(1, limits.lanes_resident // self.team_size)
 
-    def arguments(self, teams: int, tours: Any) -> list[Any]:
-        """The kernel's arguments up to the number of climbers."""
+    def arguments(self, teams: int) -> list[Any]:
+        """The kernel's arguments after the climbs."""
         raise NotImplementedError
 
-    def launch(self, tours: Any, climbers: int, first: int, ticket: Any, best: Any, totals: Any) -> None:
-        """Queue the climbs from ``tours``; the arguments are those of the kernels in `core.kernels`."""
-        teams = min(self.teams(), climbers)
-        given = self.arguments(teams, tours)
-        self.backend.launch(self.kernel, teams, self.team_size, *given, climbers, first, ticket, best, totals)
+    def launch(self, climbs: CountedClimbs) -> None:
+        """Queue climbs; their ticket is 0, and their best and totals are what earlier launches left."""
+        teams = min(self.teams(), climbs.count)
+        self.backend.launch(self.kernel, teams, self.team_size, climbs, *self.arguments(teams))
 
 
 class PrunedScan(Scan):
@@ -69,9 +69,9 @@ class PrunedScan(Scan):
         if is_wide(backend):
             self.team_size = 32 if self.n <= 150 else 128 if self.n <= 600 else 256
 
-    def arguments(self, teams: int, tours: Any) -> list[Any]:
+    def arguments(self, teams: int) -> list[Any]:
         """See `Scan.arguments`."""
-        return [self.distances, self.neighbours, tours, self.n]
+        return [self.distances, self.neighbours]
 
 
 class ColumnsScan(Scan):
@@ -88,14 +88,14 @@ class ColumnsScan(Scan):
         """One copy of the distances per compute unit."""
         return int(self.backend.capabilities.compute_units)
 
-    def arguments(self, teams: int, tours: Any) -> list[Any]:
+    def arguments(self, teams: int) -> list[Any]:
         """See `Scan.arguments`."""
         room = teams * self.n * (self.n + 1)
         if room >= 2**31:
             raise UserError(f"{teams} tour-ordered copies of {self.n} cities are too large; use --scan pruned")
         if self.ordered is None or self.ordered.size < room:
             self.ordered = self.backend.allocate(room, self.distances.dtype)
-        return [self.distances, self.ordered, tours, self.n]
+        return [self.distances, self.ordered]
 
 
 class WindowScan(Scan):
@@ -130,9 +130,9 @@ class WindowScan(Scan):
         most = self.backend.capabilities.max_team_size
         return [self.lanes * groups for groups in (1, 2, 8) if self.lanes * groups <= most]
 
-    def arguments(self, teams: int, tours: Any) -> list[Any]:
+    def arguments(self, teams: int) -> list[Any]:
         """See `Scan.arguments`."""
-        return [self.distances, tours, self.n, self.lanes, self.diagonals, self.rows, self.stride]
+        return [self.distances, Groups(self.lanes, self.diagonals, self.rows, self.stride)]
 
 
 class TilesScan(Scan):
@@ -172,9 +172,9 @@ class TilesScan(Scan):
         """The size that goes with the number of diagonals per lane."""
         return [self.team_size]
 
-    def arguments(self, teams: int, tours: Any) -> list[Any]:
+    def arguments(self, teams: int) -> list[Any]:
         """See `Scan.arguments`."""
-        return [self.distances, self.pairs, tours, self.n, self.diagonals, self.rows, self.diagonals % 2 == 0]
+        return [self.distances, self.pairs, Tiles(self.diagonals, self.rows, self.diagonals % 2 == 0)]
 
 
 def is_wide(backend: Any) -> bool:

@@ -17,10 +17,11 @@ from backends.self_test import known_answer
 from cluster import Solo
 from core.kernels import grid, held_karp, knapsack, lcs, neighbourhood_tours, waves
 from core.kernels.tours import start_tours
+from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.kernels.two_opt_tiles import climb_tiles
-from core.kernels.two_opt_window import climb_window
+from core.kernels.two_opt_tiles import Tiles, climb_tiles
+from core.kernels.two_opt_window import Groups, climb_window
 from core.lang import Array, Generic, Rows, i32, u16, u32
 from core.lang.bundles import FORM, form_of, placed, plain_form, unbundled
 from core.lang.types import BY_DTYPE, BY_NAME
@@ -178,8 +179,11 @@ def bundled():
     return of_launch(kernels.bundled, 32, Rows(part, 1), kernels.Limits(values[:1], True, flags[:2]), True)
 
 
-WINDOW = {"n": 20, "lanes": 3, "diagonals": 3, "rows": 4, "stride": 41}
-TILES = {"n": 64, "diagonals": 5, "rows": 4, "spread": 0}
+CLIMBS = {"climbs" + FORM: form_of(CountedClimbs(20, *[None] * 6)), "D": u16, "P": u32}
+WINDOW = {"climbs.n": 20, "shape.lanes": 3, "shape.diagonals": 3, "shape.rows": 4, "shape.stride": 41}
+TILES = {"climbs.n": 64, "shape.diagonals": 5, "shape.rows": 4, "shape.spread": False}
+GROUPS_FORM = {"shape" + FORM: form_of(Groups(3, 3, 4, 41))}
+TILES_FORM = {"shape" + FORM: form_of(Tiles(5, 4, False))}
 TWO_ITEMS = {"tracing": True, "at_once": 8, "blocks": 1}
 LAYERS = {"k": 5, "states": 48, "keep": True}
 ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
@@ -191,11 +195,11 @@ MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, sha
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
-    "start_tours": lambda: start_tours.specialise({"counter_based": 1}, 64),
-    "climb_pruned": lambda: climb_pruned.specialise({"n": 20}, 32, {"D": u16, "P": u32}),
-    "climb_window": lambda: climb_window.specialise(WINDOW, 24),
-    "climb_columns": lambda: climb_columns.specialise({"n": 20}, 32, {"D": u16}),
-    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7),
+    "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
+    "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
+    "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | GROUPS_FORM),
+    "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
+    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | TILES_FORM),
     "bundled": bundled,
     "bits": lambda: kernels.bits.specialise({}, 32),
     "atomics": lambda: kernels.atomics.specialise({}, 32),

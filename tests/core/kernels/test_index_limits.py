@@ -12,26 +12,31 @@ import pytest
 
 from backends.base import Buffer
 from backends.python import PythonBackend
+from core.errors import LaunchRefused
 from core.kernels import (
     ants,
+    branch_and_bound,
     held_karp,
     knapsack,
     knapsack_bound,
     lcs,
     neighbourhood_tours,
-    one_tree,
     pheromone,
     tours,
     waves,
 )
 from core.kernels import tour_enumeration as enumeration
+from core.kernels.city_sets import ROW
 from core.kernels.moves import PERMUTATION, start_solutions
-from core.kernels.two_opt import MOST_CITIES
+from core.kernels.tour_search import BestTour, Search
+from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.lang import Array, i32, kernel, oracle, team_rank, u16
+from core.kernels.walks import CONTROL, TOTALS, Walk
+from core.lang import Array, Rows, i32, kernel, oracle, team_rank
 from core.problems import graphs, perceptron, qaplib
 from core.problems.knapsack import LARGEST, MOST_CAPACITY
+from core.problems.tsp_moves import Table as Distances
 from core.problems.tsp_moves import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.restricted import MOST_K, Sweep
@@ -97,13 +102,16 @@ def overflows(run, *arguments, **named):
 # --- hill climbing ---
 
 
+def climbs_of(tour, n):
+    """One climb from a tour."""
+    counters = words(9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
+    return CountedClimbs(n, tour, 1, words(0, dtype=WIDE), 0, *counters)
+
+
 def climb(team, n):
     """A climb at equal distances from the tour n - 1, n - 2 ... 0, which reads the last row beside its end."""
     tour = {k: n - 1 - k for k in range(n)}
-    team(
-        climb_pruned, 2, 1, virtual(n * n, NARROW), virtual(n * n, WIDE), virtual(n, NARROW, held=tour), n, 1, 0,
-        words(0, dtype=WIDE), words(0, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64),
-    )  # fmt: skip
+    team(climb_pruned, 2, 1, climbs_of(virtual(n, NARROW, held=tour), n), virtual(n * n, NARROW), virtual(n * n, WIDE))
 
 
 @pytest.mark.slow
@@ -112,7 +120,7 @@ def test_distances_of_the_most_cities_have_indices_of_31_bits(team):
     overflows(climb, team, MOST_CITIES + 1)
 
 
-@pytest.mark.parametrize("counter_based", [0, 1])
+@pytest.mark.parametrize("counter_based", [False, True])
 def test_start_tours_of_a_whole_batch(team, counter_based):
     n = 5
     climbers = WORDS // n
@@ -127,23 +135,11 @@ def test_start_tours_of_a_whole_batch(team, counter_based):
 def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
     n = 5
     teams = WORDS // (n * (n + 1))
-    rest = (
-        virtual(n * n, NARROW),
-        n,
-        1,
-        0,
-        words(0, dtype=WIDE),
-        words(9, dtype=np.uint64),
-        words(0, 0, 0, dtype=np.uint64),
-    )
 
     def run(teams):
-        distances, n, *counters = rest
-        counters[2] = words(0, dtype=WIDE)
         ordered = virtual(teams * n * (n + 1), NARROW)
-        team(
-            climb_columns, teams, 1, distances, ordered, virtual(n, NARROW, held={k: k for k in range(n)}), n, *counters
-        )
+        climbs = climbs_of(virtual(n, NARROW, held={k: k for k in range(n)}), n)
+        team(climb_columns, teams, 1, climbs, virtual(n * n, NARROW), ordered)
         assert max(ordered.handle.held) == teams * n * (n + 1) - 1
 
     run(teams)
@@ -152,14 +148,14 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
 
 def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     @kernel
-    def last_distance(n: i32, distances: Array[u16], found: Array[i32]):
-        found[team_rank()] = table_distance(n - 1, n - 1, distances, n)
+    def last_distance(table: Distances, found: Array[i32]):
+        found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
     n, found = MOST_CITIES, words(0, 0)
-    team(last_distance, 2, 1, n, virtual(n * n, NARROW, held={n * n - 1: 7}), found)
+    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), found)
     assert ORACLE.download(found).tolist() == [0, 7]
     n += 1
-    overflows(team, last_distance, 2, 1, n, virtual(n * n, NARROW), found)
+    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), found)
 
 
 # --- ants ---
@@ -169,42 +165,61 @@ def test_tours_and_distances_of_ants_at_both_limits(team):
     n = ant_settings.MOST_CITIES
     ant_count = WORDS // n
     base = (ant_count - 1) * n
-    buffer = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
-    lengths = virtual(ant_count, WIDE)
-    team(
-        ants.measure, ant_count, 1, virtual(n * n, WIDE, fill=WORDS // n), buffer, n, ant_count, 0, 0,
-        words(0, 0, 0, 0, dtype=WIDE), lengths, words(2**64 - 1, dtype=np.uint64), words(0, dtype=np.uint64),
+    tour = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
+    length = virtual(ant_count, WIDE)
+    rows = Rows(ants.Ant(tour, length, n, 0), ant_count)
+    team(ants.measure, ant_count, 1, virtual(n * n, WIDE, fill=WORDS // n), rows, colony_of_ants())
+    assert length.handle[ant_count - 1] == WORDS // n * n
+
+
+def colony_of_ants():
+    """A colony before its first iteration."""
+    return ants.Colony(
+        number=0, seed=0, state=words(0, 0, 0, 0, dtype=WIDE), best=words(0, dtype=NARROW),
+        least=words(2**64 - 1, dtype=np.uint64), curve=words(0, dtype=WIDE), digest=words(0, dtype=np.uint64),
+        ticket=words(0, dtype=WIDE),
     )  # fmt: skip
-    assert lengths.handle[ant_count - 1] == WORDS // n * n
 
 
 def test_a_loop_over_all_edges_ends_within_31_bits(team):
     n = ant_settings.MOST_CITIES
     lanes = WORDS - n * n  # a device of 128 lanes a team and 8 teams a unit would need 30,000 units for so many
     assert lanes > 1024 * 30_000
-    arrays = virtual(n * n, WIDE), virtual(n * n, WIDE)
-    team(pheromone.begin, lanes, 1, *arrays, n, 5)
-    overflows(team, pheromone.begin, lanes + 1, 1, *arrays, n, 5)
+    trails = pheromone.Trails(virtual(n * n, WIDE), virtual(n * n, WIDE), n)
+    team(pheromone.begin, lanes, 1, trails, 5)
+    overflows(team, pheromone.begin, lanes + 1, 1, trails, 5)
 
 
 def test_the_last_pheromone_of_the_most_cities(team):
     n = ant_settings.MOST_CITIES
-    trails, delta = virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31)
-    team(
-        pheromone.evaporate, n, 1, trails, delta, n, 2**31, 0, 1, 1, 1, 0, 0, words(0, 0, 0, 0, dtype=WIDE), rank=n - 2
-    )
-    assert trails.handle.held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
+    trails = pheromone.Trails(virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31), n)
+    update = pheromone.Update(rho=2**31, quota=1, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
+    team(pheromone.evaporate, n, 1, trails, update, False, colony_of_ants(), rank=n - 2)
+    held = trails.pheromone.handle.held
+    assert held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
 
 
 # --- local search ---
 
 
 def test_random_solutions_of_as_many_walks_as_are_accepted(team):
-    n = 7
+    n = 13
+
+    def run(walks):
+        """No other row is as long as a solution."""
+        held = {name: virtual(walks, dtype) for name, dtype in (("heat", np.float32), ("memory", np.int32))}
+        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("control", CONTROL, np.int32),
+                 ("totals", TOTALS, np.uint64), ("number", 1, np.uint64))}  # fmt: skip
+        held |= {name: virtual(walks * n, np.int32) for name in ("solution", "best", "home")}
+        walkers = Rows(Walk(**held, room=1, length=n, choices=n), walks)
+        team(start_solutions, walks, 1, PERMUTATION, walkers, 3)
+        return walkers.solution.handle
+
     walks = WORDS // n
-    team(start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
-    walks += 1
-    overflows(team, start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
+    solutions = run(walks)
+    assert sorted(solutions[(walks - 1) * n + p] for p in range(n)) == list(range(n))
+    with pytest.raises(LaunchRefused, match=r"walks.solution: 165191050 rows of 13 elements: expected less than 2\^31"):
+        run(walks + 1)
 
 
 def test_tables_of_the_largest_instances_have_indices_of_31_bits():
@@ -217,47 +232,61 @@ def test_tables_of_the_largest_instances_have_indices_of_31_bits():
 # --- exact search ---
 
 
-def test_the_longest_way_and_any_city_are_less_than_the_end_of_a_row():
-    way = MOST_LENGTH << 5 | enumeration.ROW - 2
+def test_the_longest_edge_and_any_city_are_less_than_the_end_of_a_row():
+    entry = MOST_LENGTH << 5 | ROW - 2
     assert int(i32(MOST_LENGTH) << 5 | i32(29)) < enumeration.END
-    assert way < enumeration.END
+    assert entry < enumeration.END
     assert 30 * MOST_LENGTH <= WORDS  # thirty such edges have a sum
 
 
 def test_lanes_that_hand_on_their_work_at_the_limit(team):
-    n, row = 7, enumeration.ROW
-    lanes = WORDS // (row * row)
-    hands = lanes * row - n
-    handed = virtual(lanes * row * row, np.uint8)
-    ways = virtual(n * row, np.int32, fill=1)
-    ranked = virtual(n * row, np.int32, fill=enumeration.END)
+    n = 7
+    lanes = WORDS // (ROW * ROW)
+    hands = lanes * ROW - n
+    handed = virtual(lanes * ROW * ROW, np.uint8)
+    ranked = virtual(n * ROW, np.int32, fill=enumeration.END)
     for city in range(n):
         others = (other for other in range(1, n) if other != city)
-        ranked.handle.held.update({city * row + k: 1 << 5 | other for k, other in enumerate(others)})
-    team(
-        enumeration.explore, lanes, 1, ways, ranked, n, 6, 1, 1, 1, 0, 0, 0, 1, 1, 1 << 30, virtual(32, np.uint8), handed,
-        words(hands, dtype=WIDE), words(0, dtype=np.uint64), words(1000), words(*[0] * row, dtype=np.uint64),
-        words(0, dtype=np.uint64), virtual(lanes, np.int32), virtual(lanes * row, np.uint8),
-    )  # fmt: skip
-    assert max(handed.handle.held) // row >= hands
+        ranked.handle.held.update({city * ROW + k: 1 << 5 | other for k, other in enumerate(others)})
+    worklist = enumeration.Worklist(
+        ticket=words(0, dtype=np.uint64),
+        end=1,
+        chunk=1,
+        depth=1,
+        given=virtual(ROW, np.uint8),
+        handed=handed,
+        hands=words(hands, dtype=WIDE),
+        patience=1,
+        rounds_to_count=1 << 30,
+    )
+    shared = Search(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
+    best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
+    reduced = enumeration.Reduced(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
+    team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False, False, True)
+    assert max(handed.handle.held) // ROW >= hands
+
+
+def open_nodes(count):
+    """Rows of `OpenNode` that take no memory."""
+    fields = (virtual(count * ROW, kind) for kind in (np.int32, WIDE, WIDE))
+    return Rows(branch_and_bound.OpenNode(*fields, virtual(count, np.int32)), count)
 
 
 def test_stacks_of_as_many_lanes_as_are_launched(team):
-    n, row = 8, one_tree.ROW
-    capacity = n * (n - 1) + one_tree.CHILDREN
-    lanes = WORDS // (row * capacity)
-    # City 1 is near to all, so its degree in the 1-tree of length 16 is branched on; other trees have 20 and more.
-    near = {k: 1 for v in range(n) for k in (row + v, v * row + 1)}
-    costs = virtual(n * row, np.int32, fill=5, held=near)
-    stacks = [virtual(lanes * capacity * row, kind) for kind in (np.int32, WIDE, WIDE)]
-    stacks.append(virtual(lanes * capacity, np.int32))
-    item = [virtual(row, kind) for kind in (np.int32, WIDE, WIDE)] + [virtual(1, np.int32)]
-    team(
-        one_tree.branch_and_bound, lanes, 1, costs, n, 1, 1, 1, 1, capacity, 1, 1, *item, *stacks, words(0), words(17),
-        words(0), words(*[0] * row * row, dtype=np.uint64), words(0, dtype=np.uint64), virtual(lanes, np.int32),
-        virtual(lanes * row, np.uint8),
-    )  # fmt: skip
-    assert (lanes - 1) * capacity <= max(stacks[3].handle.held) < lanes * capacity
+    n = 6
+    room = branch_and_bound.stack_room(n)
+    lanes = WORDS // (ROW * room)
+    # Two triangles and three edges between them: a shortest tour has two of the three, and its length is 10.
+    triangles = {u * ROW + v: 2 for u in range(n) for v in range(n) if u // 3 == v // 3}
+    between = {u * ROW + v: 1 for u in range(n) for v in range(n) if abs(u - v) == 3}
+    problem = branch_and_bound.Problem(virtual(n * ROW, np.int32, fill=9, held=triangles | between), n, 1)
+    stacks = open_nodes(lanes * room)
+    nodes, counted = words(*[0] * ROW * ROW, dtype=np.uint64), words(0, dtype=np.uint64)
+    shared = branch_and_bound.TreeSearch(words(11), nodes, counted, words(0), words(0))
+    best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
+    team(branch_and_bound.branch_and_bound, lanes, 1, problem, open_nodes(1), 1, stacks, shared, best, True, True)
+    assert int(ORACLE.download(counted)[0]) == 3
+    assert (lanes - 1) * room <= max(stacks.depth.handle.held) < lanes * room
 
 
 # --- dynamic programming ---

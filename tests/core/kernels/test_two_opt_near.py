@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
+from core.kernels.two_opt import Climbs
 from core.kernels.two_opt_near import BATCH, NEAR, climb_near
 from core.problems import tsp
 
@@ -98,7 +99,8 @@ def run(backend, distances, tours, lists=None, *, teams=1, team_size=1):
     on_device = backend.upload(tours.reshape(-1))
     ticket = backend.upload(np.zeros(1, np.uint32))
     tables = backend.upload(distances.reshape(-1)), backend.upload(padded(lists))
-    backend.launch(climb_near, teams, team_size, *tables, on_device, tours.shape[1], len(tours), ticket)
+    climbs = Climbs(tours.shape[1], on_device, len(tours), ticket)
+    backend.launch(climb_near, teams, team_size, climbs, *tables)
     assert int(backend.download(ticket)[0]) == len(tours) + teams  # every team asked once more in vain
     return backend.download(on_device).reshape(tours.shape).tolist()
 
