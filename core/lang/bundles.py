@@ -397,15 +397,14 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
     del kinds["return"]
     if len(kinds) != len(arguments):
         raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-    all_kinds: dict[str, Any] = {}
-    values: dict[str, Any] = {}
+    values: list[Any] = []
     forms: dict[str, Any] = {}
     for (name, kind), value in zip(kinds.items(), arguments, strict=True):
         is_rows = isinstance(value, Rows)
         one = value.bundle if is_rows else value
         cls: type = type(one)
         if not (is_bundle(cls) or is_bundled(kind)):
-            all_kinds[name], values[name] = kind, value
+            values.append(value)
             continue
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
         fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
@@ -422,6 +421,19 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
                 raise LaunchRefused(f"{what} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
-        all_kinds |= kinds_by_name(name, is_rows, form)
-        values.update(values_by_name(name, value, form))
-    return all_kinds, values, forms
+        values += _values(value, form)
+    all_kinds = all_kinds_of(kernel, tuple(forms.items())) if forms else kinds
+    return all_kinds, dict(zip(all_kinds, values, strict=True)), forms
+
+
+@lru_cache(maxsize=256)
+def all_kinds_of(kernel: Any, forms: tuple[tuple[str, Form], ...]) -> dict[str, Any]:
+    """A kernel's parameters with the fields of its bundles, whose forms these are."""
+    found: dict[str, Any] = {}
+    given = dict(forms)
+    for name, kind in kernel.signature.items():
+        if name + FORM in given:
+            found |= kinds_by_name(name, isinstance(kind, RowsOf), given[name + FORM])
+        elif name != "return":
+            found[name] = kind
+    return found
