@@ -74,7 +74,11 @@ class Timings:
 
 
 class Buffer:
-    """Memory of a device: ``handle`` is the backend's own object, ``image`` the same memory as one, if it was made."""
+    """Memory of a device.
+
+    ``handle`` is the backend's own object, ``image`` the same memory as one, if it was made, and ``address`` where it
+    lies, if it is the host's and somebody asked.
+    """
 
     def __init__(self, handle: Any, shape: tuple[int, ...], dtype: Any) -> None:
         self.handle = handle
@@ -82,6 +86,7 @@ class Buffer:
         self.dtype = np.dtype(dtype)
         self.size = int(np.prod(shape))
         self.image: Buffer | None = None
+        self.address: int | None = None
 
 
 class Launch(NamedTuple):

@@ -86,8 +86,9 @@ def slots(arguments: tuple[Any, ...]) -> np.ndarray:
 def slot(value: Any) -> int:
     """One argument as 64 bits."""
     if isinstance(value, Buffer):
-        address: int = value.handle.__array_interface__["data"][0]  # half the time of .ctypes.data
-        return address
+        if value.address is None:
+            value.address = int(value.handle.ctypes.data)
+        return value.address
     if isinstance(value, int):
         return int(value) & 0xFFFFFFFFFFFFFFFF
     bits = np.zeros(1, np.uint64)

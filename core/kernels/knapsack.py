@@ -167,26 +167,6 @@ def fill(
     return (u64(second) << 32) | u64(first)
 
 
-@function
-def fill_block(
-    source: Array[V], target: Array[V], base: i32, reach: i32, pair: Pair, at_once: Const[i32]
-) -> u64:  # fmt: skip
-    """`fill` for one lane of a block whose first cell is ``base``, by what fits all of its cells."""
-    last = base + CELLS * team_size() - 1
-    mine = base + lane()
-    if last > reach:
-        return fill(source, target, mine, reach, pair, SOME, at_once)
-    if base >= pair.weight1 + pair.weight2:
-        return fill(source, target, mine, reach, pair, BOTH, at_once)
-    if base >= pair.weight2 and last < pair.weight1 + pair.weight2:
-        return fill(source, target, mine, reach, pair, EITHER, at_once)
-    if base >= pair.weight1 and last < pair.weight2:
-        return fill(source, target, mine, reach, pair, FIRST, at_once)
-    if last < pair.weight1:
-        return fill(source, target, mine, reach, pair, NOTHING, at_once)
-    return fill(source, target, mine, reach, pair, SOME, at_once)
-
-
 @kernel
 def two_items(
     passes: Passes,
@@ -223,7 +203,22 @@ def two_items(
     row = i64(step % kept.passes) * i64(2 * kept.words)
     for share in range(lowest // blocks + team_rank(), highest // blocks + 1, team_count()):
         for block in range(max(lowest, share * blocks), min(highest + 1, (share + 1) * blocks)):
-            decided = fill_block(source, target, block * (CELLS * team_size()), reach, pair, at_once)
+            base = block * (CELLS * team_size())
+            last = base + CELLS * team_size() - 1
+            mine = base + lane()
+            decided = u64(0)
+            if last > reach:
+                decided = fill(source, target, mine, reach, pair, SOME, at_once)
+            elif base >= pair.weight1 + pair.weight2:
+                decided = fill(source, target, mine, reach, pair, BOTH, at_once)
+            elif base >= pair.weight2 and last < pair.weight1 + pair.weight2:
+                decided = fill(source, target, mine, reach, pair, EITHER, at_once)
+            elif base >= pair.weight1 and last < pair.weight2:
+                decided = fill(source, target, mine, reach, pair, FIRST, at_once)
+            elif last < pair.weight1:
+                decided = fill(source, target, mine, reach, pair, NOTHING, at_once)
+            else:
+                decided = fill(source, target, mine, reach, pair, SOME, at_once)
             if tracing:
                 word = row + i64(block * team_size() + lane())
                 kept.bits[word] = u32(decided & 0xFFFFFFFF)

@@ -50,13 +50,16 @@ class Form:
         By the fields' names.
     text : str
         Both, written once: a launch looks up its executable by it.
+    nested : bool
+        Whether a field is a bundle itself.
 
     """
 
-    __slots__ = ("bundle", "kinds", "text")
+    __slots__ = ("bundle", "kinds", "nested", "text")
 
     def __init__(self, bundle: type, kinds: tuple[tuple[str, Any], ...]) -> None:
         self.bundle, self.kinds = bundle, kinds
+        self.nested = any(isinstance(kind, Form) for _, kind in kinds)
         fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in kinds)
         self.text = f"{bundle.__module__}.{bundle.__qualname__}({fields})"
 
@@ -156,7 +159,7 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     cls: type = type(self)
     fields = fields_of(cls)
     if len(values) > len(fields):
-        raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
+        raise UserError(f"{cls.__qualname__} has {len(fields)} fields, not {len(values)}")
     if len(values) == len(fields) and not named and plain_form(cls) is not None:
         vars(self).update(zip(fields, values, strict=True))
         return
@@ -234,7 +237,7 @@ def placed(given: Any, place: str) -> Any:
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
             kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
-    found.__placed__ = kinds
+    found.__placed__, found.__forms__ = kinds, {}
     return found
 
 
@@ -243,26 +246,28 @@ def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
 
     A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
     """
-    own = vars(given).get("__placed__", {})
+    own = vars(given).get("__placed__")
     cls: type = declared or type(given)
-    if not own and (found := plain_form(cls, owner)) is not None:
-        return found
-    kinds: list[tuple[str, Any]] = []
-    for name, kind in fields_of(cls).items():
-        if is_bundle(kind):
-            kinds.append((name, form_of(getattr(given, name), kind, owner)))
-        else:
-            kinds.append((name, _owned(own.get(name, kind), owner)))
-    return form_with(cls, tuple(kinds))
+    found: Form | None = given.__forms__.get((cls, owner)) if own else plain_form(cls, owner)
+    if found is None:
+        kinds: list[tuple[str, Any]] = []
+        for name, kind in fields_of(cls).items():
+            if is_bundle(kind):
+                kinds.append((name, form_of(getattr(given, name), kind, owner)))
+            else:
+                kinds.append((name, _owned((own or {}).get(name, kind), owner)))
+        found = form_with(cls, tuple(kinds))
+        if own:
+            given.__forms__[cls, owner] = found
+    return found
 
 
 @lru_cache(maxsize=1024)
 def plain_form(cls: type, owner: str = "") -> Form | None:
     """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
-    kinds = fields_of(cls)
-    if any(map(is_bundle, kinds.values())):
-        return None
-    return form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds.items()))
+    kinds = fields_of(cls).items()
+    inner = any(is_bundle(kind) for _, kind in kinds)
+    return None if inner else form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds))
 
 
 @lru_cache(maxsize=1024)
@@ -313,6 +318,8 @@ def _values(given: Any, form: Form) -> list[Any]:
     if isinstance(given, Rows):
         found.append(given.count)
         given = given.bundle
+    if not form.nested:
+        return found + [getattr(given, field) for field, _ in form.kinds]
     for field, inner in form.kinds:
         value = getattr(given, field)
         if isinstance(inner, Form):
@@ -347,6 +354,12 @@ def sizes_of_rows(cls: type) -> dict[str, int | str]:
     return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, Row)}
 
 
+@lru_cache(maxsize=1024)
+def has_rows(cls: type) -> bool:
+    """Whether a bundle, or one in it, has a `Row` field."""
+    return bool(sizes_of_rows(cls)) or any(is_bundle(kind) and has_rows(kind) for kind in fields_of(cls).values())
+
+
 def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
     """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
     for name, size in row_sizes(given).items():
@@ -377,33 +390,43 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
     del kinds["return"]
     if len(kinds) != len(arguments):
         raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-    given_some = any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments)
-    if not given_some and not any(is_bundled(kind) for kind in kinds.values()):
-        return kinds, dict(zip(kinds, arguments, strict=True)), {}
-    all_kinds: dict[str, Any] = {}
-    values: dict[str, Any] = {}
+    values: list[Any] = []
     forms: dict[str, Any] = {}
     for (name, kind), value in zip(kinds.items(), arguments, strict=True):
         is_rows = isinstance(value, Rows)
         one = value.bundle if is_rows else value
-        if not (is_bundle(type(one)) or is_bundled(kind)):
-            all_kinds[name], values[name] = kind, value
+        cls: type = type(one)
+        if not (is_bundle(cls) or is_bundled(kind)):
+            values.append(value)
             continue
-        named = f"{kernel.name}: argument {name}"
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
         fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
-        if not is_bundle(type(one)) or isinstance(kind, RowsOf) != is_rows or not fits:
+        if not is_bundle(cls) or isinstance(kind, RowsOf) != is_rows or not fits:
             wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
-            found = f"Rows[{type(one).__name__}]" if is_rows else type(one).__name__
-            raise LaunchRefused(f"{named} is {wanted}, not {found}")
+            found = f"Rows[{cls.__name__}]" if is_rows else cls.__name__
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {wanted}, not {found}")
         form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
         rows = value.count if is_rows else 1
-        for path, buffer, size in rows_within(named, one):
+        for path, buffer, size in rows_within(name, one) if has_rows(cls) else ():
+            what = f"{kernel.name}: argument {path}"
             if rows * size >= 2**31:  # elements are numbered by 32 bits
-                raise LaunchRefused(f"{path}: {rows} rows of {size} elements: expected less than 2^31 in all")
+                raise LaunchRefused(f"{what}: {rows} rows of {size} elements: expected less than 2^31 in all")
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
+                raise LaunchRefused(f"{what} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
-        all_kinds |= kinds_by_name(name, is_rows, form)
-        values.update(values_by_name(name, value, form))
-    return all_kinds, values, forms
+        values += _values(value, form)
+    all_kinds = all_kinds_of(kernel, tuple(forms.items())) if forms else kinds
+    return all_kinds, dict(zip(all_kinds, values, strict=True)), forms
+
+
+@lru_cache(maxsize=256)
+def all_kinds_of(kernel: Any, forms: tuple[tuple[str, Form], ...]) -> dict[str, Any]:
+    """A kernel's parameters with the fields of its bundles, whose forms these are."""
+    found: dict[str, Any] = {}
+    given = dict(forms)
+    for name, kind in kernel.signature.items():
+        if name + FORM in given:
+            found |= kinds_by_name(name, isinstance(kind, RowsOf), given[name + FORM])
+        elif name != "return":
+            found[name] = kind
+    return found

@@ -134,11 +134,18 @@ def test_a_table_written_again_is_read_anew(backend, place):
 
 def test_a_table_shorter_than_its_kind_is_refused(backend):
     out = backend.allocate(COUNT, np.int32)
-    for place in ("readonly", "shared"):
-        given = placed(backend.load(Given(np.zeros(500, np.int32), 499)), place)
-        given.table = backend.upload(np.zeros(499, np.int32))
-        with pytest.raises(LaunchRefused, match=r"gather: table given\.table has 500 elements; 499 given"):
-            backend.launch(gather, 1, 1, out, given)
+    given = placed(backend.load(Given(np.zeros(500, np.int32), 499)), "shared")
+    given.table = backend.upload(np.zeros(499, np.int32))
+    with pytest.raises(LaunchRefused, match=r"gather: table given\.table has 500 elements; 499 given"):
+        backend.launch(gather, 1, 1, out, given)
+
+
+def test_a_readonly_table_of_another_size_is_read_whole(backend):
+    out, table = backend.allocate(COUNT, np.int32), np.arange(COUNT, dtype=np.int32)
+    for count in (1, COUNT):  # both launches run one program, made for the first
+        given = placed(backend.load(Given(table[:count].copy(), count)), "readonly")
+        backend.launch(gather, 1, 1, out, given)
+    assert (backend.download(out) == shuffled(table)).all()
 
 
 def test_a_shared_table_that_does_not_fit_is_refused(backend):
