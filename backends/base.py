@@ -192,7 +192,8 @@ class Backend:
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """The compiled kernel for these constants, this team size and these types of generic parameters."""
         key = (kernel, tuple(constants.values()), team_size, tuple(types.values()))
-        if key not in self._executables:
+        made = self._executables.get(key)
+        if made is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
             found = self.reload(self.known[name]) if name in self.known else None
@@ -207,11 +208,11 @@ class Backend:
                 raise LaunchRefused(
                     f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
                 )
-            self._executables[key] = self.compile(program)
-            if isinstance(self._executables[key], str) and kernel.identity is not None:
-                self.known[name] = self._executables[key]
+            made = self._executables[key] = self.compile(program)
+            if isinstance(made, str) and kernel.identity is not None:
+                self.known[name] = made
             self.timings.compile_s += time.perf_counter() - began
-        return self._executables[key]
+        return made
 
     @contextmanager
     def record(self) -> Iterator[Sequence]:
@@ -251,32 +252,47 @@ class Backend:
         Raises
         ------
         UserError
-            An array of another type than its field, or numbers of another kind.
+            No bundle; an array of another type than its field, or of another size than its rows; rows of a `Generic`
+            that ``types`` does not name, or of 2^31 elements and more; a negative count.
 
         """
         return self.rows(bundle, 1, **types).bundle
 
     def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
         """As many rows of a bundle as ``count`` says; all else as for `load`."""
+        if not is_bundle(type(bundle)) or count < 0:
+            raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
         found = copy.copy(bundle)
         sizes = row_sizes(bundle)
         for name, kind in fields_of(type(bundle)).items():
             value, what = getattr(bundle, name), f"{type(bundle).__name__}.{name}"
             if is_bundle(kind):
                 value = self.rows(value, count, **types).bundle
-            elif isinstance(value, np.ndarray):
-                element = kind.element if isinstance(kind, Array) else None
-                if element is None or (not isinstance(element, Generic) and value.dtype != element.dtype):
-                    wanted = f"Array[{described(element)}]" if element else f"a number, {described(kind)}"
-                    raise UserError(f"{what} is an array of {value.dtype}; expected {wanted}")
-                value = self.upload(value.reshape(-1))
-            elif isinstance(kind, Row) and value is None:
-                element = types[kind.element.name] if isinstance(kind.element, Generic) else kind.element.dtype
-                if count * sizes[name] >= 2**31:
-                    raise UserError(f"{what}: {count} rows of {sizes[name]} elements: expected less than 2^31 in all")
-                value = self.allocate(max(1, count * sizes[name]), element)
+            elif isinstance(kind, Array):
+                value = self._array_field(what, kind, value, count * sizes.get(name, 0), types)
+            elif isinstance(value, (np.ndarray, Buffer)):
+                raise UserError(f"{what} is an array; expected a number, {described(kind)}")
             setattr(found, name, value)
         return Rows(found, count)
+
+    def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
+        """The buffer of a bundle's array; rows have ``size`` elements in all."""
+        element = kind.element
+        if isinstance(kind, Row) and size >= 2**31:
+            raise UserError(f"{what}: rows of {size} elements in all; expected less than 2^31")
+        if isinstance(kind, Row) and value is None:
+            if isinstance(element, Generic) and element.name not in types:
+                raise UserError(f"{what}: rows of {element.name}; say what that is, as in {element.name}=np.uint8")
+            dtype = types[element.name] if isinstance(element, Generic) else element.dtype
+            return self.allocate(max(1, size), dtype)
+        is_array = isinstance(value, (np.ndarray, Buffer))
+        if not is_array or (not isinstance(element, Generic) and value.dtype != element.dtype):
+            given = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
+            stored = ", whose elements are uint8" if element is boolean else ""
+            raise UserError(f"{what} is {given}; expected Array[{described(element)}]{stored}")
+        if isinstance(kind, Row) and value.size not in (size, max(1, size)):
+            raise UserError(f"{what} has {value.size} elements; expected {size} for all rows")
+        return value if isinstance(value, Buffer) else self.upload(value.reshape(-1))
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
         """Copy a host array into a buffer of the same size and dtype.
@@ -390,6 +406,8 @@ class Backend:
 
 def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     """A scalar argument, which must fit its parameter's type."""
+    if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
+        return int.__new__(scalar, value)
     if scalar is boolean:
         fits = isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
     elif issubclass(scalar, Integer):
@@ -420,7 +438,9 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
             continue
         buffer, named = given[name], kernel.spelled(name)
         if not isinstance(buffer, Buffer):
-            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {buffer!r}")
+            advice = "; load the bundle first" if "." in named else ""
+            found = reprlib.repr(buffer)
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {found}{advice}")
         if id(buffer.handle) in names:
             raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
         names[id(buffer.handle)] = named

@@ -99,10 +99,9 @@ def construct(ants: Rows[Ant], choice: Choice, colony: Colony, layout: Layout):
     others only when all of it is visited; then the whole team chooses for it.
     """
     share = team_size() // layout.ants
-    words = layout.ants * layout.pieces * ((layout.depth + 31) // 32) * COLUMNS
     team = Team(
         layout,
-        shared_array(layout.ants * layout.pieces * ((layout.depth + 31) // 32) * COLUMNS, u32),
+        shared_array(layout.ants * layout.pieces * layout.words * COLUMNS, u32),
         shared_array(2 * team_size(), u32),
         shared_array(layout.depth // layout.rows * layout.columns * team_size(), u32),
         shared_array(layout.ants, i32),
@@ -114,7 +113,7 @@ def construct(ants: Rows[Ant], choice: Choice, colony: Colony, layout: Layout):
     for begin in range(team_rank() * layout.ants, ants.count, team_count() * layout.ants):
         row = min(begin + mine, ants.count - 1)
         one = ants[row]
-        for k in range(lane(), words, team_size()):
+        for k in range(lane(), layout.ants * layout.pieces * layout.words * COLUMNS, team_size()):
             team.unvisited[k] = 0xFFFFFFFF
         for step in range(one.n):
             turn = step % (4 * share)
@@ -134,8 +133,9 @@ def construct(ants: Rows[Ant], choice: Choice, colony: Colony, layout: Layout):
                     if team.chosen[ant] < 0:
                         choose_any(draws[ant * share * 4 + turn], ant, 0, team, choice)
             if member == 0:
-                one.tour[step] = u16(team.chosen[mine])
-                visit(team.chosen[mine], mine, team)
+                city = team.chosen[mine]
+                one.tour[step] = u16(city)
+                visit(city, mine, team)
             barrier()
 
 

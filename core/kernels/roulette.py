@@ -65,9 +65,11 @@ class Layout:
         That share a row: 1, 2, 4, .. 32 or a multiple of 32. Those of an ant; where there are lists the whole team,
         because ants rarely come to the end of theirs at the same time.
     columns, pieces
-        Columns of a lane; if lanes share a column, into how many pieces it is cut.
-    depth, rows
-        Rows of a piece, and of each of its blocks, after which a lane notes its sums: the block is found first.
+        Columns of a lane; if lanes share a column, the pieces into which it is cut.
+    depth, words
+        Rows of a piece, and words of a mask for each of its columns.
+    rows
+        Rows of a block of a piece: a lane notes its sums after each, so it finds first the block, then the row in it.
 
     """
 
@@ -77,6 +79,7 @@ class Layout:
     columns: Const[i32]
     pieces: Const[i32]
     depth: Const[i32]
+    words: Const[i32]
     rows: Const[i32]
 
 
@@ -86,7 +89,7 @@ class Team:
 
     Attributes
     ----------
-    unvisited : Array, ants * pieces * ceil(depth / 32) * 32
+    unvisited : Array, ants * pieces * words * 32
         Masks of the cities left to each ant; the words of all ants alternate.
     scratch : Array, 2 * team_size
         For `spin`.
@@ -120,7 +123,7 @@ def mask_word(city: i32, layout: Layout) -> i32:
     row = city >> 5
     if layout.pieces == 1:
         return (row & ~31) + (city & 31)
-    return ((row // layout.depth) * ((layout.depth + 31) >> 5) + ((row % layout.depth) >> 5)) * COLUMNS + (city & 31)
+    return (row // layout.depth * layout.words + (row % layout.depth >> 5)) * COLUMNS + (city & 31)
 
 
 @function
@@ -242,17 +245,17 @@ def choose_any(draw: u32, ant: i32, base: i32, team: Team, choice: Choice):
     width = layout.lanes // layout.pieces
     column = member % width * layout.columns
     piece = member // width
-    words = piece * ((layout.depth + 31) >> 5)
     first = team.here[ant] * choice.stride + piece * layout.depth * COLUMNS + column
+    masks = piece * layout.words * COLUMNS + column
     for s in range(layout.columns):
         own.sums[s] = u32(0)
     for b in range(layout.depth // layout.rows):
-        masks = (words + (b * layout.rows >> 5)) * COLUMNS + column
+        mask = masks + (b * layout.rows >> 5) * COLUMNS
         for r in range(layout.rows):
             k = b * layout.rows + r
             for s in range(layout.columns):
                 weight = choice.weights[first + k * COLUMNS + s]
-                word = team.unvisited[(masks + s) * layout.ants + ant]
+                word = team.unvisited[(mask + s) * layout.ants + ant]
                 own.sums[s] += weight if word & (u32(1) << u32(k)) != 0 else 0
         for s in range(layout.columns):
             team.marks[(b * layout.columns + s) * team_size() + lane()] = own.sums[s]
@@ -268,7 +271,7 @@ def choose_any(draw: u32, ant: i32, base: i32, team: Team, choice: Choice):
         if b > 0:
             left -= team.marks[((b - 1) * layout.columns + s) * team_size() + lane()]
         k = b * layout.rows
-        word = team.unvisited[((words + (k >> 5)) * COLUMNS + column + s) * layout.ants + ant] >> u32(k)
+        word = team.unvisited[(masks + (k >> 5) * COLUMNS + s) * layout.ants + ant] >> u32(k)
         run = u32(0)
         for r in range(layout.rows):
             weight = choice.weights[first + (b * layout.rows + r) * COLUMNS + s]

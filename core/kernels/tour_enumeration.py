@@ -144,19 +144,58 @@ def try_ends(
 
 
 @function
-def hand_on(base: i32, level: i32, city: i32, place: i32, stack: Array[u32], worklist: Worklist):
+def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32], listed: Const[boolean]) -> i32:
+    """Put an item's cities on the stack; how many they are."""
+    if listed:
+        record = i32(item) * ROW
+        cities = i32(worklist.given[record + LEVEL])
+        for k in range(cities):
+            stack[on_stack(k + 1)] = u32(worklist.given[record + k])
+        place = u32(worklist.given[record + PLACE])
+        stack[on_stack(cities)] = stack[on_stack(cities)] | (place << 5)
+        return cities
+    else:
+        rest = item
+        unvisited = first_cities(n) & ~only(0)
+        stack[on_stack(1)] = u32(0)
+        for visited in range(1, worklist.depth):
+            city = city_at(unvisited, i32(rest % u64(n - visited)))
+            rest = rest // u64(n - visited)
+            unvisited = unvisited ^ only(city)
+            stack[on_stack(visited + 1)] = u32(city)
+        return worklist.depth
+
+
+@function
+def hand_on(base: i32, level: i32, worklist: Worklist, stack: Array[u32]):
     """Write down what is left of an item of ``base`` cities: a record for every level of the search."""
     first = atomic_add(worklist.hands, 0, u32(level - base + 1))
     for cities in range(base, level + 1):
         record = i32(first + u32(cities - base)) * ROW
-        for k in range(cities - 1):
+        for k in range(cities):
             worklist.handed[record + k] = u8(stack[on_stack(k + 1)] & 31)
-        last = u32(place << 5) | u32(city)
-        if cities < level:
-            last = stack[on_stack(cities)]
-        worklist.handed[record + cities - 1] = u8(last & 31)
         worklist.handed[record + LEVEL] = u8(cities)
-        worklist.handed[record + PLACE] = u8(last >> 5)
+        worklist.handed[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
+
+
+@function
+def cities_on_stack(level: i32, stack: Array[u32]) -> u32:
+    """The set of the cities on the stack."""
+    cities = u32(0)
+    for k in range(level):
+        cities = cities | only(i32(stack[on_stack(k + 1)] & 31))
+    return cities
+
+
+@function
+def length_on_stack(level: i32, team: Team) -> i32:
+    """Sum of the lengths from city to city on the stack."""
+    length = 0
+    for k in range(1, level):
+        city = i32(team.stack[on_stack(k)] & 31)
+        after = i32(team.stack[on_stack(k + 1)] & 31)
+        length += team.lengths[city * ROW + after]
+    return length
 
 
 @function
@@ -230,30 +269,14 @@ def explore(
                 taken = min(item + worklist.chunk, worklist.end)
                 if not counting:
                     limit = lowered(limit, search)
-            city = 0
-            place = 0
-            bound = reduced.shortest
-            unvisited = first_cities(n) & ~only(0)
-            rest = item
-            record = 0
+            base = read_item(item, n, worklist, team.stack, listed)
+            item += 1
+            city = i32(team.stack[on_stack(base)] & 31)
+            place = i32(team.stack[on_stack(base)] >> 5)
+            bound = reduced.shortest + length_on_stack(base, team)
+            unvisited = first_cities(n) & ~cities_on_stack(base, team.stack)
             if handing:
                 steps = 0
-            if listed:
-                record = i32(item) * ROW
-                base = i32(worklist.given[record + LEVEL])
-                place = i32(worklist.given[record + PLACE])
-            for visited in range(1, base):
-                after = 0
-                if listed:
-                    after = i32(worklist.given[record + visited])
-                else:
-                    after = city_at(unvisited, i32(rest % u64(n - visited)))
-                    rest = rest // u64(n - visited)
-                bound += team.lengths[city * ROW + after]
-                team.stack[on_stack(visited)] = u32(city)
-                unvisited = unvisited ^ only(after)
-                city = after
-            item += 1
             level = 0
             if listed:
                 level = base
@@ -269,7 +292,8 @@ def explore(
             if handing:
                 ahead = atomic_add(worklist.ticket, 0, u64(0))
                 if ahead >= worklist.end:
-                    hand_on(base, level, city, place, team.stack, worklist)
+                    team.stack[on_stack(level)] = u32(place << 5) | u32(city)
+                    hand_on(base, level, worklist, team.stack)
                     level = 0
         else:
             steps += 1

@@ -33,7 +33,7 @@ SPAN = 32
 
 @bundle
 class Window:
-    """The waves before a cell's own: ``cells[one + k]`` is cell k of the last, ``cells[two + k]`` of the one before it."""
+    """Cell k of the wave before is ``cells[one + k]``, of the wave before that ``cells[two + k]``."""
 
     cells: Array[V]
     one: i32

@@ -29,6 +29,8 @@ class Row(Array):
 
     def __init__(self, element: Any, size: int | str) -> None:
         super().__init__(element)
+        if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
+            raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
 
     def __class_getitem__(cls, given: Any) -> Row:
@@ -74,10 +76,16 @@ class Form:
 
 
 def kind_text(kind: Any) -> str:
-    """A field's kind as its source text reads."""
+    """A field's kind as its source text reads; of a bundle, all its fields."""
     if isinstance(kind, Row):
         return f"Row({described(kind.element)}, {kind.size!r})"
+    if is_bundle(kind):
+        return _fields_text(kind, fields_of(kind))
     return repr(kind) if isinstance(kind, Form) else described(kind)
+
+
+def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
+    return f"{cls.__qualname__}({', '.join(f'{name}: {kind_text(kind)}' for name, kind in kinds.items())})"
 
 
 def bundle(cls: type) -> Any:
@@ -90,15 +98,22 @@ def bundle(cls: type) -> Any:
     Raises
     ------
     UserError
-        A field that is none of these, a row whose size is no number of the bundle, or a bundle within itself.
+        A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
+        is no integer of the bundle, or a bundle within itself.
 
     """
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, kind in vars(cls).get("__annotations__", {}).items():
-        fields[name] = _kind(cls, name, kind, frame)
+    for name, given in vars(cls).get("__annotations__", {}).items():
+        kind = _kind(cls, name, given, frame)
+        if name in vars(cls):
+            raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
+        if name in fields and kind_text(fields[name]) != kind_text(kind):
+            inherited = kind_text(fields[name])
+            raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+        fields[name] = kind
     for name, kind in fields.items():
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
@@ -116,7 +131,7 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
     text = given if isinstance(given, str) else described(given)
     if isinstance(given, str):
         names = {**frame.f_globals, **frame.f_locals}
-        if cls.__name__ not in names and given == cls.__name__:
+        if given.strip("'\"") == cls.__name__:
             raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
         try:
             given = eval(given, names)
@@ -144,12 +159,20 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
     fields = fields_of(type(self))
     if len(values) > len(fields):
         raise UserError(f"{type(self).__qualname__} has {len(fields)} fields, not {len(values)}")
-    given = dict(zip(fields, values, strict=False)) | named
+    if len(values) == len(fields) and not named:
+        vars(self).update(zip(fields, values, strict=True))
+        return
+    given = dict(zip(fields, values, strict=False))
+    for name in given.keys() & named.keys():
+        raise UserError(f"{type(self).__qualname__}: two values for its field {name}")
+    given |= named
     for name in given.keys() - fields.keys():
         raise UserError(f"{type(self).__qualname__} has no field {name}; it has {', '.join(fields)}")
     for name, kind in fields.items():
         if name not in given and not isinstance(kind, Row):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
+        if is_bundle(kind) and not isinstance(given[name], kind):
+            raise UserError(f"{type(self).__qualname__}.{name} is a {kind.__name__}, not {given[name]!r}")
         setattr(self, name, given.get(name))
 
 
@@ -211,26 +234,54 @@ def placed(given: Any, place: str) -> Any:
     for name, kind in form_of(given).kinds:
         value = getattr(given, name)
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
-            kinds[name] = Table(kind.element, place, value.size)
+            kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
     found.__placed__ = kinds
     return found
 
 
-def form_of(given: Any, declared: Any = None) -> Form:
-    """The form of a bundle; of the fields that the class ``declared`` has, if it is given."""
+def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
+    """The form of a bundle; of the fields that the class ``declared`` has, if it is given.
+
+    A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
+    """
     own = vars(given).get("__placed__", {})
     cls: type = declared or type(given)
+    if not own and (found := plain_form(cls, owner)) is not None:
+        return found
     kinds: list[tuple[str, Any]] = []
     for name, kind in fields_of(cls).items():
-        kinds.append((name, form_of(getattr(given, name), kind) if is_bundle(kind) else own.get(name, kind)))
+        if is_bundle(kind):
+            kinds.append((name, form_of(getattr(given, name), kind, owner)))
+        else:
+            kinds.append((name, _owned(own.get(name, kind), owner)))
     return form_with(cls, tuple(kinds))
+
+
+@lru_cache(maxsize=1024)
+def plain_form(cls: type, owner: str = "") -> Form | None:
+    """The form of every bundle of a class, if nothing is placed; None if there are bundles within it."""
+    kinds = fields_of(cls)
+    if any(map(is_bundle, kinds.values())):
+        return None
+    return form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds.items()))
 
 
 @lru_cache(maxsize=1024)
 def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> Form:
     """One `Form` for all bundles of a class whose fields are of these kinds."""
     return Form(bundle, kinds)
+
+
+@lru_cache(maxsize=1024)
+def _owned(kind: Any, owner: str) -> Any:
+    """A field's kind with its `Generic`, if it has an owner, named after it."""
+    if owner and isinstance(kind, Generic):
+        return Generic(f"{kind.name} of {owner}")
+    if owner and isinstance(kind, Array) and isinstance(kind.element, Generic):
+        kind = copy.copy(kind)
+        kind.element = _owned(kind.element, owner)
+    return kind
 
 
 def is_bundled(kind: Any) -> bool:
@@ -274,12 +325,37 @@ def _values(given: Any, form: Form) -> list[Any]:
 
 
 def row_sizes(given: Any) -> dict[str, int]:
-    """Elements of a row, for every `Row` field of a bundle that is no bundle's within."""
-    return {
-        name: int(getattr(given, kind.size) if isinstance(kind.size, str) else kind.size)
-        for name, kind in fields_of(type(given)).items()
-        if isinstance(kind, Row)
-    }
+    """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
+
+    Raises
+    ------
+    UserError
+        The bundle's number that says so is none, or negative.
+
+    """
+    cls: type = type(given)
+    found = {}
+    for name, said in sizes_of_rows(cls).items():
+        size = getattr(given, said) if isinstance(said, str) else said
+        if not hasattr(size, "__index__") or size < 0:
+            raise UserError(f"{cls.__name__}.{name}: rows of {size!r} elements; expected 0 or more")
+        found[name] = int(size)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def sizes_of_rows(cls: type) -> dict[str, int | str]:
+    """The size of every `Row` field: a number, or the name of the field that holds it."""
+    return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, Row)}
+
+
+def rows_within(path: str, given: Any) -> Iterator[tuple[str, Any, int]]:
+    """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    for name, size in row_sizes(given).items():
+        yield f"{path}.{name}", getattr(given, name), size
+    for name, kind in fields_of(type(given)).items():
+        if is_bundle(kind):
+            yield from rows_within(f"{path}.{name}", getattr(given, name))
 
 
 def made(cls: type, values: dict[str, Any]) -> Any:
@@ -299,10 +375,12 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
         round, or rows of unlike counts.
 
     """
-    kinds = {name: kind for name, kind in kernel.signature.items() if name != "return"}
+    kinds = dict(kernel.signature)
+    del kinds["return"]
     if len(kinds) != len(arguments):
         raise LaunchRefused(f"{kernel.name} takes {len(kinds)} arguments, not {len(arguments)}")
-    if not any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments):
+    given_some = any(isinstance(one, Rows) or is_bundle(type(one)) for one in arguments)
+    if not given_some and not any(is_bundled(kind) for kind in kinds.values()):
         return kinds, dict(zip(kinds, arguments, strict=True)), {}
     all_kinds: dict[str, Any] = {}
     values: dict[str, Any] = {}
@@ -310,20 +388,21 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
     for (name, kind), value in zip(kinds.items(), arguments, strict=True):
         is_rows = isinstance(value, Rows)
         one = value.bundle if is_rows else value
-        if not is_bundle(type(one)):
+        if not (is_bundle(type(one)) or is_bundled(kind)):
             all_kinds[name], values[name] = kind, value
             continue
         named = f"{kernel.name}: argument {name}"
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
-        if isinstance(kind, RowsOf) != is_rows:
-            raise LaunchRefused(f"{named} is {'rows' if is_rows else 'one'} of {type(one).__name__}, not what it takes")
-        if not isinstance(declared, Generic) and not (is_bundle(declared) and isinstance(one, declared)):
-            raise LaunchRefused(f"{named} is a {getattr(declared, '__name__', declared)}, not a {type(one).__name__}")
-        form = form_of(one, None if isinstance(declared, Generic) else declared)
-        for row, size in row_sizes(one).items():
-            buffer, rows = getattr(one, row), value.count if is_rows else 1
+        fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(one, declared))
+        if not is_bundle(type(one)) or isinstance(kind, RowsOf) != is_rows or not fits:
+            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            found = f"Rows[{type(one).__name__}]" if is_rows else type(one).__name__
+            raise LaunchRefused(f"{named} is {wanted}, not {found}")
+        form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
+        rows = value.count if is_rows else 1
+        for path, buffer, size in rows_within(named, one):
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{named}.{row} has {buffer.size} elements; expected {rows} rows of {size}")
+                raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form
         all_kinds |= kinds_by_name(name, is_rows, form)
         values.update(values_by_name(name, value, form))

@@ -13,7 +13,8 @@ from core.lang.expressions import ADVICE, Expressions, Untyped
 from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, VIEW_OF_PART, WORDS
 from core.lang.members import ArrayRef, Bundle
 from core.lang.source import Function
-from core.lang.types import BY_NAME, Array, Const, Generic, i32, promoted
+from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+from core.lang.written_out import written_out
 
 
 class Calls(Expressions):
@@ -39,6 +40,8 @@ class Calls(Expressions):
             self.refuse(node, ADVICE[ast.Starred])
         name = node.func.id
         meant = self.source.lookup(name)
+        if not self.is_free(name):
+            self.check_word(node.func, meant)
         if isinstance(meant, Function):
             return self.call_function(node, meant)
         if is_bundle(meant):
@@ -65,7 +68,7 @@ class Calls(Expressions):
     def check_word(self, node: ast.Name, meant: Any) -> None:
         """Refuse a word of the language that means something else, or nothing, where the kernel stands."""
         name = node.id
-        if name in self.assigned or name in self.out.parameters or name in self.out.constants:
+        if not self.is_free(name):
             self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
         if name in WORDS and meant is not WORDS[name] and not (meant is None and name in PYTHON_NAMES):
             self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
@@ -73,7 +76,8 @@ class Calls(Expressions):
     def bound_type(self, name: str) -> Any:
         """The scalar type that a `Generic` stands for in this function, or None."""
         meant = self.source.lookup(name)
-        return self.out.types.get(meant.name) if isinstance(meant, Generic) else None
+        found = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
+        return None if is_bundle(found) else found
 
     def count(self, node: ast.Call, expected: int) -> None:
         """Check the number of arguments."""
@@ -83,6 +87,8 @@ class Calls(Expressions):
     def call_cast(self, node: ast.Call, scalar: Any) -> Any:
         """``u32(x)``."""
         self.count(node, 1)
+        if scalar is boolean:
+            self.refuse(node, "a cast to a truth value; write a comparison such as x != 0")
         value = self.expression(node.args[0])
         if isinstance(value, Untyped):
             return tree.Literal(scalar, self.folded(node, scalar, value.value))
@@ -157,6 +163,8 @@ class Calls(Expressions):
                 if isinstance(kind, Generic) and kind.name not in bound:
                     value = self.settled(value, given[name])
                 wanted = self.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
+                if is_bundle(wanted):
+                    self.refuse(given[name], f"{what} is a {wanted.__name__}, not a number")
                 types.append(wanted)
                 passed[name] = self.stored(value, wanted, given[name], what, given[name])
         found = self.translator.function(callee, tuple(types), bound, node, self)
@@ -166,7 +174,7 @@ class Calls(Expressions):
         own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (found.pure or (own and not found.has_barrier))
         self.out.has_barrier = self.out.has_barrier or found.has_barrier
-        return tree.Call(found.result, found, arguments)
+        return written_out(found, arguments) or tree.Call(found.result, found, arguments)
 
     def handed(
         self, callee: tree.Function, passed: dict[str, Any], nodes: dict[str, Any]

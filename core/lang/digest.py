@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable
 from types import CodeType
 
+from core.lang.bundles import RowsOf, is_bundle, kind_text
 from core.lang.source import Source, constant_text
 from core.lang.types import Generic
 
@@ -48,7 +49,8 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
         said = _words(code)
     except OSError:
         source.refuse(None, "its source text cannot be found; define it in a file")
-    meanings = []
+    kinds = (kind.bundle if isinstance(kind, RowsOf) else kind for kind in source.signature.values())
+    meanings = sorted({kind_text(kind) for kind in kinds if is_bundle(kind)})
     for name in sorted({*code.co_names, *code.co_freevars}):
         value = source.lookup(name)
         if isinstance(value, Source):

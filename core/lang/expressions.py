@@ -163,7 +163,8 @@ class Expressions(Members):
         if value.type is scalar:
             return value
         if not widens(value.type, scalar):
-            self.refuse(node, f"{what} is {scalar.__name__}, not {value.type.__name__}; write {scalar.__name__}(...)")
+            advice = "a comparison such as x != 0" if scalar.kind == "b" else f"{scalar.__name__}(...)"
+            self.refuse(node, f"{what} is {scalar.__name__}, not {value.type.__name__}; write {advice}")
         return self.cast(value, scalar)
 
     def cast(self, value: Any, scalar: Any) -> Any:
@@ -347,7 +348,7 @@ class Expressions(Members):
         """``refresh is not None``, of a function that a template was given or not: known when compiling."""
         name, nothing = node.left, node.comparators[0]
         is_none = isinstance(nothing, ast.Constant) and nothing.value is None
-        if not (isinstance(name, ast.Name) and is_none and len(node.ops) == 1 and name.id not in self.assigned):
+        if not (isinstance(name, ast.Name) and is_none and len(node.ops) == 1 and self.is_free(name.id)):
             self.refuse(node, f"{ast.unparse(node)}; ask whether a @function of the closure or module is None")
         meant = self.source.lookup(name.id)
         if not (isinstance(meant, Source) or (meant is None and self.source.has(name.id))):
@@ -401,6 +402,10 @@ class Expressions(Members):
         scalar, yes, no = self.meet(yes, no, node)
         self.out.widened[self.key(node)] = scalar
         return tree.Select(scalar, test, yes, no)
+
+    def is_free(self, name: str) -> bool:
+        """Whether a name is none of the function's own, so that its module or closure says what it means."""
+        return not (name in self.assigned or name in self.source.signature or name in self.constants)
 
     def array(self, node: Any) -> ArrayRef:
         """The array that a name or a bundle's field stands for."""
@@ -461,9 +466,9 @@ class Expressions(Members):
         return self.cast(value, promoted(value.type))
 
     def expr_Subscript(self, node: ast.Subscript) -> Any:  # noqa: N802
-        if isinstance(node.value, ast.Name) and node.value.id not in self.assigned:
+        if isinstance(node.value, ast.Name) and self.is_free(node.value.id):
             given = self.source.lookup(node.value.id)
-            if isinstance(given, tuple) and node.value.id not in self.out.parameters:
+            if isinstance(given, tuple):
                 return self.of_tuple(node, given)
         if self.bundle(node) is not None:
             self.refuse(node, f"the bundle {ast.unparse(node)} where a number is expected; read a field of it")
@@ -475,7 +480,7 @@ class Expressions(Members):
 
     def constants_in(self, node: Any) -> tuple[Any, ...]:
         """The tuple of constants that a name of the module, or of the closure, stands for."""
-        found = self.source.lookup(node.id) if isinstance(node, ast.Name) and node.id not in self.assigned else None
+        found = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.is_free(node.id) else None
         if not isinstance(found, tuple):
             self.refuse(node, f"{ast.unparse(node)} is no tuple of constants of the module; write one, or use an array")
         return found
@@ -491,6 +496,9 @@ class Expressions(Members):
     def expr_Attribute(self, node: ast.Attribute) -> Any:  # noqa: N802
         outer = self.bundle(node.value)
         if outer is None:
+            later = self.assigned - self.out.locals.keys() - self.out.arrays.keys()
+            if isinstance(node.value, ast.Name) and node.value.id in later:
+                self.refuse(node, f"{node.value.id} is used before its assignment")
             self.refuse(
                 node, "an attribute; import the name itself, and pass sizes as arguments or as fields of a bundle"
             )

@@ -99,6 +99,8 @@ class Body(Calls):
         if name in self.out.arrays or name in self.bundles or name in self.constants or name in WORDS:
             what = "a bundle" if name in self.bundles else "an array, a constant or a word"
             self.refuse(node, f"assignment to {name}, which is {what}; choose another name")
+        if name in self.out.truths:
+            return self.cast(self.fitted(value, boolean, node, name), i32)
         known = self.out.parameters.get(name) or self.out.locals.get(name)
         if known is None:
             value = self.settled(value, node)
@@ -129,9 +131,7 @@ class Body(Calls):
     def hold(self, value: Any) -> tuple[Any, Any]:
         """Keep a value in a temporary: the assignment, and the local that reads it."""
         self.temporaries += 1
-        name = f"held{self.temporaries}"
-        while name in self.assigned or name in self.out.parameters:
-            name += "x"
+        name = f"held.{self.temporaries}"  # no identifier, so that it hides no name of the module
         self.out.locals[name] = value.type
         return tree.Assign(name, value), tree.Local(value.type, name)
 
@@ -168,10 +168,8 @@ class Body(Calls):
     def assign_bundle(self, target: Any, given: Any) -> list[Any] | None:
         """``one = walks[w]``, ``move = Move(i, j)``; None if the value is no bundle."""
         statements: list[Any] = []
-        cls = (
-            self.source.lookup(given.func.id) if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else 0
-        )
-        if is_bundle(cls) and isinstance(target, ast.Name):
+        cls = self.made_of(given)
+        if cls is not None and isinstance(target, ast.Name):
             statements, value = self.constructed(given, cls, target.id)
         else:
             found = self.bundle(given)
@@ -189,10 +187,11 @@ class Body(Calls):
         kept: list[Any] = []
         stores: list[Any] = []
         names = {one.id for one in target.elts if isinstance(one, ast.Name)}
+        read = [node.value, *(one for one in target.elts if not isinstance(one, ast.Name))]
         for one, given in zip(target.elts, node.value.elts, strict=True):
             bundled = self.assign_bundle(one, given)
             if bundled is not None:
-                if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node.value)):
+                if any(isinstance(n, ast.Name) and n.id in names for part in read for n in ast.walk(part)):
                     self.refuse(node, "a bundle that the same statement reads; write one assignment for each")
                 kept += bundled
                 continue
@@ -334,8 +333,9 @@ class Body(Calls):
         zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
         lowest = tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", zero, left))
         number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
-        if self.out.locals.get(name, i32) is not i32:
-            self.refuse(node, f"{name} is {self.out.locals[name].__name__}, not i32; give the loop its own variable")
+        known = self.out.parameters.get(name) or self.out.locals.get(name)
+        if known not in (None, i32) and not isinstance(known, tree.ArrayType):
+            self.refuse(node, f"{name} is {known.__name__}, not i32; give the loop its own variable")
         first = tree.Assign(name, self.declare(node, name, number))
         rest = tree.Assign(left.name, tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", left, one)))
         body = self.loop_body(node, name)
@@ -355,7 +355,8 @@ class Body(Calls):
         name = node.target.id  # type: ignore[attr-defined]
         nodes = self.bounds(node)
         bounds = [int(self.folded(n, i32.exact, self.constant(n, "a bound of unroll"))) for n in nodes]
-        if name in self.out.locals or name in self.out.parameters or name in self.constants:
+        used = (self.out.locals, self.out.parameters, self.out.arrays, self.bundles, self.constants)
+        if any(name in some for some in used):
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
@@ -474,6 +475,8 @@ class Translator:
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
             out.result = bound[result.name] if isinstance(result, Generic) else result
+            if is_bundle(out.result):
+                caller.refuse(node, f"the result of {source.name} is a bundle, {out.result.__name__}; return a number")
             with called_at(caller.source, node):
                 self.done[key] = self.build(source, out, bound, bundles)
             out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}

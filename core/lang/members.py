@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from core.lang import tree
 from core.lang.bundles import Form, Row, RowsOf, fields_of, is_bundle
+from core.lang.intrinsics import WORDS
 from core.lang.source import Source
 from core.lang.tables import array_type
 from core.lang.types import Array, Const, Generic, boolean, i32, promoted
@@ -31,6 +32,8 @@ class Bundle(NamedTuple):
     ----------
     row, count
         Which row of `Rows` it is, and of rows how many there are: typed expressions, or None.
+    is_new
+        It was made here: a name of it may stand for another one later.
 
     """
 
@@ -38,6 +41,7 @@ class Bundle(NamedTuple):
     members: dict[str, Any]
     row: Any = None
     count: Any = None
+    is_new: bool = False
 
 
 def bundle_type(
@@ -164,10 +168,14 @@ class Members:
         if isinstance(node, ast.Subscript):
             rows = self.bundle(node.value)
             return None if rows is None else self.row(rows, node)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            cls = self.source.lookup(node.func.id)
-            return self.constructed(node, cls, "")[1] if is_bundle(cls) else None
-        return None
+        cls = self.made_of(node)
+        return None if cls is None else self.constructed(node, cls, "")[1]
+
+    def made_of(self, node: Any) -> Any:
+        """The class of the bundle that a call makes, or None if it makes none."""
+        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.is_free(node.func.id)
+        cls = self.source.lookup(node.func.id) if named else None
+        return cls if is_bundle(cls) else None
 
     def row(self, rows: Bundle, node: ast.Subscript) -> Bundle:
         """``walks[w]``."""
@@ -205,7 +213,7 @@ class Members:
         if isinstance(outer.row, tree.Literal) and outer.row.value == 0:
             return None
         elements = self.field(outer._replace(row=None), size) if isinstance(size, str) else tree.Literal(i32, i32(size))
-        return tree.Binary(i32, "mul", outer.row, elements)
+        return tree.Binary(i32, "mul", outer.row, self.cast(elements, i32))  # type: ignore[attr-defined]
 
     def touched(self, value: Any) -> Any:
         """The value, which the function now takes as a parameter if it is one that it is offered."""
@@ -243,7 +251,7 @@ class Members:
         fields = tuple(
             tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
         )
-        return statements, Bundle(tree.BundleType(cls, fields), members)
+        return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
     def array_field(self, given: Any, path: str, statements: list[Any]) -> ArrayRef:
         """An array for a field of a new bundle, which may be a new array too."""
@@ -269,20 +277,29 @@ class Members:
         """The array that a name or a field stands for."""
         raise NotImplementedError
 
+    def is_free(self, name: str) -> bool:
+        """Whether a name is none of the function's own, so that its module or closure says what it means."""
+        raise NotImplementedError
+
     # --- names of bundles ---
 
     def named(self, node: Any, name: str, value: Bundle) -> list[Any]:
         """Give a bundle a name: the statements that keep its numbers, which the name then stands for."""
         taken = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
-        if taken is not None or name in self.out.constants:
-            self.refuse(node, f"{name} is a number or an array already; give the bundle a name of its own")
+        if taken is not None or name in self.constants or name in WORDS:  # type: ignore[attr-defined]
+            self.refuse(node, f"{name} is a number, an array or a word; give the bundle a name of its own")
+        if name in self.source.signature:
+            self.refuse(node, f"assignment to the parameter {name}, a bundle; give the new one a name of its own")
         statements, kept = self.keep(name, value)
         if name in self.bundles:  # the new numbers may be made of the old ones: all values first, then the stores
             held = [self.hold(one.value) for one in statements]  # type: ignore[attr-defined]
             stores = [one._replace(value=local) for one, (_, local) in zip(statements, held, strict=True)]
             statements = [first for first, _ in held] + stores
         if self.bundles.setdefault(name, kept) != kept:
-            self.refuse(node, f"{name} stands for other arrays already; give this bundle a name of its own")
+            self.refuse(
+                node,
+                f"{name} stands for a bundle of other arrays or another class already; give this one a name of its own",
+            )
         if self.defined is not None:
             self.defined.add(name)
         return statements
@@ -293,19 +310,23 @@ class Members:
         members = dict(value.members)
         constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
         row = value.row
-        if row is not None and not isinstance(row, tree.Literal):
+        if row is not None:
             row = self.copied(f"{path}[]", row, statements)
         for name, member in value.members.items():
             if isinstance(member, Bundle):
                 inner, members[name] = self.keep(f"{path}.{name}", member)
                 statements += inner
-            elif not (isinstance(member, ArrayRef) or self.is_given(member) or name in constants):
+                continue
+            stays = isinstance(member, ArrayRef) or name in constants or (self.is_given(member) and not value.is_new)
+            if not stays:
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 
     def is_given(self, value: Any) -> bool:
         """Whether an expression is a field of a parameter, which nothing changes."""
-        return isinstance(value, tree.Local) and (value.name in self.out.offered or value.name in self.out.parameters)
+        if not isinstance(value, tree.Local) or value.name.isidentifier():
+            return False
+        return value.name in self.out.offered or value.name in self.out.parameters
 
     def copied(self, name: str, value: Any, statements: list[Any]) -> Any:
         """A local of this name, with the value."""
@@ -326,17 +347,32 @@ class Members:
         if value.type.rows != rows:
             advice = "pass all rows" if rows else f"take a row: {ast.unparse(node)}[k]"
             self.refuse(node, f"{what} is {wanted or 'one ' + value.type.bundle.__name__}; {advice}")
+        scalars = []
         if isinstance(declared, Generic):
             declared = self.bind(bound, declared, value.type.bundle)  # type: ignore[attr-defined]
+        elif issubclass(value.type.bundle, declared):  # types of a class that it names are the function's own
+            scalars = scalars_of(declared, value.type)
         if not is_bundle(declared) or not issubclass(value.type.bundle, declared):
             name = getattr(declared, "__name__", declared)
             self.refuse(node, f"{what} is a {name}, not a {value.type.bundle.__name__}")
-        for generic, scalar in scalars_of(declared, value.type):
+        for generic, scalar in scalars:
             if self.bind(bound, generic, scalar) is not scalar:  # type: ignore[attr-defined]
                 self.refuse(
                     node, f"{what}: its {generic.name} is {scalar.__name__}, not {bound[generic.name].__name__}"
                 )
-        return value, projected(value.type, declared, rows)
+        return value, projected(self.type_of_team(value), declared, rows)
+
+    def type_of_team(self, value: Bundle) -> tree.BundleType:
+        """The bundle's type with the team's copies of shared tables, which a function gets in their place."""
+        fields = []
+        for field in value.type.fields:
+            member = value.members[field.name]
+            if isinstance(member, Bundle):
+                field = field._replace(type=self.type_of_team(member))
+            elif isinstance(member, ArrayRef) and member.name in self.out.copies:
+                field = field._replace(type=self.out.arrays[self.out.copies[member.name]].array)
+            fields.append(field)
+        return value.type._replace(fields=tuple(fields))
 
     def operand(self, value: Bundle, path: str) -> Any:
         """What a bundle has for a parameter of the called function: ``path`` is its name without the bundle's own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.lang import intrinsics
-from core.lang.bundles import Row, RowsOf, fields_of, is_bundle, kind_text
+from core.lang.bundles import Row, RowsOf, is_bundle, kind_text
 from core.lang.errors import KernelError
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, Table, boolean
 
@@ -126,6 +126,15 @@ class Source:
             self.refuse(node, "a Table, which only kernels and packs declare; write Array[...], which takes tables too")
         return found
 
+    def result_type(self, node: Any) -> Any:
+        """Evaluate the result's annotation, which is a scalar type."""
+        import ast
+
+        found = self.annotation(node, self.node)
+        if not (found in SCALARS or found is boolean or isinstance(found, Generic)):
+            self.refuse(node, f"returns {ast.unparse(node)}; return a number, and store the rest in arrays")
+        return found
+
     @property
     def signature(self) -> dict[str, Any]:
         """Parameter names and their annotations, in order; the key ``return`` holds the result's."""
@@ -143,7 +152,7 @@ class Source:
             }
             returns = self.node.returns
             nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
-            found["return"] = None if nothing else self.annotation(returns, self.node)
+            found["return"] = None if nothing else self.result_type(returns)
             self._signature = found
         return self._signature
 
@@ -151,8 +160,7 @@ class Source:
 def constant_text(value: Any) -> str | None:
     """What a constant is, the same in every process: a number, a text, None, a tuple of such, a bundle's fields."""
     if is_bundle(value):
-        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in fields_of(value).items())
-        return f"{value.__module__}.{value.__qualname__}({fields})"
+        return kind_text(value)
     if isinstance(value, tuple):
         inner = [constant_text(one) for one in value]
         return None if None in inner else f"({', '.join(map(str, inner))})"

@@ -47,7 +47,7 @@ def staged(kernel: tree.Function, kinds: dict[str, Any], taken: set[str], team_s
             continue
         copy, step = (fresh(f"{name}_{word}", taken | set(kinds)) for word in ("of_team", "copied"))
         element = kernel.parameters[name].element
-        array = tree.NewArray(copy, tree.ArrayType(element, "shared", True), kind.count)
+        array = tree.NewArray(copy, kernel.parameters[name]._replace(space="shared"), kind.count)
         scalar = i32 if kind.count < 2**30 else i64
         kernel.copies[name], kernel.arrays[copy], kernel.locals[step] = copy, array, scalar
         first: Any = tree.Intrinsic(i32, "lane", ())

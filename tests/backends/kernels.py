@@ -6,12 +6,15 @@ from core.lang import (
     Array,
     Const,
     Generic,
+    Row,
+    Rows,
     atomic_add,
     atomic_cas,
     atomic_max,
     atomic_min,
     barrier,
     boolean,
+    bundle,
     clz,
     f32,
     f64,
@@ -23,8 +26,11 @@ from core.lang import (
     kernel,
     lane,
     local_array,
+    max,
+    min,
     mulhi,
     popcount,
+    set_bits,
     shared_array,
     sqrt,
     team_count,
@@ -335,3 +341,116 @@ def fill_shared(count: Const[i32], found: Array[i32]):
     barrier()
     if lane() == 0:
         found[team_rank()] = cells[count - 1]
+
+
+# --- bundles, truth values, set bits, constants of tuples ---
+
+S = Generic("S")
+D = Generic("D")
+STEPS = (1, 3, 5)
+
+
+@bundle
+class Span:
+    first: i32
+    end: i32
+
+
+@bundle
+class Part:
+    """What one of several workers keeps: rows of three types, and truth values."""
+
+    totals: Row(u64, 2)
+    values: Row(S, "n")
+    flags: Row(boolean, "n")
+    span: Span
+    n: i32
+
+
+@bundle
+class Limits:
+    most: Array[S]
+    strict: boolean
+    wide: Array[boolean]
+
+
+@bundle
+class Scratch:
+    sums: Array[i32]
+    seen: Array[boolean]
+    span: Span
+
+
+@function
+def is_within(limits: Limits, value: S, strict: boolean) -> boolean:
+    """Whether a value is below, or not above, the limit."""
+    return value < limits.most[0] or (not strict and value == limits.most[0])
+
+
+@function
+def widest(one: Span, other: Span) -> i32:
+    """The length of the span that covers both."""
+    return max(one.end, other.end) - min(one.first, other.first)
+
+
+@function
+def mark(part: Part, k: i32, limits: D):
+    """Tell whether a value is within its limits."""
+    part.flags[k] = is_within(limits, part.values[k], limits.strict) and limits.wide[k % 2]
+
+
+@kernel
+def bundled(parts: Rows[Part], limits: D, also: boolean):
+    """A team marks the values of a part that are within its limits and sums those that are marked."""
+    scratch = Scratch(shared_array(team_size(), i32), shared_array(team_size(), boolean), Span(1, 2))
+    for w in range(team_rank(), parts.count, team_count()):
+        part = parts[w]
+        mine, seen = 0, False
+        for k in range(part.span.first + lane(), part.span.end, team_size()):
+            mark(part, k, limits)
+            if part.flags[k] and also:
+                mine += i32(part.values[k])
+                seen = True
+        scratch.sums[lane()] = mine
+        scratch.seen[lane()] = seen
+        barrier()
+        if lane() == 0:
+            span = Span(part.span.end, part.n)
+            total = 0
+            for other in range(team_size()):
+                total += scratch.sums[other]
+                if scratch.seen[other]:
+                    span = Span(span.first - 1, span.end + 1)
+            for step in unroll(len(STEPS)):
+                total = total * STEPS[step] + step
+            part.totals[0] = u64(i64(total))
+            part.totals[1] = u64(widest(part.span, span) + scratch.span.end)
+        barrier()
+
+
+@function
+def bits_but(word: u64, left_out: i32, most: i32) -> u64:
+    """The numbers of the set bits in base 67, but one, and no more after ``most`` of them."""
+    found, count = u64(0), 0
+    for b in set_bits(word):
+        if b == left_out:
+            continue
+        if count == most:
+            break
+        count += 1
+        found = found * 67 + u64(b)
+    return found
+
+
+@kernel
+def bits(words: Array[u64], n: i32, found: Array[u64], steps: Array[i32]):
+    """Walk through the set bits of words of 64 and of 32 bits."""
+    for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        found[w] = bits_but(words[w], 5, 9)
+        total = 0
+        for b in set_bits(u32(words[w])):
+            for c in set_bits(u8(words[w] >> 8)):
+                if c > b:
+                    break
+                total += b * 8 + c
+        steps[w] = total

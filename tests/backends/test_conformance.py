@@ -207,6 +207,51 @@ def float_sums(backend, team_size):
     return downloads(backend, sums, long_sums), in_order
 
 
+def bundled(dtype, of_any, also):
+    def case(backend, team_size):
+        count, n = 5, 40
+        values = (numbers(np.int32, count * n, -1000, 1000) / 4).astype(dtype)
+        values[::7] = 100
+        first, end = 3, n - 2
+        one = kernels.Part(n=n, span=kernels.Span(first, end))
+        parts = backend.rows(one, count, S=dtype)
+        backend.write(parts.values, values)
+        backend.write(parts.flags, np.full(count * n, 1, np.uint8))
+        backend.write(parts.totals, np.zeros(2 * count, np.uint64))
+        wide = np.array([of_any, True], np.uint8)
+        limits = backend.load(kernels.Limits(np.array([100], dtype), not of_any, wide))
+        backend.launch(kernels.bundled, TEAMS, team_size, parts, limits, also)
+        rows, flags = values.reshape(count, n), np.ones((count, n), np.uint8)
+        within = (rows < 100) | (of_any & (rows == 100))
+        flags[:, first:end] = (within & (np.arange(n) % 2 == 1) | (within & of_any))[:, first:end]
+        totals = []
+        for row, marked in zip(rows, flags, strict=True):
+            chosen = [k for k in range(first, end) if marked[k] and also]
+            lanes = len({(k - first) % team_size for k in chosen})
+            total = ((sum(int(row[k]) for k in chosen) * 1 + 0) * 3 + 1) * 5 + 2
+            totals += [total % 2**64, n + lanes - min(first, end - lanes) + 2]
+        return downloads(backend, parts.flags, parts.totals), [flags.reshape(-1), np.array(totals, np.uint64)]
+
+    return case
+
+
+def bits(backend, team_size):
+    words = numbers(np.uint64, 60)
+    words[:6] = 0, 1, 2**63, 2**64 - 1, 32, 2**32
+    words[20:] &= words[:40]
+    found, steps = backend.allocate(words.size, np.uint64), backend.allocate(words.size, np.int32)
+    backend.launch(kernels.bits, TEAMS, team_size, backend.upload(words), words.size, found, steps)
+    expected, sums = [], []
+    for word in words.tolist():
+        text = 0
+        for b in [b for b in range(64) if word >> b & 1 and b != 5][:9]:
+            text = (text * 67 + b) % 2**64
+        expected.append(text)
+        inner = [c for c in range(8) if word >> 8 + c & 1]
+        sums.append(sum(b * 8 + c for b in range(32) if word >> b & 1 for c in inner if c <= b))
+    return downloads(backend, found, steps), [np.array(expected, np.uint64), np.array(sums, np.int32)]
+
+
 CASES = {
     "reductions of i32": reductions(np.int32),
     "reductions of u32": reductions(np.uint32),
@@ -218,6 +263,10 @@ CASES = {
     "control": control,
     "elements of all types": elements,
     "sums of floats in order": float_sums,
+    "bundles of i16": bundled(np.int16, of_any=True, also=True),
+    "bundles of i64": bundled(np.int64, of_any=False, also=True),
+    "bundles of f32": bundled(np.float32, of_any=False, also=False),
+    "set bits": bits,
 }
 
 

@@ -9,27 +9,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from backends.cpu import CpuBackend
 from backends.self_test import known_answer
 from cluster import Solo
-from core.kernels import held_karp, knapsack, lcs, neighbourhood_tours
-from core.kernels.grid import tile_kernel
+from core.kernels import grid, held_karp, knapsack, lcs, neighbourhood_tours, waves
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import Tiles, climb_tiles
 from core.kernels.two_opt_window import Groups, climb_window
-from core.lang import Array, Pack, Table, i32, u8, u16, u32
-from core.lang.bundles import FORM, form_of
-from core.lang.types import BY_NAME
+from core.lang import Array, Generic, Rows, i32, u16, u32
+from core.lang.bundles import FORM, form_of, placed, plain_form, unbundled
+from core.lang.types import BY_DTYPE, BY_NAME
 from core.problems import tsp
 from core.search.ihc import HillClimbing
 from tests.backends import kernels
 from tests.backends.test_conformance import CASES
-from tests.backends.test_tables import E, gathering
+from tests.backends.test_tables import program
 
 ROOT = Path(__file__).parents[2]
 INSTANCE = "uniform:12:seed=1"
@@ -158,27 +158,56 @@ def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
     assert simulated(DYNAMIC) == "True"
 
 
-LETTERS = Pack({"a": Table(u8, "readonly"), "b": Table(u8, "readonly")})
-CLIMBS = {"climbs" + FORM: form_of(CountedClimbs(20, *[None] * 6)), "D": u16, "P": u32}
+def forms(**bundles):
+    """Bundles as a launch gives them, by the names of a kernel's parameters."""
+    return {name + FORM: plain_form(bundle) for name, bundle in bundles.items()}
+
+
+def of_launch(kernel, team_size, *arguments):
+    """The program of a launch; arrays are the host's."""
+    kinds, values, types = unbundled(kernel, arguments)
+    for name, kind in kinds.items():
+        if isinstance(kind, Array) and isinstance(kind.element, Generic):
+            types[kind.element.name] = BY_DTYPE[values[name].dtype]
+    return kernel.specialise({}, team_size, types)
+
+
+def bundled():
+    """The kernel of bundles, for rows of 64-bit integers."""
+    values, flags = np.zeros(4, np.int64), np.zeros(4, np.uint8)
+    part = kernels.Part(np.zeros(2, np.uint64), values, flags, kernels.Span(0, 4), 4)
+    return of_launch(kernels.bundled, 32, Rows(part, 1), kernels.Limits(values[:1], True, flags[:2]), True)
+
+
 WINDOW = {"climbs.n": 20, "shape.lanes": 3, "shape.diagonals": 3, "shape.rows": 4, "shape.stride": 41}
 TILES = {"climbs.n": 64, "shape.diagonals": 5, "shape.rows": 4, "shape.spread": False}
-GROUPS_FORM = {"shape" + FORM: form_of(Groups(3, 3, 4, 41))}
-TILES_FORM = {"shape" + FORM: form_of(Tiles(5, 4, False))}
+CLIMBS = {"D": u16, "P": u32, **forms(climbs=CountedClimbs)}
+TWO_ITEMS = {"tracing": True, "at_once": 8, "blocks": 1}
+LAYERS = {"k": 5, "states": 48, "keep": True}
+ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
+TILE = forms(frontier=grid.Frontier, tiling=grid.Tiling, kept=waves.Kept)
+TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
+PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
+EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
+MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
+ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
     "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
-    "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | GROUPS_FORM),
+    "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | forms(shape=Groups)),
     "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
-    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | TILES_FORM),
+    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | forms(shape=Tiles)),
+    "bundled": bundled,
+    "bits": lambda: kernels.bits.specialise({}, 32),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
-    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32),
-    "follow": lambda: lcs.follow.specialise({}, 64),
-    "grid_tile": lambda: tile_kernel(lcs.lcs_step, LETTERS).specialise({"bits": 2}, 64, {"V": i32}),
-    "two_items": lambda: knapsack.two_items.specialise({"tracing": True, "at_once": 8, "blocks": 1}, 128, {"V": u32}),
-    "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16}),
-    "meet": lambda: held_karp.meet.specialise({"even": 1, "directed": 1}, 256, {"T": u16}),
-    "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise({"k": 5, "states": 48, "keep": 1}, 64),
+    "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
+    "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
+    "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
+    "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
+    "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16, **EXTEND}),
+    "meet": lambda: held_karp.meet.specialise({"even": True, "directed": True}, 256, {"T": u16, **MEET}),
+    "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),
 }
 WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 
@@ -224,14 +253,14 @@ def test_floats_are_not_contracted(ptx):
 @pytest.mark.parametrize("name", ["u8", "i16", "u32", "i64", "f32", "f64"])
 def test_readonly_tables_are_loaded_by_the_read_only_path(ptx, name):
     element = BY_NAME[name]
-    text = ptx(gathering(Table(E, "readonly")).specialise({}, 32, {"E": element}), (9, 0))
+    text = ptx(program("readonly", element), (9, 0))
     loads = re.findall(r"\bld\.global\S*", text)
     assert loads and all(one.startswith("ld.global.nc.") for one in loads)
-    assert "ld.global.nc" not in ptx(gathering(Array(E)).specialise({}, 32, {"E": element}), (9, 0))
+    assert "ld.global.nc" not in ptx(program("global", element), (9, 0))
 
 
 def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
-    text = ptx(gathering(Table(E, "shared", 500)).specialise({}, 32, {"E": u32}), (9, 0))
+    text = ptx(program("shared", u32), (9, 0))
     before, after = text.split("bar.sync", 1)
     assert "ld.global.nc" in before and "st.shared" in before
     assert "ld.shared" in after and "ld.global" not in after

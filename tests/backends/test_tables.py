@@ -14,8 +14,7 @@ from core.errors import UserError
 from core.lang import (
     Array,
     Generic,
-    Pack,
-    Table,
+    bundle,
     f32,
     function,
     i8,
@@ -30,32 +29,43 @@ from core.lang import (
     u16,
     u32,
 )
+from core.lang.bundles import FORM, form_of, placed
 from core.lang.types import BY_NAME
 from core.problems.qap import Qap
 from core.problems.qaplib import QapInstance
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
 
 E = Generic("E")
+D = Generic("D")
 COUNT = 500
 TEAMS = 3
 IN_IMAGES = ("i8", "i16", "i32", "u8", "u16", "u32", "f32")
 
 
+@bundle
+class Given:
+    table: Array[E]
+    n: i32
+
+
 @function
-def gathered(first: i32, step: i32, out: Array[E], n: i32, table: Array[E]):
+def gathered(first: i32, step: i32, out: Array[E], given: Given):
     """Every element once, far from the one before."""
-    for i in range(first, n, step):
-        out[i] = table[(i * 7 + 3) % n]
+    for i in range(first, given.n, step):
+        out[i] = given.table[(i * 7 + 3) % given.n]
 
 
-def gathering(kind):
-    """A kernel that reads a table of this kind in another order."""
+@kernel
+def gather(out: Array[E], given: D):
+    """Read a table in another order."""
+    gathered(team_rank() * team_size() + lane(), team_count() * team_size(), out, given)
 
-    @kernel(pack=Pack({"table": kind, "n": i32}))
-    def gather(out: Array[E], *data):
-        gathered(team_rank() * team_size() + lane(), team_count() * team_size(), out, *data)
 
-    return gather
+def program(place, element, count=COUNT, of=gather):
+    """A kernel's program for a table of this place, type and size."""
+    host = np.broadcast_to(np.zeros(1, element.dtype), count)  # no memory, whatever the size
+    form = form_of(placed(Given(host, COUNT), place), owner="given")
+    return of.specialise({}, 32, {"E": element, "E of given": element, "given" + FORM: form})
 
 
 def numbers(name):
@@ -86,14 +96,14 @@ def refusal(backend, place, name):
 
 def reads_as_numpy(backend, place, name, size):
     """Gather a table's elements and compare; False if it was refused as it should be."""
-    values, kernel = numbers(name), gathering(Table(E, place, COUNT))
-    table, out = backend.upload(values), backend.allocate(COUNT, values.dtype)
+    values = numbers(name)
+    given, out = placed(backend.load(Given(values, COUNT)), place), backend.allocate(COUNT, values.dtype)
     words = refusal(backend, place, name)
     if words is not None:
         with pytest.raises(LaunchRefused, match=words):
-            backend.launch(kernel, TEAMS, size, out, table, COUNT)
+            backend.launch(gather, TEAMS, size, out, given)
         return False
-    backend.launch(kernel, TEAMS, size, out, table, COUNT)
+    backend.launch(gather, TEAMS, size, out, given)
     assert backend.download(out).tobytes() == shuffled(values).tobytes()
     return True
 
@@ -112,12 +122,12 @@ def test_a_table_written_again_is_read_anew(backend, place):
     """Recorded launches too: an image is the same memory, and a team copies at every launch."""
     if refusal(backend, place, "u16"):
         pytest.skip(f"no {place} tables on {backend.name}")
-    kernel, size = gathering(Table(E, place, COUNT)), min(7, backend.capabilities.max_team_size)
-    table, out = backend.upload(np.zeros(COUNT, np.uint16)), backend.allocate(COUNT, np.uint16)
+    size, out = min(7, backend.capabilities.max_team_size), backend.allocate(COUNT, np.uint16)
+    given = placed(backend.load(Given(np.zeros(COUNT, np.uint16), COUNT)), place)
     with backend.record() as sequence:
-        backend.launch(kernel, TEAMS, size, out, table, COUNT)
+        backend.launch(gather, TEAMS, size, out, given)
     for values in (numbers("u16"), numbers("u16") ^ 7):
-        backend.write(table, values)
+        backend.write(given.table, values)
         sequence.replay(2)
         assert (backend.download(out) == shuffled(values)).all()
 
@@ -125,8 +135,10 @@ def test_a_table_written_again_is_read_anew(backend, place):
 def test_a_table_shorter_than_its_kind_is_refused(backend):
     out = backend.allocate(COUNT, np.int32)
     for place in ("readonly", "shared"):
-        with pytest.raises(LaunchRefused, match="gather: table table has 500 elements; 499 given"):
-            backend.launch(gathering(Table(E, place, 500)), 1, 1, out, backend.upload(np.zeros(499, np.int32)), 499)
+        given = placed(backend.load(Given(np.zeros(500, np.int32), 499)), place)
+        given.table = backend.upload(np.zeros(499, np.int32))
+        with pytest.raises(LaunchRefused, match=r"gather: table given\.table has 500 elements; 499 given"):
+            backend.launch(gather, 1, 1, out, given)
 
 
 def test_a_shared_table_that_does_not_fit_is_refused(backend):
@@ -134,23 +146,22 @@ def test_a_shared_table_that_does_not_fit_is_refused(backend):
     if room > 1 << 26:
         pytest.skip(f"{backend.name} has shared memory for all")
     count = room // 4 + 1
-    out, table = backend.allocate(COUNT, np.uint32), backend.upload(np.zeros(count, np.uint32))
+    out, given = backend.allocate(COUNT, np.uint32), backend.load(Given(np.zeros(count, np.uint32), COUNT))
     with pytest.raises(LaunchRefused, match=rf"gather needs \d+ bytes of shared memory; a team has {room}"):
-        backend.launch(gathering(Table(E, "shared", count)), 1, 1, out, table, COUNT)
+        backend.launch(gather, 1, 1, out, placed(given, "shared"))
 
 
 def test_shared_bytes_of_large_tables_are_counted_exactly():
     for count in (2**29, 2**30, 2**31, 2**33):
-        program = gathering(Table(E, "shared", count)).specialise({}, 32, {"E": u32})
-        assert tree.shared_bytes(program) == 4 * count
+        assert tree.shared_bytes(program("shared", u32, count)) == 4 * count
 
 
 def test_only_kernels_that_read_a_shared_table_copy_it():
-    @kernel(pack=Pack({"table": Table(i32, "shared", COUNT), "n": i32}))
-    def other(out: Array[E], *data):
-        out[0] = E(1)
+    @kernel
+    def other(out: Array[E], given: Given):
+        out[0] = E(given.n)
 
-    assert tree.shared_bytes(other.specialise({}, 32, {"E": u32})) == 0
+    assert tree.shared_bytes(program("shared", u32, of=other)) == 0
 
 
 def test_the_oracle_raises_where_a_table_is_stored_to():
@@ -160,31 +171,31 @@ def test_the_oracle_raises_where_a_table_is_stored_to():
     def careless(table: Array[i32]):
         table[0] = 1
 
-    program = careless.specialise({}, 1)
-    program.kernel.parameters["table"] = tree.ArrayType(i32, "readonly", True)
+    slipped = careless.specialise({}, 1)
+    slipped.kernel.parameters["table"] = tree.ArrayType(i32, "readonly", True)
     given = np.zeros(3, np.int32)
     with pytest.raises(ValueError, match="read-only"):
-        oracle.run(program, 1, [given])
+        oracle.run(slipped, 1, [given])
     given[0] = 5  # the caller's own array stays as it was
 
 
 # --- OpenCL ---
 
 TEXTS = {
-    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict table_carried, int n_carried\)",
-                        r"void gathered_1_\(.*const __global ushort\* restrict table_\)"],
-    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = table_carried\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1\)",
-                      r"void gathered_1_\(.*const __local float\* restrict table_\)"],
-    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t table_carried", r"\(\(char\)read_imagei\(table_, \(int\)\(.*\)\)\.x\)"],
-    ("image", u16): [r"void gathered_1_\(.*__read_only image1d_buffer_t table_\)", r"\(\(ushort\)read_imageui\(table_, "],
-    ("image", f32): [r"\(\(float\)read_imagef\(table_, \(int\)\("],
+    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict given_table_field, int given_n_field\)",
+                        r"void gathered_1_\(.*const __global ushort\* restrict given_table_field, int given_n_field\)"],
+    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = given_table_field\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1, given_n_field\)",
+                      r"void gathered_1_\(.*const __local float\* restrict given_table_field"],
+    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t given_table_field", r"\(\(char\)read_imagei\(given_table_field, \(int\)\(.*\)\)\.x\)"],
+    ("image", u16): [r"void gathered_1_\(.*__read_only image1d_buffer_t given_table_field", r"\(\(ushort\)read_imageui\(given_table_field, "],
+    ("image", f32): [r"\(\(float\)read_imagef\(given_table_field, \(int\)\("],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case[0]}-{case[1].__name__}")
 def test_each_place_in_opencl_c(case):
     place, element = case
-    text = OpenClC(gathering(Table(E, place, COUNT)).specialise({}, 32, {"E": element})).source()
+    text = OpenClC(program(place, element)).source()
     for pattern in TEXTS[case]:
         assert re.search(pattern, text), text
 
@@ -192,17 +203,17 @@ def test_each_place_in_opencl_c(case):
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"image_support": False}, "argument table is an image, and .* has none; use readonly"),
+        ({"image_support": False}, "argument given.table is an image, and .* has none; use readonly"),
         ({"image_support": True, "image_max_buffer_size": 499}, "image of 500 elements; .* has at most 499"),
     ],
 )
 def test_images_that_an_opencl_device_lacks_are_refused(backend, monkeypatch, facts, words):
     if backend.name != "opencl":
         pytest.skip("images exist on OpenCL devices")
-    out, table = backend.allocate(COUNT, np.int32), backend.upload(np.zeros(COUNT, np.int32))
+    out, given = backend.allocate(COUNT, np.int32), backend.load(Given(np.zeros(COUNT, np.int32), COUNT))
     monkeypatch.setattr(backend, "handle", SimpleNamespace(**facts))
     with pytest.raises(LaunchRefused, match=words):
-        backend.launch(gathering(Table(E, "image")), 1, 1, out, table, COUNT)
+        backend.launch(gather, 1, 1, out, placed(given, "image"))
 
 
 # --- local search ---

@@ -141,7 +141,7 @@ def test_the_table_of_strategies_has_a_line_per_cell(cpu, monkeypatch, capsys, c
 def test_a_slow_colony_is_ready_without_an_iteration_of_its_own(cpu, monkeypatch):
     iterated = []
     iterate = Colony.iterate
-    monkeypatch.setattr(Colony, "iterate", lambda colony: (iterated.append(colony.ants), iterate(colony)))
+    monkeypatch.setattr(Colony, "iterate", lambda colony: (iterated.append(colony.ants.count), iterate(colony)))
     instance = tsp.load("uniform:100:seed=1")  # another shape than other tests compile
     colony = bench_ants.ready_colony(cpu, instance, Settings(ants=500), "coarse", 3)
     assert iterated == [colony.ants_per_team]

@@ -61,52 +61,34 @@ class Outcome(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """How the tours are launched.
+    """How kernels are launched.
 
     Attributes
     ----------
-    team_size, ants : int
-        Lanes and ants of a team.
-    near_columns : int
-        Candidates per lane of an ant; 0: there are no lists.
-    lanes : int
-        That share a row of weights: 1, 2, 4, .. 32 or a multiple of 32.
-    blocks, rows : int
-        Rows of a lane's part of the table of weights, in blocks of which it remembers the sums.
+    team_size : int
+        Lanes of a team that makes tours.
+    layout : core.kernels.roulette.Layout
+        How they share out ants and rows of weights.
     update_teams, update_lanes : int
         Of the kernels that change the pheromone.
 
     """
 
     team_size: int
-    ants: int
-    near_columns: int
-    lanes: int
-    blocks: int
-    rows: int
+    layout: Any
     update_teams: int
     update_lanes: int
 
     @property
-    def columns(self) -> int:
-        """Columns of the table per lane."""
-        return max(1, COLUMNS // self.lanes)
-
-    @property
-    def pieces(self) -> int:
-        """Lanes per column."""
-        return max(1, self.lanes // COLUMNS)
-
-    @property
     def stride(self) -> int:
         """Weights from one city's row to the next one's."""
-        return COLUMNS * self.pieces * self.blocks * self.rows
+        return int(COLUMNS * self.layout.pieces * self.layout.depth)
 
-    @property
-    def layout(self) -> Layout:
-        """The same as the kernels take it."""
-        columns, pieces, depth = self.columns, self.pieces, self.blocks * self.rows
-        return Layout(self.ants, self.near_columns, self.lanes, columns, pieces, depth, self.rows)
+
+def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -> Layout:
+    """The `Layout` with columns and pieces for so many lanes, and ``depth`` rounded up to whole blocks of ``rows``."""
+    columns, pieces, depth = max(1, COLUMNS // lanes), max(1, lanes // COLUMNS), rows * ceil(depth / rows)
+    return Layout(ants, near_columns, lanes, columns, pieces, depth, ceil(depth / 32), rows)
 
 
 def shape_for(
@@ -140,11 +122,7 @@ def shape_for(
     alone = strategy != "fine-deposit"
     shape = Shape(
         team_size=team_size,
-        ants=ants,
-        near_columns=near_columns,
-        lanes=lanes,
-        blocks=ceil(depth / rows),
-        rows=rows,
+        layout=layout_of(ants, near_columns, lanes, depth, rows),
         update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
         update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
     )
@@ -261,7 +239,7 @@ class Colony:
         self.climbed = (allocate(1, np.uint64), allocate(3, np.uint64))
         units = backend.capabilities.compute_units
         self.wide = is_wide(backend)
-        teams = ceil(count / shape.ants)
+        teams = ceil(count / shape.layout.ants)
         self.teams = teams if self.wide else min(teams, 8 * units)
         self.row_teams = min(n, 8 * units)
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1

@@ -84,7 +84,7 @@ class AntColony:
         self.settings = settings
         self.notes: list[str] = []
         self.shape = shape_for(strategy, backend.capabilities, n, settings, team)
-        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants
+        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.layout.ants
         colonies, count = (1, end - begin) if split else (end - begin, settings.ants)
         wide = distances.dtype != np.uint16
         self.split = split and size > 1
@@ -109,7 +109,7 @@ class AntColony:
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.recorded: dict[int, Any] = {}
-        self.found: tuple[int, ...] = ()
+        self.winner: tuple[int, ...] = ()
         """Length, colony, iteration and ant of the best tour that all ranks know of."""
 
     def _tours_are_less(self) -> bool:
@@ -138,7 +138,7 @@ class AntColony:
         """
         if not 1 <= iterations < 2**31:
             raise UserError(f"there is at least 1 iteration, not {iterations}")
-        self.found = ()
+        self.winner = ()
         for colony in self.colonies:
             colony.begin(iterations)
         if self.split:
@@ -149,7 +149,7 @@ class AntColony:
 
     def best_tour(self) -> np.ndarray:
         """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
-        number = self.found[1]
+        number = self.winner[1]
         mine = next((c for c in self.colonies if c.number == number), None)
         tour = np.zeros(self.n, np.int64)
         if mine is not None and (not self.split or self.communicator.rank == 0):
@@ -205,7 +205,7 @@ class AntColony:
     def _exchange(self) -> None:
         """Give every colony the best tour of all."""
         self._find_best()
-        length, number, _, ant = self.found
+        length, number, _, ant = self.winner
         mine = next((c for c in self.colonies if c.number == number), None)
         tour = self.backend.download(mine.memory.best) if mine else np.zeros(self.n, np.uint16)
         leader = self._leader(ant, tour)
@@ -228,18 +228,23 @@ class AntColony:
             if colony.number == number and not (self.split and self.communicator.rank):
                 who[:] = colony.best_so_far()[1:]
         iteration, ant = (int(x) for x in self.communicator.sum(who))
-        if not self.found or length < self.found[0]:
-            self.found = (length, number, iteration, ant)
+        if not self.winner or length < self.winner[0]:
+            self.winner = (length, number, iteration, ant)
 
     # --- one colony whose ants are on several ranks ---
 
     def _run_split(self, iterations: int, report: Report | None) -> None:
         """Make iterations together with the other ranks; every rank has the whole pheromone."""
         colony = self.colonies[0]
-        for _ in range(iterations):
+        with self.backend.record() as tours:
             colony.construct()
             colony.climb()
             colony.measure()
+        with self.backend.record() as weights:
+            colony.evaporate()
+            colony.weigh()
+        for _ in range(iterations):
+            tours.replay()
             key = int(self.backend.download(colony.memory.least)[0])
             length, ant = self.communicator.minloc(key >> 32, key & 0xFFFFFFFF)
             self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
@@ -252,8 +257,7 @@ class AntColony:
                 colony.deposit()
                 if not colony.limited:
                     self._share_deposits(colony)
-            colony.evaporate()
-            colony.weigh()
+            weights.replay()
             if report is not None:
                 report(1, colony.best_so_far()[0])
 
@@ -285,7 +289,7 @@ class AntColony:
     def _outcome(self, iterations: int) -> Outcome:
         """Collect the results of all ranks."""
         self._find_best()
-        length, number, iteration, ant = self.found
+        length, number, iteration, ant = self.winner
         digest = np.zeros(1, np.uint64)
         curve = np.full(iterations, np.iinfo(np.uint32).max, np.uint32)
         for colony in self.colonies:

@@ -2,9 +2,9 @@
 
 Pheromone is an integer from 1 to 2^32 - 1. Its unit is chosen so that the trail of an edge which every ant of every
 iteration uses ends at 2^31 at most, however good the tours become: with rho = 0.1 and 1,024 ants, one ant's deposit is
-some 200,000 units, known to 1 in 200,000. Evaporation is rounded down, deposits are cut.
+some 200,000 units, exact to 1 in 200,000. Evaporation is rounded down, deposits are cut.
 
-Weights are integers from 1 to 2^32 - 1, and those of a row sum to less than 2^32: a large one is known to 24 bits
+Weights are integers from 1 to 2^32 - 1, and those of a row sum to less than 2^32: a large one is exact to 24 bits
 (f32), the least that can be told from others is 2^-32 of the row. A city whose true share is less counts as 1, so it
 can be chosen: among far cities, when all near ones are visited, the choice is flatter than equation 1. A draw has 32
 bits, so probabilities are those of the weights within 2^-32. Against Ant System in float64 (`test_quality.py`): means

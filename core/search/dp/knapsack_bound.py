@@ -68,7 +68,8 @@ class BoundSearch:
         weights[: len(self.items)] = instance.weights[self.items]
         values[: len(self.items)] = instance.values[self.items]
         self.table = backend.load(kernels.Items(weights, values, len(self.items)))
-        self._begin()
+        sizes = (3, np.int32), (3, np.uint64), (count, np.uint8), (count, np.uint8)
+        self.search = kernels.Search(*(backend.allocate(*size) for size in sizes))
 
     work = None
     """Nodes of a run: nobody knows before."""
@@ -82,9 +83,11 @@ class BoundSearch:
 
     def _begin(self) -> None:
         """Put the search before its first node."""
-        place, numbers = np.array([0, self.instance.capacity, 0], np.int32), np.zeros(3, np.uint64)
-        nothing = np.zeros(max(1, len(self.items)), np.uint8)
-        self.search = self.backend.load(kernels.Search(place, numbers, nothing, nothing))
+        search, nothing = self.search, np.zeros(self.search.best.size, np.uint8)
+        self.backend.write(search.place, np.array([0, self.instance.capacity, 0], np.int32))
+        self.backend.write(search.numbers, np.zeros(3, np.uint64))
+        self.backend.write(search.taken, nothing)
+        self.backend.write(search.best, nothing)
 
     def _explore(self, budget: int) -> None:
         self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)

@@ -123,7 +123,7 @@ class OneTreeSearch(Method):
             self._set_limit(int(ranks.bcast(self._limit())))
         self._explore(items, counting, report)
         explored = ranks.sum(self.backend.download(self.shared.nodes).astype(np.int64))
-        self.nodes = np.trim_zeros(explored, "b")
+        self.nodes = explored[: 1 + int(np.flatnonzero(explored).max(initial=-1))]
         bound = int(ranks.sum(int(self.backend.download(self.shared.root_bound)[0])))
         self.root_bound = -(-min(bound, (limit + 1) * self.problem.scale) // self.problem.scale)
 

@@ -102,7 +102,7 @@ class ExactSearch:
 
     @property
     def work(self) -> int | None:
-        """Nodes of a run, those of the count included, which `Solution.nodes` sums up to; None: nobody can tell before."""
+        """Nodes of a run, those of the count included, which `Solution.nodes` sums up to; None: nobody can tell."""
         if self.method is None:
             return 0
         work = self.method.work
@@ -121,7 +121,7 @@ class ExactSearch:
         Parameters
         ----------
         report
-            Called now and then with the nodes explored, the incumbent's length and the bound at the root, if there is one.
+            Called now and then with the nodes explored, the incumbent's length and the root's bound, if there is one.
 
         """
         if self.method is None:

@@ -12,16 +12,31 @@ import pytest
 
 from backends.base import Buffer
 from backends.python import PythonBackend
-from core.kernels import ants, held_karp, knapsack, knapsack_bound, lcs, neighbourhood_tours, one_tree, pheromone, tours
+from core.errors import LaunchRefused
+from core.kernels import (
+    ants,
+    branch_and_bound,
+    held_karp,
+    knapsack,
+    knapsack_bound,
+    lcs,
+    neighbourhood_tours,
+    pheromone,
+    tours,
+    waves,
+)
 from core.kernels import tour_enumeration as enumeration
+from core.kernels.city_sets import ROW
 from core.kernels.moves import PERMUTATION, start_solutions
+from core.kernels.tour_search import BestTour, Search
 from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_pruned import climb_pruned
-from core.kernels.waves import wave_kernel
-from core.lang import Array, Pack, Table, i32, kernel, oracle, team_rank, u16, u32
+from core.kernels.walks import CONTROL, TOTALS, Walk
+from core.lang import Array, Rows, i32, kernel, oracle, team_rank
 from core.problems import graphs, perceptron, qaplib
 from core.problems.knapsack import LARGEST, MOST_CAPACITY
+from core.problems.tsp_moves import Table as Distances
 from core.problems.tsp_moves import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.restricted import MOST_K, Sweep
@@ -133,14 +148,14 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
 
 def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     @kernel
-    def last_distance(n: i32, distances: Array[u16], found: Array[i32]):
-        found[team_rank()] = table_distance(n - 1, n - 1, distances, n)
+    def last_distance(table: Distances, found: Array[i32]):
+        found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
     n, found = MOST_CITIES, words(0, 0)
-    team(last_distance, 2, 1, n, virtual(n * n, NARROW, held={n * n - 1: 7}), found)
+    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), found)
     assert ORACLE.download(found).tolist() == [0, 7]
     n += 1
-    overflows(team, last_distance, 2, 1, n, virtual(n * n, NARROW), found)
+    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), found)
 
 
 # --- ants ---
@@ -150,42 +165,61 @@ def test_tours_and_distances_of_ants_at_both_limits(team):
     n = ant_settings.MOST_CITIES
     ant_count = WORDS // n
     base = (ant_count - 1) * n
-    buffer = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
-    lengths = virtual(ant_count, WIDE)
-    team(
-        ants.measure, ant_count, 1, virtual(n * n, WIDE, fill=WORDS // n), buffer, n, ant_count, 0, 0,
-        words(0, 0, 0, 0, dtype=WIDE), lengths, words(2**64 - 1, dtype=np.uint64), words(0, dtype=np.uint64),
+    tour = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
+    length = virtual(ant_count, WIDE)
+    rows = Rows(ants.Ant(tour, length, n, 0), ant_count)
+    team(ants.measure, ant_count, 1, virtual(n * n, WIDE, fill=WORDS // n), rows, colony_of_ants())
+    assert length.handle[ant_count - 1] == WORDS // n * n
+
+
+def colony_of_ants():
+    """A colony before its first iteration."""
+    return ants.Colony(
+        number=0, seed=0, state=words(0, 0, 0, 0, dtype=WIDE), best=words(0, dtype=NARROW),
+        least=words(2**64 - 1, dtype=np.uint64), curve=words(0, dtype=WIDE), digest=words(0, dtype=np.uint64),
+        ticket=words(0, dtype=WIDE),
     )  # fmt: skip
-    assert lengths.handle[ant_count - 1] == WORDS // n * n
 
 
 def test_a_loop_over_all_edges_ends_within_31_bits(team):
     n = ant_settings.MOST_CITIES
     lanes = WORDS - n * n  # a device of 128 lanes a team and 8 teams a unit would need 30,000 units for so many
     assert lanes > 1024 * 30_000
-    arrays = virtual(n * n, WIDE), virtual(n * n, WIDE)
-    team(pheromone.begin, lanes, 1, *arrays, n, 5)
-    overflows(team, pheromone.begin, lanes + 1, 1, *arrays, n, 5)
+    trails = pheromone.Trails(virtual(n * n, WIDE), virtual(n * n, WIDE), n)
+    team(pheromone.begin, lanes, 1, trails, 5)
+    overflows(team, pheromone.begin, lanes + 1, 1, trails, 5)
 
 
 def test_the_last_pheromone_of_the_most_cities(team):
     n = ant_settings.MOST_CITIES
-    trails, delta = virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31)
-    team(
-        pheromone.evaporate, n, 1, trails, delta, n, 2**31, 0, 1, 1, 1, 0, 0, words(0, 0, 0, 0, dtype=WIDE), rank=n - 2
-    )
-    assert trails.handle.held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
+    trails = pheromone.Trails(virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31), n)
+    update = pheromone.Update(rho=2**31, quota=1, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
+    team(pheromone.evaporate, n, 1, trails, update, False, colony_of_ants(), rank=n - 2)
+    held = trails.pheromone.handle.held
+    assert held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
 
 
 # --- local search ---
 
 
 def test_random_solutions_of_as_many_walks_as_are_accepted(team):
-    n = 7
+    n = 13
+
+    def run(walks):
+        """No other row is as long as a solution."""
+        held = {name: virtual(walks, dtype) for name, dtype in (("heat", np.float32), ("memory", np.int32))}
+        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("control", CONTROL, np.int32),
+                 ("totals", TOTALS, np.uint64), ("number", 1, np.uint64))}  # fmt: skip
+        held |= {name: virtual(walks * n, np.int32) for name in ("solution", "best", "home")}
+        walkers = Rows(Walk(**held, room=1, length=n, choices=n), walks)
+        team(start_solutions, walks, 1, PERMUTATION, walkers, 3)
+        return walkers.solution.handle
+
     walks = WORDS // n
-    team(start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
-    walks += 1
-    overflows(team, start_solutions, walks, 1, PERMUTATION, virtual(walks * n, np.int32), walks, 0, n, n, 3)
+    solutions = run(walks)
+    assert sorted(solutions[(walks - 1) * n + p] for p in range(n)) == list(range(n))
+    with pytest.raises(LaunchRefused, match=r"walks.solution: 165191050 rows of 13 elements: expected less than 2\^31"):
+        run(walks + 1)
 
 
 def test_tables_of_the_largest_instances_have_indices_of_31_bits():
@@ -198,82 +232,94 @@ def test_tables_of_the_largest_instances_have_indices_of_31_bits():
 # --- exact search ---
 
 
-def test_the_longest_way_and_any_city_are_less_than_the_end_of_a_row():
-    way = MOST_LENGTH << 5 | enumeration.ROW - 2
+def test_the_longest_edge_and_any_city_are_less_than_the_end_of_a_row():
+    entry = MOST_LENGTH << 5 | ROW - 2
     assert int(i32(MOST_LENGTH) << 5 | i32(29)) < enumeration.END
-    assert way < enumeration.END
+    assert entry < enumeration.END
     assert 30 * MOST_LENGTH <= WORDS  # thirty such edges have a sum
 
 
 def test_lanes_that_hand_on_their_work_at_the_limit(team):
-    n, row = 7, enumeration.ROW
-    lanes = WORDS // (row * row)
-    hands = lanes * row - n
-    handed = virtual(lanes * row * row, np.uint8)
-    ways = virtual(n * row, np.int32, fill=1)
-    ranked = virtual(n * row, np.int32, fill=enumeration.END)
+    n = 7
+    lanes = WORDS // (ROW * ROW)
+    hands = lanes * ROW - n
+    handed = virtual(lanes * ROW * ROW, np.uint8)
+    ranked = virtual(n * ROW, np.int32, fill=enumeration.END)
     for city in range(n):
         others = (other for other in range(1, n) if other != city)
-        ranked.handle.held.update({city * row + k: 1 << 5 | other for k, other in enumerate(others)})
-    team(
-        enumeration.explore, lanes, 1, ways, ranked, n, 6, 1, 1, 1, 0, 0, 0, 1, 1, 1 << 30, virtual(32, np.uint8), handed,
-        words(hands, dtype=WIDE), words(0, dtype=np.uint64), words(1000), words(*[0] * row, dtype=np.uint64),
-        words(0, dtype=np.uint64), virtual(lanes, np.int32), virtual(lanes * row, np.uint8),
-    )  # fmt: skip
-    assert max(handed.handle.held) // row >= hands
+        ranked.handle.held.update({city * ROW + k: 1 << 5 | other for k, other in enumerate(others)})
+    worklist = enumeration.Worklist(
+        ticket=words(0, dtype=np.uint64),
+        end=1,
+        chunk=1,
+        depth=1,
+        given=virtual(ROW, np.uint8),
+        handed=handed,
+        hands=words(hands, dtype=WIDE),
+        patience=1,
+        rounds_to_count=1 << 30,
+    )
+    shared = Search(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
+    best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
+    reduced = enumeration.Reduced(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
+    team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False, False, True)
+    assert max(handed.handle.held) // ROW >= hands
+
+
+def open_nodes(count):
+    """Rows of `OpenNode` that take no memory."""
+    fields = (virtual(count * ROW, kind) for kind in (np.int32, WIDE, WIDE))
+    return Rows(branch_and_bound.OpenNode(*fields, virtual(count, np.int32)), count)
 
 
 def test_stacks_of_as_many_lanes_as_are_launched(team):
-    n, row = 8, one_tree.ROW
-    capacity = n * (n - 1) + one_tree.CHILDREN
-    lanes = WORDS // (row * capacity)
-    # City 1 is near to all, so its degree in the 1-tree of length 16 is branched on; other trees have 20 and more.
-    near = {k: 1 for v in range(n) for k in (row + v, v * row + 1)}
-    costs = virtual(n * row, np.int32, fill=5, held=near)
-    stacks = [virtual(lanes * capacity * row, kind) for kind in (np.int32, WIDE, WIDE)]
-    stacks.append(virtual(lanes * capacity, np.int32))
-    item = [virtual(row, kind) for kind in (np.int32, WIDE, WIDE)] + [virtual(1, np.int32)]
-    team(
-        one_tree.branch_and_bound, lanes, 1, costs, n, 1, 1, 1, 1, capacity, 1, 1, *item, *stacks, words(0), words(17),
-        words(0), words(*[0] * row * row, dtype=np.uint64), words(0, dtype=np.uint64), virtual(lanes, np.int32),
-        virtual(lanes * row, np.uint8),
-    )  # fmt: skip
-    assert (lanes - 1) * capacity <= max(stacks[3].handle.held) < lanes * capacity
+    n = 6
+    room = branch_and_bound.stack_room(n)
+    lanes = WORDS // (ROW * room)
+    # Two triangles and three edges between them: a shortest tour has two of the three, and its length is 10.
+    triangles = {u * ROW + v: 2 for u in range(n) for v in range(n) if u // 3 == v // 3}
+    between = {u * ROW + v: 1 for u in range(n) for v in range(n) if abs(u - v) == 3}
+    problem = branch_and_bound.Problem(virtual(n * ROW, np.int32, fill=9, held=triangles | between), n, 1)
+    stacks = open_nodes(lanes * room)
+    nodes, counted = words(*[0] * ROW * ROW, dtype=np.uint64), words(0, dtype=np.uint64)
+    shared = branch_and_bound.TreeSearch(words(11), nodes, counted, words(0), words(0))
+    best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
+    team(branch_and_bound.branch_and_bound, lanes, 1, problem, open_nodes(1), 1, stacks, shared, best, True, True)
+    assert int(ORACLE.download(counted)[0]) == 3
+    assert (lanes - 1) * room <= max(stacks.depth.handle.held) < lanes * room
 
 
 # --- dynamic programming ---
 
 
-def held_karp_arguments(kernel, elements, size, sets):
+def held_karp_arguments(elements):
+    """The sets, and the steps between elements, each as long as may be."""
     binomials = [comb(e, t) for e in range(held_karp.ELEMENTS) for t in range(held_karp.COLUMNS)]
-    table = virtual(elements * held_karp.ROW, WIDE, fill=(1 << 30) - 1)
-    return table, words(*binomials, dtype=np.uint64 if max(binomials) > 2**32 else WIDE)
+    sets = held_karp.Sets(words(*binomials, dtype=WIDE), elements, (1 << 30) - 1)
+    return sets, virtual(elements * held_karp.ROW, WIDE, fill=sets.cap)
 
 
 def test_the_last_set_of_the_largest_layer(team):
     elements, size = held_karp.ELEMENTS, held_karp.LARGEST
-    sets = comb(elements, size)
-    assert sets < 2**32 < comb(elements + 1, size + 1)
-    table, binomials = held_karp_arguments(held_karp.extend, elements, size, sets)
-    cap = (1 << 30) - 1
-    before = virtual(comb(elements, size - 1) * (size - 1), WIDE, fill=cap)
-    after = virtual(sets * size, WIDE)
-    team(held_karp.extend, 2, 1, before, after, table, binomials, elements, size, sets - 1, sets, 1, cap, rank=0)
-    assert sorted(after.handle.held) == list(range((sets - 1) * size, sets * size))
+    count = comb(elements, size)
+    assert count < 2**32 < comb(elements + 1, size + 1)
+    sets, steps = held_karp_arguments(elements)
+    before = held_karp.Paths(virtual(comb(elements, size - 1) * (size - 1), WIDE, fill=sets.cap), steps)
+    after = virtual(count * size, WIDE)
+    team(held_karp.extend, 2, 1, before, after, sets, size, held_karp.Share(count - 1, count, 1), rank=0)
+    assert sorted(after.handle.held) == list(range((count - 1) * size, count * size))
 
 
 def test_the_last_two_halves_meet(team):
     elements, size = held_karp.ELEMENTS, held_karp.LARGEST - 1
-    sets = comb(elements, size + 1)
-    table, binomials = held_karp_arguments(held_karp.meet, elements, size, sets)
-    cap = (1 << 30) - 1
-    layer = virtual(comb(elements, size) * size, WIDE, fill=cap)
+    count = comb(elements, size + 1)
+    sets, steps = held_karp_arguments(elements)
+    out = held_karp.Paths(virtual(comb(elements, size) * size, WIDE, fill=sets.cap), steps)
+    home = held_karp.Paths(words(0, dtype=WIDE), words(0, dtype=WIDE))
     best = words(2**64 - 1, dtype=np.uint64)
-    team(
-        held_karp.meet, 2, 1, layer, words(0, dtype=WIDE), table, words(0, dtype=WIDE), binomials, elements, size, 1, 0,
-        sets - 1, sets, 1, cap, best, rank=0,
-    )  # fmt: skip
-    assert int(ORACLE.download(best)[0]) == 2 * cap << 32 | sets - 1
+    share = held_karp.Share(count - 1, count, 1)
+    team(held_karp.meet, 2, 1, out, home, sets, size, share, True, False, best, rank=0)
+    assert int(ORACLE.download(best)[0]) == 2 * sets.cap << 32 | count - 1
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -284,39 +330,37 @@ def test_a_block_of_the_largest_capacity(team, taken):
     left = capacity // block * block
     weight = capacity if taken else 1
     source, target = virtual(padded, np.uint64, fill=LARGEST), virtual(padded, np.uint64)
-    kept = virtual(2 * padded // 32, WIDE)
-    team(
-        knapsack.two_items, 2, lanes, words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64), words(0, left),
-        words(capacity, capacity), words(0, 0), source, target, kept, padded // 32, 1, left, capacity + 1, True, 1, 1,
-        rank=0,
-    )  # fmt: skip
+    passes = knapsack.Passes(
+        weights=words(weight, capacity),
+        values=words(LARGEST, LARGEST, dtype=np.uint64),
+        low=words(0, left),
+        high=words(capacity, capacity),
+        clock=words(0, 0),
+    )
+    kept = knapsack.Decisions(virtual(2 * padded // 32, WIDE), padded // 32, 1)
+    own = knapsack.Slice(left, capacity + 1)
+    team(knapsack.two_items, 2, lanes, passes, source, target, kept, own, True, 1, 1, rank=0)
     assert max(target.handle.held) == padded - 1
     trace, chosen = words(1, capacity), words(0, 0, dtype=np.uint8)
-    team(
-        knapsack.follow, 2, 1, words(weight, capacity), words(capacity, capacity), kept, padded // 32, 0, 0, 1, trace,
-        chosen, rank=0,
-    )  # fmt: skip
+    team(knapsack.follow, 2, 1, passes, kept, 0, 0, 1, trace, chosen, rank=0)
 
 
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
-    data = Pack({"weights": Table(i32, "readonly"), "values": Table(u32, "readonly")})
-    window = virtual(2 * cells, WIDE, fill=3)
-    kernel = wave_kernel(knapsack.best_value, data)
+    window = waves.Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
+    kept = waves.Kept(virtual(cells // 32 + 64, WIDE), 0)
+    items = knapsack.Items(words(1, cells - 1), words(1, 1, dtype=WIDE))
+    wave = waves.Wave(number=1, count=cells, first=0, begin=cells)
     teams = cells - 5
-    arguments = virtual(cells // 32 + 64, WIDE), 1, cells, 0, cells, 0, 0, 0
-    team(kernel, teams, 1, window, *arguments, 0, words(1, cells - 1), words(1, 1, dtype=WIDE))
-    assert max(window.handle.held) == cells + teams - 1
+    team(waves.wave_kernel(knapsack.best_value), teams, 1, wave, window, kept, 0, items)
+    assert max(window.cells.handle.held) == cells + teams - 1
 
 
 def test_a_bound_of_the_largest_numbers(team):
-    numbers = words(0, 0, 0, dtype=np.uint64)
     weights, values = words(MOST_CAPACITY, MOST_CAPACITY), words(LARGEST, LARGEST, dtype=np.uint64)
-    place = words(0, MOST_CAPACITY, 0)
-    team(
-        knapsack_bound.explore, 2, 1, 2, weights, values, 100, place, numbers, words(0, 0, dtype=np.uint8),
-        words(0, 0, dtype=np.uint8), rank=0,
-    )  # fmt: skip
+    place, numbers = words(0, MOST_CAPACITY, 0), words(0, 0, 0, dtype=np.uint64)
+    search = knapsack_bound.Search(place, numbers, words(0, 0, dtype=np.uint8), words(0, 0, dtype=np.uint8))
+    team(knapsack_bound.explore, 2, 1, knapsack_bound.Items(weights, values, 2), search, 100, rank=0)
     assert int(ORACLE.download(numbers)[knapsack_bound.BEST]) == LARGEST
 
 
@@ -326,12 +370,13 @@ def test_the_last_step_of_the_longest_strings(team, strips, batches):
     assert (strips + 1) * batches <= WORDS
     edges = virtual((strips + 1) * batches, WIDE)
     launches = batches + delay * (strips - 1)
-    team(
-        lcs.advance, strips, 1, virtual(16 * batches, WIDE), virtual(strips * letters, np.uint64),
-        virtual(strips, np.uint64, fill=2**64 - 1), edges, virtual(strips, WIDE),
-        virtual(strips, WIDE, fill=launches - 1), virtual(1, np.uint64), batches, steps, delay, 1, launches, 0, 1,
-        letters, False, lcs.NO_ROWS,
-    )  # fmt: skip
+    table = lcs.BitTable(
+        virtual(16 * batches, WIDE), virtual(strips * letters, np.uint64), virtual(strips, np.uint64, fill=2**64 - 1)
+    )
+    carries = lcs.Carries(edges, virtual(strips, WIDE), virtual(strips, WIDE, fill=launches - 1))
+    kept = lcs.Kept(virtual(1, np.uint64), launches, 0, 1)
+    pipeline = lcs.Pipeline(batches, launches, steps, delay, words=1, lanes=1, strips=strips)
+    team(lcs.advance, strips, 1, table, carries, kept, pipeline, letters, False, lcs.NO_ROWS)
     assert max(edges.handle.held) == (strips + 1) * batches - 1
 
 
@@ -340,11 +385,9 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
     batches, columns = -(-rows // 32), 64
     state = words(rows, columns, 0, 5)
     kept = virtual(rows * 32, np.uint64, fill=2**64 - 1)
-    found = virtual(5, np.int32), virtual(5, np.int32)
-    team(
-        lcs.follow, 2, 1, kept, words(2**64 - 1, dtype=np.uint64), state, *found, 0, batches, batches, 1, 1, 1, 1, 1,
-        rank=0,
-    )  # fmt: skip
+    trace = lcs.Trace(state, virtual(5, np.int32), virtual(5, np.int32))
+    pipeline = lcs.Pipeline(batches, batches, steps=1, delay=1, words=1, lanes=1, strips=1)
+    team(lcs.follow, 2, 1, kept, words(2**64 - 1, dtype=np.uint64), trace, 0, pipeline, rank=0)
     assert ORACLE.download(state).tolist() == [rows, 0, 0, 5]
 
 
@@ -359,11 +402,23 @@ def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
     step = virtual(3, np.int32, held={0: n, 1: n - part + 1, 2: n + 1})
 
     def run(step):
+        links, lasts = words(*net.links, dtype=WIDE), words(*net.lasts, dtype=np.uint8)
+        problem = neighbourhood_tours.Problem(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
+        rotations = neighbourhood_tours.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
+        choices = virtual(part * net.states, np.uint8)
         team(
-            neighbourhood_tours.layer_over_teams, net.states, 1, 0, step, virtual(n * (3 * k - 1), np.int32),
-            words(*net.links, dtype=WIDE), words(*net.lasts, dtype=np.uint8), n, k, net.states, 1, words(0), int(keep),
-            virtual(2 * net.states, np.int32), virtual(part * net.states, np.uint8),
-        )  # fmt: skip
+            neighbourhood_tours.layer_over_teams,
+            net.states,
+            1,
+            0,
+            step,
+            problem,
+            rotations,
+            choices,
+            net.states,
+            k,
+            keep,
+        )
 
     run(step)
     overflows(run, virtual(3, np.int32, held={0: n, 1: n - part, 2: n + 1}))

@@ -25,6 +25,9 @@ WIDE = ("i32", "i64", "u32", "u64")
 INTEGERS = ("i8", "i16", *WIDE, "u8", "u16")
 FLOATS = ("f32", "f64")
 
+HELD = {"c": "i32", "h": "u64", "y": "f64", "flag": "boolean"}
+"""The numbers of the bundle in `HEADER`, called as inputs."""
+
 HEADER = """
 from core.lang import *
 T = Generic("T")
@@ -49,6 +52,24 @@ def widened(p: i64, q: u64) -> u64:
 @function
 def rotated(p: u32, by: i32) -> u32:
     return (p << by) | (p >> (32 - (by & 31)))
+
+@bundle
+class Held:
+    c: i32
+    h: u64
+    y: f64
+    flag: boolean
+    cells: Array[i64]
+
+@function
+def is_below(p: T, q: T) -> boolean:
+    return p < q or not q != p
+
+@function
+def of_held(one: Held, h: i32) -> u64:
+    if one.flag:
+        return one.h ^ u64(one.cells[h & 3])
+    return u64(one.c + h)
 
 @function
 def folded(p: S, rounds: i32) -> S:
@@ -81,6 +102,9 @@ class Draft:
 
     def variables(self, *kinds):
         return [name for name, kind in self.locals.items() if kind in kinds]
+
+    def bundles(self):
+        return [name.removesuffix(".flag") for name in self.locals if name.endswith(".flag")]
 
 
 def narrower(kind):
@@ -172,15 +196,22 @@ def call(d, kind, depth):
     if kind == "u64":
         given = any_of(d, d.pick("i8", "i32", "i64"), depth), any_of(d, d.pick("u16", "u32", "u64"), depth)
         options.append(f"widened({', '.join(given)})")
+        options.append(f"of_held({d.pick(held(d, depth), *d.bundles())}, {exact(d, 'i32', depth)})")
     if kind == "u32":
         options.append(f"rotated({exact(d, 'u32', depth)}, {exact(d, 'i32', depth)})")
         options.append("(EVERY_BIT - 1)")
     return d.pick(*options)
 
 
+def held(d, depth):
+    """A new bundle."""
+    numbers = ", ".join(exact(d, kind, depth if kind == "i32" else 0) for kind in HELD.values() if kind != "boolean")
+    return f"Held({numbers}, {truth(d, 0)}, cells)"
+
+
 def truth(d, depth):
     """A truth value."""
-    what = d.pick("compare", "compare", "logic", "not", "chain") if depth > 0 else "compare"
+    what = d.pick("compare", "compare", "logic", "not", "chain", "call") if depth > 0 else "compare"
     kind = d.pick(*WIDE, *FLOATS)
     sides = [exact(d, kind, depth - 1), any_of(d, d.pick(*narrower(kind)), depth - 1)]
     relation = d.pick("<", "<=", ">", ">=", "==", "!=")
@@ -191,6 +222,8 @@ def truth(d, depth):
         return f"({truth(d, depth - 1)} {d.pick('and', 'or')} {truth(d, depth - 1)})"
     if what == "not":
         return f"(not {truth(d, depth - 1)})"
+    if what == "call":
+        return f"is_below({exact(d, kind, depth - 1)}, {exact(d, kind, depth - 1)})"
     if what == "chain":
         return f"({sides[0]} {relation} {sides[1]} {d.pick('<', '!=')} {exact(d, kind, depth - 1)})"
     return f"({sides[0]} {relation} {d.pick(sides[1], literal(d, kind))})"
@@ -198,8 +231,9 @@ def truth(d, depth):
 
 def statement(d, depth, loop):
     """One statement, as lines."""
-    kinds = ["local", "local", "update", "update", "swap", "flag", "if", "for", "while", "unroll", "cell"]
-    what = d.pick(*(kinds if depth > 0 else kinds[:6] + ["cell"]), *(["leave"] if loop else []))
+    plain = ["local", "local", "update", "update", "swap", "flag", "bundle", "cell"]
+    nested = ["if", "for", "while", "unroll", "bits"] if depth > 0 else []
+    what = d.pick(*plain, *nested, *(["leave"] if loop else []))
     kind = d.pick(*WIDE, *FLOATS)
     changeable = [n for n in d.variables(*WIDE, *FLOATS) if n not in d.fixed]
     if what == "local":
@@ -215,8 +249,25 @@ def statement(d, depth, loop):
         one, other = same[0], same[-1]
         return [f"{one}, {other} = {other}, {value_for(d, kind)}"]
     if what == "cell":
-        place = d.pick("cells[SEVEN - 5]", f"cells[({exact(d, 'i32', 1)}) & 3]", f"cells[{exact(d, 'u32', 1)} % 4]")
+        place = d.pick("", *(f"{name}." for name in d.bundles())) + d.pick(
+            "cells[SEVEN - 5]", f"cells[({exact(d, 'i32', 1)}) & 3]", f"cells[{exact(d, 'u32', 1)} % 4]"
+        )
         return [d.pick(f"{place} = {value_for(d, 'i64')}", f"{place} ^= {value_for(d, 'i64')}", f"d = {place}")]
+    if what == "bundle":
+        return new_bundle(d)
+    if what == "bits":
+        word = d.pick(
+            f"{any_of(d, 'u32', 1)} & 0x80000421",
+            f"{any_of(d, 'u64', 1)} & 0x8000000100000012",
+            f"u8({any_of(d, 'i32', 1)})",
+        )
+        name = d.fresh()
+        d.fixed.add(name)
+        outside = dict(d.locals)
+        d.locals[name] = "i32"
+        body = block(d, depth - 1, d.pick("break", "continue"))
+        d.locals = outside
+        return [f"for {name} in set_bits({word}):", *body]
     if what == "leave":
         return [f"if {truth(d, 1)}:", f"    {loop}"]
     if what == "if":
@@ -236,6 +287,18 @@ def statement(d, depth, loop):
     name = d.fresh()
     lines = [f"{name} = {truth(d, 2)}"]
     d.locals[name] = "boolean"
+    return lines
+
+
+def new_bundle(d):
+    """A bundle, whose name may be given another one made of its numbers."""
+    name = d.fresh()
+    lines = [f"{name} = {held(d, 1)}"]
+    for field, kind in HELD.items():
+        d.locals[f"{name}.{field}"] = kind
+        d.fixed.add(f"{name}.{field}")
+    if d.pick(True, False):
+        lines.append(f"{name} = {held(d, 1)}")
     return lines
 
 

@@ -78,6 +78,73 @@ def test_comments_and_the_place_in_a_file_do_not(digest_of, before, after):
     assert digest_of(TEXT.replace(before, after)) == digest_of(TEXT, "other")
 
 
+BUNDLED = """
+from core.lang import Array, Row, Rows, boolean, bundle, function, i32, i64, kernel, unroll
+
+SHAPES = (1, 2)
+hook = None
+
+
+@bundle
+class Inner:
+    a: i32
+    n: i32
+
+
+@bundle
+class Outer:
+    inner: Inner
+    kept: Row(i32, "n")
+    n: i32
+
+
+@bundle
+class Flag:
+    on: boolean
+
+
+@function
+def asked(one: Outer, flag: Flag) -> i32:
+    return one.inner.a + SHAPES[1] if flag.on else 0
+
+
+@kernel
+def scale(rows: Rows[Outer], out: Array[i32]):
+    out[0] = asked(rows[0], Flag(out[1] > 0))
+    if hook is not None:
+        out[1] = hook(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("    a: i32", "    a: i64"),
+        ("    a: i32\n    n: i32", "    n: i32\n    a: i32"),
+        ("    a: i32", "    a: i32\n    unused: i32"),
+        ('Row(i32, "n")', "Row(i32, 3)"),
+        ('Row(i32, "n")', 'Row(i64, "n")'),
+        ('Row(i32, "n")', "Array[i32]"),
+        ("    on: boolean", "    on: boolean\n    off: boolean"),
+        ("SHAPES = (1, 2)", "SHAPES = (1, 3)"),
+        ("hook = None", "@function\ndef hook(v: i32) -> i32:\n    return v\n"),
+        ("class Flag", "class Flags"),
+    ],
+)
+def test_whatever_changes_a_bundle_changes_the_digest(digest_of, before, after):
+    assert before in BUNDLED
+    changed = BUNDLED.replace(before, after)
+    if "Flags" in changed:
+        changed = changed.replace("Flag(", "Flags(").replace(": Flag)", ": Flags)")
+    assert digest_of(changed) != digest_of(BUNDLED)
+
+
+def test_where_a_bundle_is_declared_does_not(digest_of):
+    moved = BUNDLED.replace("@bundle\nclass Flag", "\n# What follows is a flag.\n@bundle\nclass Flag")
+    assert moved != BUNDLED
+    assert digest_of(moved, "another_module") == digest_of(BUNDLED)
+
+
 def test_another_process_finds_the_same_digest():
     from core.problems.qap import added
 

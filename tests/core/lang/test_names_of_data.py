@@ -12,9 +12,8 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels import grid, local_search, waves
+from core.kernels import local_search
 from core.problems.problem import Evaluation, Kept
-from core.search.dp import Grid, GridEngine
 from core.search.local_search import (
     Bits,
     HillClimbing,
@@ -38,11 +37,11 @@ def names_in(*templates):
     return sorted(found - set(keyword.kwlist) - {"n"})
 
 
-OF_SEARCH, OF_TABLES = names_in(local_search), names_in(grid, waves)
+OF_SEARCH = names_in(local_search)
 # Those that gave wrong answers, and a parameter, a word and a type.
 SOME = ["above", "base", "c", "i32", "iteration", "lane", "left", "sizes", "step", "w", "window"]
 
-# The README's problem and its recurrence; both lose their way if a datum has not the value 100, 101 ... that it was
+# The README's problem; it loses its way if a datum has not the value 100, 101 ... that it was
 # given. The names of their own begin with `my_`, and the functions that read the data use no word of the language.
 TEXT = """
 from core.lang import *
@@ -62,16 +61,6 @@ def my_energy(my_bits: Array[i32], my_i: i32, my_j: i32, my_k: i32, n: i32) -> i
 @function
 def added(my_bits: Array[i32], my_i: i32, my_j: i32, my_k: i32, n: i32, {parameters}) -> i32:
     my_difference = my_energy(my_bits, my_i, my_j, my_k, n) - my_energy(my_bits, -1, -1, -1, n)
-{checks}    return my_difference
-
-@function
-def cell(my_i: i32, my_j: i32, my_corner: i32, my_up: i32, my_left: i32, my_choice: Array[u32], n: i32, {parameters}) -> i32:
-    my_difference = my_corner + 3 * my_up - my_left + my_i * my_j + n & 1023
-{checks}    return my_difference
-
-@function
-def edge(my_i: i32, my_j: i32, n: i32, {parameters}) -> i32:
-    my_difference = my_i - my_j
 {checks}    return my_difference
 """  # fmt: skip
 
@@ -100,25 +89,6 @@ class Labs(Problem):
     def cost(self, bits):
         signs = 2 * np.asarray(bits, np.int64) - 1
         return sum(int(signs[lag:] @ signs[:-lag]) ** 2 for lag in range(1, N))
-
-
-class Table(Grid):
-    rows, columns = 6, 7
-
-    def __init__(self, module, names):
-        self.step, self.border, self.data = module.cell, module.edge, given(names)
-
-    def edge(self, i, j):
-        return i - j
-
-    def value_by_numpy(self):
-        table = np.zeros((self.rows + 1, self.columns + 1), np.int64)
-        for i in range(self.rows + 1):
-            for j in range(self.columns + 1):
-                inside = i > 0 and j > 0
-                above = table[i - 1, j - 1] + 3 * table[i - 1, j] - table[i, j - 1] + i * j + N if inside else 0
-                table[i, j] = above & 1023 if inside else i - j
-        return table[-1, -1]
 
 
 def search(backend, module, names, algorithm, **how):
@@ -157,19 +127,9 @@ def test_a_search_does_not_depend_on_what_data_are_called(tmp_path, unlike, algo
     assert search(PYTHON, functions(tmp_path, OF_SEARCH), OF_SEARCH, algorithm, **how) == expected
 
 
-@pytest.mark.parametrize("tiling", ["tiles", "none"])
-def test_a_table_does_not_depend_on_what_data_are_called(tmp_path, tiling):
-    assert {"c", "above", "wave", "here", "V", "min"} < set(OF_TABLES)
-    table = Table(functions(tmp_path, OF_TABLES), OF_TABLES)
-    shape = (2, 2, 3) if tiling == "tiles" else None
-    assert GridEngine(PYTHON, Solo(), table, tiling, shape=shape).run().value == table.value_by_numpy()
-
-
 def test_machine_code_does_not_depend_on_what_data_are_called(tmp_path, unlike):
     module = functions(tmp_path, SOME)
     assert search(CPU, module, SOME, TabuSearch(), **ONE_TEAM) == search(PYTHON, *unlike, TabuSearch(), **ONE_TEAM)
-    table = Table(module, SOME)
-    assert GridEngine(CPU, Solo(), table).run().value == table.value_by_numpy()
 
 
 @pytest.mark.parametrize("name", ["two words", "3rd", "data.n", "lambda", ""])

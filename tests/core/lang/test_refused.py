@@ -32,7 +32,7 @@ BODIES = {
     "float subscript": ("v = a[x]", 1, "a subscript of type f32; cast it to an integer"),
     "keyword argument": ("v = min(a=1, b=2)", 1, "pass arguments by position"),
     "starred argument": ("v = min(*a)", 1, "a starred expression"),
-    "unknown function": ("v = len(a)", 1, "a call of len, which is neither a @function nor a word"),
+    "unknown function": ("v = size(a)", 1, "a call of size, which is neither a @function nor a word"),
     "wrong number of arguments": ("v = min(n)", 1, "min takes 2 arguments, not 1"),
     "nested function": ("def g():\n    pass", 1, "a nested function; define a @function at module level"),
     "class": ("class C:\n    pass", 1, "a class; use arrays"),
@@ -47,7 +47,7 @@ BODIES = {
     "annotated assignment": ("v: i32 = 3", 1, "an annotated assignment; write x = i32(...)"),
     "several targets": ("v = w = 3", 1, "several targets in one assignment"),
     "unpacking": ("v, w = a", 1, "as many values on the right as targets on the left"),
-    "for over an array": ("for v in a:\n    pass", 1, "loop over range(...) or unroll(...)"),
+    "for over an array": ("for v in a:\n    pass", 1, "loop over range(...), unroll(...) or set_bits(...)"),
     "else of a loop": ("for i in range(3):\n    pass\nelse:\n    n = 1", 1, "else of a loop; set a flag before break"),
     "range step 0": ("for i in range(0, 9, 0):\n    pass", 1, "range with step 0"),
     "range of mixed signs": ("for i in range(u32(1), n):\n    pass", 1, "range of signed and unsigned numbers"),
@@ -63,7 +63,7 @@ BODIES = {
     "literal beside unsigned": ("v = u32(n) + -1", 1, "-1 does not fit u32"),
     "integer as a truth value": ("if n:\n    n = 1", 1, "i32 where a truth value is needed; write a comparison"),
     "and of integers": ("v = n and 3", 1, "where a truth value is needed"),
-    "is": ("v = n is n", 1, "comparison Is; compare numbers with"),
+    "is": ("v = n is n", 1, "n is n; ask whether a @function of the closure or module is None"),
     "in": ("v = n in n", 1, "comparison In; compare numbers with"),
     "arithmetic of truth values": ("v = (n > 1) + (n > 2)", 1, "add of truth values; write and, or, not"),
     "narrowing store": ("m = local_array(2, u16)\nm[0] = n", 2, "an element of m is u16, not i32; write u16(...)"),
@@ -134,7 +134,7 @@ def refusal(tmp_path, text, name="k"):
     messages = []
     for _ in range(2):  # what is refused once is refused again
         with pytest.raises(KernelError) as found:
-            getattr(module, name).specialise({}, 4)
+            getattr(module, name).specialise({}, 4, getattr(module, "TYPES", {}))
         messages.append(str(found.value))
     assert messages[0] == messages[1]
     return messages[0], path
@@ -210,12 +210,12 @@ SIGNATURES |= {
     "pack's number read where it is carried": (
         PACK + "@kernel(pack=P)\ndef k(m: i32, *data):\n    m = n\n",
         9,
-        "n is only carried here; read it in a @function that has a parameter n",
+        "n is neither a local, a parameter nor a module constant",
     ),
     "pack's array read where it is carried": (
         PACK + "@kernel(pack=P)\ndef k(m: i32, *data):\n    a[0] = u32(m)\n",
         9,
-        "a is only carried here; read it in a @function that has a parameter a",
+        "a is not an array; declare it as Array[...]",
     ),
     "deep chain of calls": (
         "@function\ndef g0(n: i32) -> i32:\n    return n\n"

@@ -88,10 +88,10 @@ class Long(Waves):
 
 
 def engine(waves, cells):
-    from core.kernels.knapsack import best_value
+    from core.kernels.knapsack import Items, best_value
 
     problem = Long(waves, cells)
-    problem.cell, problem.data = best_value, {"weights": np.zeros(1, np.int32), "values": np.zeros(1, np.int32)}
+    problem.cell, problem.data = best_value, Items(np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem)
 

@@ -139,7 +139,7 @@ def test_exact_search_from_one_city_on(device, n, way):
     lengths = [tour_length(distances, np.array(tour)) for tour in tours_of(n)]
     assert found.length == min(lengths) == tour_length(distances, found.tour)
     assert found.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
-    if search.way is not None and way["bound"] == "none":
+    if search.method is not None and way["bound"] == "none":
         assert search.work == found.nodes.sum()
 
 

@@ -184,7 +184,7 @@ def test_a_number_of_iterations_is_refused(cpu, distances, iterations):
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_beyond_64_bits_is_refused(cpu, distances, seed):
     engine = AntColony(cpu, Solo(), distances, Settings(ants=2), seed=seed)
-    assert f"argument seed is u64; {seed} does not fit" in refusal(engine.run, 1)
+    assert f"argument colony.seed is u64; {seed} does not fit" in refusal(engine.run, 1)
 
 
 # --- memory ---

@@ -16,10 +16,11 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels import ants as ants_kernels
-from core.kernels.ants import COLUMNS, STATES
+from core.kernels.ants import STATES, Ant
+from core.kernels.roulette import COLUMNS, Choice
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.ant_colony.colony import shape_for
+from core.search.ant_colony.colony import layout_of, shape_for
 from tests.core.kernels.test_two_opt_near import climbed, near_lists
 from tests.core.search.ant_colony.reference import Colonies, construct, draws
 
@@ -203,30 +204,32 @@ def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5)
     np.fill_diagonal(table, 0)
     shape = shape_for("fine", backend.capabilities, n, Settings(ants=ants, candidates=candidates), team)
     if rows is not None:
-        depth = -(-n // (COLUMNS * shape.pieces))
-        shape = shape._replace(rows=rows, blocks=-(-depth // rows))
+        own = shape.layout
+        depth = -(-n // (COLUMNS * own.pieces))
+        shape = shape._replace(layout=layout_of(own.ants, own.near_columns, own.lanes, depth, rows))
     weights = np.zeros((n, shape.stride), np.uint32)
     weights[:, :n] = table
     near = np.argsort(rng.random((n, n)) + 2 * np.eye(n), axis=1)[:, :candidates]
     lists = np.repeat(np.arange(n, dtype=np.uint16)[:, None], COLUMNS, axis=1)
     lists[:, :candidates] = near
     near_weights = np.take_along_axis(weights, lists.astype(np.int64), axis=1)
-    state = np.zeros(STATES, np.uint32)
-    state[ants_kernels.ITERATION] = iteration = 3
-    colony = 2
-    tours = backend.allocate(ants * n, np.uint16)
-    upload = backend.upload
-    backend.launch(
-        ants_kernels.construct,
-        teams,
-        shape.team_size,
-        *(upload(weights.reshape(-1)), upload(lists.reshape(-1)), upload(near_weights.reshape(-1)), tours),
-        *(n, shape.stride, ants, first, colony, SEED, upload(state)),
-        *(shape.ants, shape.near_columns, shape.lanes, shape.columns, shape.pieces, shape.blocks, shape.rows),
-    )
-    drawn = draws(SEED, colony, iteration, first + ants, n)[first:]
+    iteration, number = 3, 2
+    rows_of_ants = backend.rows(Ant(n=n, first=first), ants)
+    choice = backend.load(Choice(weights.reshape(-1), shape.stride, lists.reshape(-1), near_weights.reshape(-1)))
+    colony = backend.load(colony_at(iteration, number))
+    backend.launch(ants_kernels.construct, teams, shape.team_size, rows_of_ants, choice, colony, shape.layout)
+    drawn = draws(SEED, number, iteration, first + ants, n)[first:]
     right = construct(table, drawn, near if candidates else None)
-    return backend.download(tours).reshape(ants, n).tolist(), right.tolist()
+    return backend.download(rows_of_ants.tour).reshape(ants, n).tolist(), right.tolist()
+
+
+def colony_at(iteration, number):
+    """A colony of which only what decides the draws means anything."""
+    state = np.zeros(STATES, np.uint32)
+    state[ants_kernels.ITERATION] = iteration
+    unused = {"best": np.uint16, "least": np.uint64, "curve": np.uint32, "digest": np.uint64, "ticket": np.uint32}
+    arrays = {name: np.zeros(1, dtype) for name, dtype in unused.items()}
+    return ants_kernels.Colony(number=number, seed=SEED, state=state, **arrays)
 
 
 BLOCKS = [

@@ -13,7 +13,7 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.knapsack import two_items
+from core.kernels.knapsack import Decisions, Passes, Slice, two_items
 from core.problems.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack import KnapsackSearch, cells_that_matter
 from core.search.dp.knapsack_bound import BoundSearch
@@ -74,17 +74,16 @@ def passed(backend, row, reach, weights, values, at_once=1):
     """A row after a pass by one lane, and the two items' decisions; ``reach`` is its last cell that is not constant."""
     host = np.zeros(len(row), np.uint32)
     source, target, kept = backend.upload(row), backend.upload(host), backend.upload(host)
-    tables = [
-        np.array([0, 0, *weights], np.int32),
-        np.array([0, 0, *values], np.uint32),
-        np.array([0, 0, 0], np.int32),
-        np.array([0, reach, len(row) - 1], np.int32),
-        np.array([1], np.int32),
-    ]
-    words = len(row) // 32
-    backend.launch(
-        two_items, 1, 1, *map(backend.upload, tables), source, target, kept, words, 1, 0, len(row), True, at_once, 1
+    passes = Passes(
+        weights=np.array([0, 0, *weights], np.int32),
+        values=np.array([0, 0, *values], np.uint32),
+        low=np.array([0, 0, 0], np.int32),
+        high=np.array([0, reach, len(row) - 1], np.int32),
+        clock=np.array([1], np.int32),
     )
+    words = len(row) // 32
+    decisions, own = Decisions(kept, words, 1), Slice(0, len(row))
+    backend.launch(two_items, 1, 1, backend.load(passes), source, target, decisions, own, True, at_once, 1)
     bits = backend.download(kept)[: 2 * words, None] >> np.arange(32, dtype=np.uint32) & 1
     return backend.download(target), bits.reshape(2, len(row))
 

@@ -14,8 +14,8 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.lang import Array, function, i32, i64, u8, u32
-from core.search.dp import waves
+from core.lang import Array, bundle, function, i32, i64, u8, u32
+from core.search.dp import Window, waves
 from core.search.dp.waves import WaveEngine, Waves
 
 ROOT = Path(__file__).parents[4]
@@ -28,23 +28,29 @@ def first_row(wave: i32, columns: i32) -> i32:
     return wave - columns if wave > columns else 0
 
 
+@bundle
+class Texts:
+    text: Array[u8]
+    other: Array[u8]
+    columns: i32
+
+
 @function
-def edits(
-    wave: i32, index: i32, window: Array[i32], one: i32, two: i32, choice: Array[u32],
-    text: Array[u8], other: Array[u8], columns: i32,
-) -> i32:  # fmt: skip
+def edits(wave: i32, index: i32, window: Window, choice: Array[u32], texts: Texts) -> i32:
     """Fewest edits between the first i letters of a text and j = wave - i of another; cells of a wave go by i."""
+    columns = texts.columns
     i = first_row(wave, columns) + index
     j = wave - i
     if i == 0:
         choice[0] = u32(2)
         return j
-    above = window[one + i - 1 - first_row(wave - 1, columns)] + 1
+    above = window.cells[window.one + i - 1 - first_row(wave - 1, columns)] + 1
     if j == 0:
         choice[0] = u32(1)
         return i
-    left = window[one + i - first_row(wave - 1, columns)] + 1
-    best = window[two + i - 1 - first_row(wave - 2, columns)] + (0 if text[i - 1] == other[j - 1] else 1)
+    left = window.cells[window.one + i - first_row(wave - 1, columns)] + 1
+    differs = 0 if texts.text[i - 1] == texts.other[j - 1] else 1
+    best = window.cells[window.two + i - 1 - first_row(wave - 2, columns)] + differs
     choice[0] = u32(0)
     if above < best:
         best = above
@@ -63,7 +69,7 @@ class EditDistance(Waves):
 
     def __init__(self, text, other):
         self.rows, self.columns = len(text), len(other)
-        self.data = {"text": padded(text), "other": padded(other), "columns": len(other)}
+        self.data = Texts(padded(text), padded(other), len(other))
 
     def waves(self):
         return self.rows + self.columns + 1
@@ -72,16 +78,21 @@ class EditDistance(Waves):
         return min(wave, self.rows) - max(0, wave - self.columns) + 1
 
 
+@bundle
+class Ring:
+    seeds: Array[u32]
+    around: i32
+
+
 @function
-def rule_30(
-    wave: i32, index: i32, window: Array[u32], one: i32, two: i32, choice: Array[u32], seeds: Array[u32], around: i32
-) -> u32:
+def rule_30(wave: i32, index: i32, window: Window, choice: Array[u32], ring: Ring) -> u32:
     """Wolfram's rule 30 on a ring; the choice is the cell itself."""
     if wave == 0:
-        choice[0] = seeds[index]
-        return seeds[index]
-    left = window[one + (index + around - 1) % around]
-    alive = left ^ (window[one + index] | window[one + (index + 1) % around])
+        choice[0] = ring.seeds[index]
+        return ring.seeds[index]
+    left = window.cells[window.one + (index + ring.around - 1) % ring.around]
+    right = window.cells[window.one + (index + 1) % ring.around]
+    alive = left ^ (window.cells[window.one + index] | right)
     choice[0] = alive
     return alive
 
@@ -93,28 +104,33 @@ class Automaton(Waves):
 
     def __init__(self, seeds, steps):
         self.steps = steps
-        self.data = {"seeds": seeds.astype(np.uint32), "around": len(seeds)}
+        self.data = Ring(seeds.astype(np.uint32), len(seeds))
 
     def waves(self):
         return self.steps
 
     def cells(self, wave):
-        return len(self.data["seeds"])
+        return self.data.around
+
+
+@bundle
+class Ends:
+    value: i64
 
 
 @function
-def paths(wave: i32, index: i32, window: Array[i64], one: i32, two: i32, choice: Array[u32]) -> i64:
+def paths(wave: i32, index: i32, window: Window, choice: Array[u32], ends: Ends) -> i64:
     """Pascal's triangle."""
-    found = i64(1)
+    count = ends.value
     if index > 0 and index < wave:
-        found = window[one + index - 1] + window[one + index]
-    return found
+        count = window.cells[window.one + index - 1] + window.cells[window.one + index]
+    return count
 
 
 class Pascal(Waves):
     value = i64
     cell = paths
-    data = {}
+    data = Ends(1)
 
     def __init__(self, rows):
         self.rows = rows
@@ -314,6 +330,14 @@ def test_numbers_of_cells_that_indices_do_not_reach_are_refused(cpu):
 
     with pytest.raises(UserError, match="cell 2147483648 of wave 3: expected at most 2147483647"):
         WaveEngine(cpu, Solo(), Far(5)).run()
+
+
+@pytest.mark.parametrize("data", [{"value": 1}, None, Ends])
+def test_data_that_are_no_bundle_are_refused(cpu, data):
+    problem = Pascal(3)
+    problem.data = data
+    with pytest.raises(UserError, match=rf"Pascal: its data are .*{type(data).__name__}.* class that is a @bundle"):
+        WaveEngine(cpu, Solo(), problem)
 
 
 def test_several_ranks_are_refused(cpu):

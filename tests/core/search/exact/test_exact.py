@@ -13,14 +13,16 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.tour_enumeration import ROW
+from core.kernels.branch_and_bound import OpenNode, stack_room
+from core.kernels.city_sets import ROW
+from core.kernels.tour_search import BestTour
 from core.problems import tsp
 from core.problems.small_tours import all_tours, held_karp
 from core.search.exact import ExactSearch
-from core.search.exact.enumeration import tables
+from core.search.exact.enumeration import reduced_by_shortest
 
 ROOT = Path(__file__).parents[4]
-WAYS = (
+METHODS = (
     {"bound": "one-tree"},
     {"bound": "edges"},
     {"bound": "edges", "depth": 1},
@@ -91,9 +93,9 @@ def test_the_length_and_the_count_of_full_search(cpu, kind):
         for seed in range(9 if n < 8 else 3):
             distances = distances_of(kind, n, seed)
             length, _, optimal_tours = all_tours(distances)
-            for way in WAYS:
-                if n > 4 or way == WAYS[0]:
-                    assert proved(cpu, distances, **way) == (length, optimal_tours), (n, seed, way)
+            for method in METHODS:
+                if n > 4 or method == METHODS[0]:
+                    assert proved(cpu, distances, **method) == (length, optimal_tours), (n, seed, method)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,8 +103,8 @@ def test_the_length_and_the_count_of_full_search(cpu, kind):
 def test_full_search_of_nine_and_ten_cities(cpu, kind, n):
     distances = distances_of(kind, n, 1)
     length, _, optimal_tours = all_tours(distances)
-    for way in WAYS:
-        assert proved(cpu, distances, **way) == (length, optimal_tours), way
+    for method in METHODS:
+        assert proved(cpu, distances, **method) == (length, optimal_tours), method
 
 
 @pytest.mark.parametrize("kind", ["uniform", "clustered", "grid", "any"])
@@ -116,16 +118,16 @@ def test_the_length_of_dynamic_programming(cpu, kind):
                 assert ExactSearch(cpu, Solo(), distances, bound="edges").run().length == length
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
-def test_the_same_proof_on_every_backend(backend, cpu, way):
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: "-".join(map(str, method.values())))
+def test_the_same_proof_on_every_backend(backend, cpu, method):
     sizes = (5, 6) if backend.name == "python" else (5, 8, 11)
     if backend.device.driver == "simulated":
         pytest.skip("the simulator takes minutes")
     for n, kind in zip(sizes, ("uniform", "grid", "clustered"), strict=False):
         distances = distances_of(kind, n, 5)
-        if n == 11 and way["bound"] == "none":
+        if n == 11 and method["bound"] == "none":
             continue
-        assert proved(backend, distances, **way) == proved(cpu, distances, **way)
+        assert proved(backend, distances, **method) == proved(cpu, distances, **method)
 
 
 @pytest.mark.slow
@@ -195,12 +197,12 @@ def test_lanes_that_hand_on_what_is_left_lose_and_double_nothing(cpu):
         distances = distances_of("uniform", n, 3)
         whole = ExactSearch(cpu, Solo(), distances, bound="edges", depth=2)
         parted = ExactSearch(cpu, Solo(), distances, bound="edges", depth=2)
-        parted.way.patience = patience
-        parted.way.lists = [cpu.allocate(parted.way.lanes * ROW * ROW, np.uint8) for _ in range(2)]
+        parted.method.patience = patience
+        parted.method.lists = [cpu.allocate(parted.method.lanes * ROW * ROW, np.uint8) for _ in range(2)]
         best = whole.run().length
         for search in (whole, parted):
-            search.way.search(best, 0, None)
-        assert np.array_equal(whole.way.nodes, parted.way.nodes)
+            search.method.search(best, False, None)
+        assert np.array_equal(whole.method.nodes, parted.method.nodes)
         assert parted.run().length == best
 
 
@@ -211,26 +213,25 @@ def test_the_shape_of_a_launch_does_not_matter():
     for team_size in (1, 4):
         for bound in ("edges", "one-tree"):
             search = ExactSearch(python, Solo(), distances, bound=bound, count=True)
-            search.way.team_size = team_size
-            search.way.lengths = python.allocate(64, np.int32)
-            search.way.tours = python.allocate(64 * ROW, np.uint8)
-            search.way.lanes = 64
+            search.method.team_size = team_size
+            search.method.best = python.rows(BestTour(), 64)
+            search.method.lanes = 64
             if bound == "one-tree":
-                search.way.stacks = search.way._fields(64 * search.way.capacity)
-                search.way.wanted = 6
+                search.method.stacks = python.rows(OpenNode(), 64 * stack_room(7))
+                search.method.wanted = 6
             solution = search.run()
             assert (solution.length, solution.optimal_tours) == (expected[0], expected[2])
 
 
-def test_ways_bound_by_the_shortest_edge_of_each_city_ahead():
+def test_reduced_lengths_bound_by_the_shortest_edge_of_each_city_ahead():
     distances = distances_of("uniform", 6, 1)
-    ways, ranked, total = tables(distances)
+    reduced = reduced_by_shortest(distances)
     path = [0, 3, 1, 5]
     ahead = [2, 4]
     shortest = (distances + np.diag(np.full(6, 10**9))).min(axis=1)
     expected = sum(distances[path[k], path[k + 1]] for k in range(3)) + shortest[ahead].sum()
-    assert total + sum(ways[path[k], path[k + 1]] for k in range(3)) == expected
-    assert all(np.all(np.diff(row[: 4 if i else 5]) > 0) for i, row in enumerate(ranked))
+    assert reduced.shortest + sum(reduced.lengths[path[k], path[k + 1]] for k in range(3)) == expected
+    assert all(np.all(np.diff(row[: 4 if i else 5]) > 0) for i, row in enumerate(reduced.ranked))
 
 
 SCRIPT = """
@@ -282,9 +283,9 @@ def test_what_is_no_such_problem_is_refused_in_one_line(cpu, distances, options,
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, way):
-    """Shifted by 5 bits for its city, a way of 2^26 and more would be taken for a short or a negative one."""
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, method):
+    """Shifted by 5 bits for its city, a length of 2^26 and more would be taken for a short or a negative one."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         distances = rng.integers(1, 21, (8, 8))
@@ -292,18 +293,18 @@ def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, way):
         distances[np.arange(7), np.arange(1, 8)] = distances[0, 7] = 15  # a ring, for a short start tour
         distances = np.triu(distances, 1) + np.triu(distances, 1).T
         expected = all_tours(distances)
-        assert proved(cpu, distances, **way) == (expected.length, expected.optimal_tours)
+        assert proved(cpu, distances, **method) == (expected.length, expected.optimal_tours)
 
 
-@pytest.mark.parametrize("handing", [0, 1])
+@pytest.mark.parametrize("handing", [False, True])
 def test_counts_are_added_up_before_their_words_are_full(handing):
     distances = distances_of("any", 7, 2)
     oracle = PythonBackend(PythonBackend.devices()[0])
     oracle.capabilities = oracle.capabilities._replace(max_team_size=2, lanes_resident=1 + handing)
     expected = ExactSearch(oracle, Solo(), distances, bound="none", depth=1).run()
     search = ExactSearch(oracle, Solo(), distances, bound="none", depth=1)
-    assert search.way.patience * search.way.rounds_to_count <= 2**30 and search.way.handing == handing
-    search.way.patience, search.way.rounds_to_count = 5, 2
-    found = search.run()
-    assert found.nodes.tolist() == expected.nodes.tolist()
-    assert search.work == found.nodes.sum()
+    assert search.method.patience * search.method.rounds_to_count <= 2**30 and search.method.handing == handing
+    search.method.patience, search.method.rounds_to_count = 5, 2
+    solution = search.run()
+    assert solution.nodes.tolist() == expected.nodes.tolist()
+    assert search.work == solution.nodes.sum()

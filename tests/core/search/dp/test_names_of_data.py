@@ -1,0 +1,122 @@
+"""A user's datum may have any name: that of a local, parameter or word in the templates that carry it changes nothing."""
+
+import ast
+import importlib.util
+import keyword
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.kernels import grid, waves
+from core.search.dp import Grid, GridEngine
+
+PYTHON, CPU = (kind(kind.devices()[0]) for kind in (PythonBackend, CpuBackend))
+
+
+def names_in(*templates):
+    """Every identifier that a template's source text has: parameters, locals, functions, fields, constants and words."""
+    nodes = [node for one in templates for node in ast.walk(ast.parse(Path(one.__file__).read_text()))]
+    found = {node.id for node in nodes if isinstance(node, ast.Name)}
+    found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    found |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return sorted(found - set(keyword.kwlist))
+
+
+ALL = names_in(grid, waves)
+# Those that gave wrong answers once, and a parameter, a field, a word and a type.
+SOME = ["above", "c", "corner", "data", "i32", "lane", "left", "near", "step", "wave", "window"]
+
+# A recurrence whose every cell is another one if a datum has not the value 100, 101 ... that it was given.
+TEXT = """
+from core.lang import Array, bundle, function, i32, u32
+from core.search.dp import Near
+
+@bundle
+class Data:
+{fields}
+
+@function
+def cell({i}: i32, {j}: i32, {near}: Near, {choice}: Array[u32], {data}: Data) -> i32:
+    value = {near}.corner + 3 * {near}.up - {near}.left + {i} * {j} & 1023
+{checks}
+    return value
+
+@function
+def edge({i}: i32, {j}: i32, {data}: Data) -> i32:
+    value = {i} - {j}
+{checks}
+    return value
+"""
+
+
+def functions(folder, names, **parameters):
+    """The module of a user whose data have these names; his functions' own parameters are called as he likes."""
+    called = {own: own for own in ("i", "j", "near", "choice", "data")} | parameters
+    fields = "\n".join(f"    {name}: i32" for name in names)
+    checks = "\n".join(
+        f"    if {called['data']}.{name} != {100 + k}:\n        value += 1" for k, name in enumerate(names)
+    )
+    path = folder / "users.py"
+    path.write_text(TEXT.format(fields=fields, checks=checks, **called))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Table(Grid):
+    rows, columns = 6, 7
+
+    def __init__(self, module, names):
+        self.step, self.border = module.cell, module.edge
+        self.data = module.Data(*range(100, 100 + len(names)))
+
+    def edge(self, i, j):
+        return i - j
+
+    def value_by_numpy(self):
+        table = np.zeros((self.rows + 1, self.columns + 1), np.int64)
+        for i in range(self.rows + 1):
+            for j in range(self.columns + 1):
+                inside = i > 0 and j > 0
+                near = table[i - 1, j - 1] + 3 * table[i - 1, j] - table[i, j - 1] + i * j if inside else 0
+                table[i, j] = near & 1023 if inside else i - j
+        return table[-1, -1]
+
+
+SHAPES = {"tiles": (2, 2, 3), "none": None}
+
+
+@pytest.mark.parametrize("tiling", SHAPES)
+def test_a_table_does_not_depend_on_what_data_are_called(tmp_path, tiling):
+    assert {"c", "above", "wave", "here", "V", "min", "frontier", "cells", "data"} < set(ALL)
+    table = Table(functions(tmp_path, ALL), ALL)
+    assert GridEngine(PYTHON, Solo(), table, tiling, shape=SHAPES[tiling]).run().value == table.value_by_numpy()
+
+
+@pytest.mark.parametrize("tiling", SHAPES)
+def test_machine_code_does_not_depend_on_what_data_are_called(tmp_path, tiling):
+    table = Table(functions(tmp_path, SOME), SOME)
+    assert GridEngine(CPU, Solo(), table, tiling).run().value == table.value_by_numpy()
+
+
+@pytest.mark.parametrize("k", [0, len(SOME) - 1])
+def test_a_datum_of_another_value_makes_another_table(tmp_path, k):
+    table = Table(functions(tmp_path, SOME), SOME)
+    numbers = list(range(100, 100 + len(SOME)))
+    numbers[k] += 1
+    table.data = type(table.data)(*numbers)
+    assert GridEngine(PYTHON, Solo(), table).run().value != table.value_by_numpy()
+
+
+@pytest.mark.parametrize("backend", [PYTHON, CPU], ids=["python", "cpu"])
+def test_a_table_does_not_depend_on_what_the_functions_call_their_parameters(tmp_path, backend):
+    own = {"i": "left", "j": "up", "near": "frontier", "choice": "kept", "data": "corner"}
+    table = Table(functions(tmp_path, SOME, **own), SOME)
+    for tiling in SHAPES:
+        assert GridEngine(backend, Solo(), table, tiling).run().value == table.value_by_numpy()
