@@ -62,9 +62,9 @@ class Tiles:
 class Climb:
     """An instance, and the tour that a team climbs.
 
-    Tour word p is ``words[spot(p)]``, see `core.kernels.tour_words`. A sweep has ``tiles`` tiles. A row of ``pairs`` has
-    ``half`` = ceil(n / 2) words d(r, m) | d(r, m + half) << 16, of which a lane fetches ``share``. ``staged`` has room
-    for two tiles, ``gain[0]`` and ``winner[0]`` hold the largest gain and the smallest key of its moves.
+    Tour word p is ``words[spot(p)]``, see `core.kernels.tour_words`. A sweep has ``tiles`` tiles. A row of ``pairs``
+    has ``half`` = ceil(n / 2) words d(r, m) | d(r, m + half) << 16, of which a lane fetches ``share``. ``staged`` has
+    room for two tiles, ``gain[0]`` and ``winner[0]`` hold the largest gain and the smallest key of its moves.
     """
 
     n: Const[i32]
