@@ -17,7 +17,7 @@ import numpy as np
 from core.errors import LaunchRefused, UserError
 from core.lang import tree
 from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, i32
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, fits, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -408,14 +408,7 @@ def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     """A scalar argument, which must fit its parameter's type."""
     if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
         return int.__new__(scalar, value)
-    if scalar is boolean:
-        fits = isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
-    elif issubclass(scalar, Integer):
-        fits = isinstance(value, (int, np.integer)) and scalar.low <= int(value) <= scalar.high
-    else:  # infinities and not-a-number are values of floats too, and of no others is the difference to itself not 0
-        fits = isinstance(value, (int, float, np.integer, np.floating))
-        fits = fits and (abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
-    if not fits:
+    if not fits(scalar, value):
         named = f"{kernel.name}: argument {kernel.spelled(name)}"
         raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
     return bool(value) if scalar is boolean else scalar(value)

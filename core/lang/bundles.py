@@ -99,7 +99,7 @@ def bundle(cls: type) -> Any:
     ------
     UserError
         A field that is none of these or has a default value, one of another kind than in a base class, a row whose size
-        is no integer of the bundle, or a bundle within itself.
+        is less than 1 or no integer of the bundle, or a bundle within itself.
 
     """
     frame = sys._getframe(1)
@@ -113,8 +113,12 @@ def bundle(cls: type) -> Any:
         if name in fields and kind_text(fields[name]) != kind_text(kind):
             inherited = kind_text(fields[name])
             raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+        if name.startswith("__"):
+            raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
         fields[name] = kind
     for name, kind in fields.items():
+        if isinstance(kind, Row) and isinstance(kind.size, int) and kind.size < 1:
+            raise UserError(f"{cls.__qualname__}.{name}: a row of {kind.size} elements; expected 1 or more")
         if isinstance(kind, Row) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
             numbers = ", ".join(n for n, k in fields.items() if _scalar_kind(k) == "i") or "none"
             raise UserError(f"{cls.__qualname__}.{name}: rows of {kind.size!r} elements; integers here: {numbers}")
@@ -401,6 +405,8 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
         form = form_of(one, owner=name) if isinstance(declared, Generic) else form_of(one, declared)
         rows = value.count if is_rows else 1
         for path, buffer, size in rows_within(named, one):
+            if rows * size >= 2**31:  # elements are numbered by 32 bits
+                raise LaunchRefused(f"{path}: {rows} rows of {size} elements: expected less than 2^31 in all")
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
                 raise LaunchRefused(f"{path} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM] = form

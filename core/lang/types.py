@@ -260,6 +260,17 @@ def _compare(operation: Any, left: Any, right: Any) -> bool:
     return bool(operation(int(left), int(right)))
 
 
+def fits(scalar: Any, value: Any) -> bool:
+    """Whether a number of the host, NumPy's or Python's, has a value of this type."""
+    if scalar is boolean:
+        return isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
+    if issubclass(scalar, Integer):
+        return isinstance(value, (int, np.integer)) and scalar.low <= int(value) <= scalar.high
+    # Infinities and not-a-number are values of floats too, and of no others is the difference to itself not 0.
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    return is_number and bool(abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
+
+
 class Const:
     """``Const[i32]``: a parameter whose value is known when the kernel is compiled, once for each value."""
 

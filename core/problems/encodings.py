@@ -59,9 +59,13 @@ def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
 
 
 def _checked(encoding: Encoding) -> Encoding:
+    """The same with Python's own integers, which NumPy's count as too."""
+    for number, what in ((encoding.n, "elements"), (encoding.choices, "values")):
+        if not isinstance(number, (int, np.integer)):
+            raise UserError(f"a solution of {number!r} {what}; expected an integer")
     if not 1 <= encoding.n <= 65_535:
         raise UserError(f"a solution of {encoding.n} elements; expected 1 to 65535")
-    return encoding
+    return encoding._replace(n=int(encoding.n), choices=int(encoding.choices))
 
 
 class Neighbourhood(NamedTuple):

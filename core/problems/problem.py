@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
+import reprlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,10 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.hooks import Hooks
 from core.kernels.moves import REVERSE
-from core.lang import Array, Function, Generic, Row
-from core.lang.bundles import fields_of, form_of, is_bundle, kind_text, values_by_name
+from core.lang import Array, Const, Function, Generic, Row, f32, f64
+from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
-from core.lang.types import BY_DTYPE, PLACES
+from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding
 
 
@@ -71,18 +72,25 @@ class Problem:
 
     """
 
+    delta: Function | None = None
+    """What a move adds to the cost: see `core.kernels.hooks.Hooks`. None, if the class says so in `evaluations`."""
     neighbourhoods: tuple[str, ...] = ()
     """Names of those that `delta` knows; empty: all of the encoding but 2opt."""
     points = 0
     """Neighbours, where they are drawn at random."""
     optimum: int | None = None
     tested = False
-    """Whether the suite's tests hold this class to `cost`, so that a search need not. Subclasses do not inherit it."""
+    """Whether the suite's tests hold this class to `cost`: see `is_tested`."""
 
     def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
         self.name = name
         self.encoding = encoding
         self.data = None if data is None else checked_data(name, data)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the suite's tests have tried this class, so that a search need not; subclasses do not inherit it."""
+        return bool(vars(type(self)).get("tested", False))
 
     def cost(self, solution: np.ndarray) -> int:
         """Score a solution from scratch, in plain NumPy: what every search is held to."""
@@ -112,11 +120,15 @@ class Problem:
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """The ways to evaluate a neighbourhood, the preferred one first; by default one, from ``self.delta``."""
-        return {"plain": Evaluation(self.delta)}  # type: ignore[attr-defined]
+        return {"plain": Evaluation(self.delta)}  # type: ignore[arg-type]
 
     def data_for(self, evaluation: str) -> Any:
         """The bundle that an evaluation's functions read, by the evaluation's name; by default the problem's `data`."""
         return self.data
+
+    def checked_data_for(self, evaluation: str) -> Any:
+        """The same with flat arrays and plain numbers; raises `UserError` for what kernel functions could not read."""
+        return checked_data(self.name, self.data_for(evaluation))
 
     @staticmethod
     def hooks(evaluation: Evaluation, neighbourhood: str) -> Hooks:
@@ -134,51 +146,89 @@ class Problem:
 
 
 def checked_data(name: str, data: Any) -> Any:
-    """The bundle with flat arrays; refuses what the kernel functions could not read."""
+    """The bundle with flat arrays and plain numbers, or a refusal of what kernel functions could not read.
+
+    Raises
+    ------
+    UserError
+        Data that are no bundle; a field whose value is not of its type, or does not fit it; a bundle within a bundle; a
+        row without elements. One line names the field, what was found and what was expected.
+
+    """
     if not is_bundle(type(data)):
-        raise UserError(f"{name}: data are {data!r}: expected a @bundle of arrays and numbers")
-    flat = copy.copy(data)
+        raise UserError(f"{name}: data are {reprlib.repr(data)}: expected a @bundle of arrays and numbers")
+    checked = copy.copy(data)
     for field, kind in fields_of(type(data)).items():
-        value, what = getattr(data, field), f"{name}: data {field!r}"
-        if isinstance(kind, Row) and value is None:
-            continue
-        if isinstance(kind, Array) != isinstance(value, np.ndarray):
-            raise UserError(f"{what} is {value!r}: expected {kind_text(kind)}")
-        if isinstance(kind, Array):
-            expected = kind.element if not isinstance(kind.element, Generic) else BY_DTYPE.get(value.dtype)
-            if expected is None or value.dtype != expected.dtype:
-                wanted = kind_text(kind) + (f"; write .astype(np.{expected.dtype})" if expected is not None else "")
-                raise UserError(f"{what} is an array of {value.dtype}: expected {wanted}")
-            setattr(flat, field, np.ascontiguousarray(value).reshape(-1))
-        elif is_bundle(kind):
-            setattr(flat, field, checked_data(name, value))
-    return flat
+        what, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)
+        if is_bundle(kind):
+            raise UserError(f"{what} is a bundle: expected arrays and numbers; inherit from {kind.__name__} instead")
+        if isinstance(kind, Row):
+            if value is not None:
+                raise UserError(f"{what} is given: expected nothing, since rows are memory that every walk has")
+            if isinstance(kind.element, Generic):
+                raise UserError(f"{what} is a row of any type {kind.element.name}: expected one type, such as i32")
+        elif isinstance(kind, Array):
+            setattr(checked, field, checked_array(what, kind, value))
+        else:
+            setattr(checked, field, checked_number(what, kind, value))
+    for field, size in row_sizes(checked).items():
+        if size < 1:
+            raise UserError(f"{name}: {type(data).__name__}.{field} is a row of {size} elements: expected 1 or more")
+    return checked
+
+
+def checked_array(what: str, kind: Array, value: Any) -> np.ndarray:
+    """The array of a field, flat; ``what`` begins the message of a refusal."""
+    if not isinstance(value, np.ndarray):
+        raise UserError(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a NumPy array")
+    if isinstance(kind.element, Generic):
+        if value.dtype not in BY_DTYPE:
+            raise UserError(f"{what} is an array of {value.dtype}: expected one of {', '.join(map(str, BY_DTYPE))}")
+    elif value.dtype != kind.element.dtype:
+        advice = f"write .astype(np.{kind.element.dtype})"
+        raise UserError(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}; {advice}")
+    return np.ascontiguousarray(value).reshape(-1)
+
+
+def checked_number(what: str, kind: Any, value: Any) -> bool | int | float:
+    """The number of a field, as Python has it; ``what`` begins the message of a refusal."""
+    if isinstance(value, np.ndarray):
+        raise UserError(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
+    if not isinstance(value, NUMBERS):
+        raise UserError(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a number")
+    scalar = kind.scalar if isinstance(kind, Const) else kind
+    if not isinstance(scalar, Generic) and not fits(scalar, value):
+        raise UserError(f"{what} is {reprlib.repr(value)}, which does not fit {kind_text(kind)}")
+    plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
+    return bool(plain) if scalar is boolean else float(plain) if scalar in (f32, f64) else plain
 
 
 def content_digest(problem: Problem) -> str:
     """SHA-256 of encoding, data and kernel functions, the same in every process and on every machine.
 
-    Data count with their names, types, sizes and values; functions with all that they call (see
-    `core.lang.digest.source_digest`).
+    Data count with their names, types, sizes and values, whatever the order of the fields and their class's name;
+    functions with all that they call (see `core.lang.digest.source_digest`).
     """
     functions: list[Function] = []
-    given: dict[str, Any] = {"": problem.data} if problem.data is not None else {}
+    given: dict[str, Any] = {}
     for name in problem.known_neighbourhoods():
-        for way, evaluation in problem.evaluations(name).items():
-            functions += evaluation.functions
-            given[way] = problem.data_for(way)
+        for evaluation, its in problem.evaluations(name).items():
+            functions += its.functions
+            given[evaluation] = problem.checked_data_for(evaluation)
     said = f"{tuple(problem.encoding)} {problem.points} {source_digest(functions)}"
     content = hashlib.sha256(said.encode())
-    for way, data in sorted(given.items()):
-        if way and data is problem.data:
-            continue
-        for name, value in values_by_name(way, data, form_of(data)):
+    for evaluation, data in sorted(given.items()):
+        for name, kind in sorted(fields_of(type(data)).items()):
+            value = getattr(data, name)
+            said = f"\n{evaluation}.{name} {kind_text(kind)} "
             if isinstance(value, np.ndarray):
                 plain = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
-                content.update(f"\n{name} {plain.dtype.str} {plain.size} ".encode())
+                content.update(f"{said}{plain.dtype.str} {plain.size} ".encode())
                 content.update(plain.tobytes())
-            elif value is not None:  # rows are memory, and no data
-                content.update(f"\n{name} {value.hex() if isinstance(value, float) else int(value)}".encode())
+            elif value is not None:
+                content.update(f"{said}{float(value).hex() if isinstance(value, float) else int(value)}".encode())
+            else:  # a row is memory, and no data
+                content.update(said.encode())
     return content.hexdigest()
 
 

@@ -83,7 +83,7 @@ class BoundSearch:
 
     def _begin(self) -> None:
         """Put the search before its first node."""
-        search, nothing = self.search, np.zeros(self.search.best.size, np.uint8)
+        search, nothing = self.search, np.zeros(max(1, len(self.items)), np.uint8)
         self.backend.write(search.place, np.array([0, self.instance.capacity, 0], np.int32))
         self.backend.write(search.numbers, np.zeros(3, np.uint64))
         self.backend.write(search.taken, nothing)

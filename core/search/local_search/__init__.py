@@ -1,6 +1,7 @@
 """Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
 
 from core.kernels.moves import exchanged, flipped
+from core.kernels.walks import Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
 from core.problems.problem import Evaluation, Problem
 from core.search.local_search.algorithms import (
@@ -25,6 +26,7 @@ __all__ = [
     "IteratedLocalSearch",
     "Iterations",
     "LocalSearch",
+    "Move",
     "NoImprovement",
     "Outcome",
     "Permutation",
@@ -32,6 +34,7 @@ __all__ = [
     "ProblemError",
     "Reals",
     "Seconds",
+    "Share",
     "SimulatedAnnealing",
     "Stop",
     "TabuSearch",

@@ -10,6 +10,7 @@ from core.errors import UserError
 from core.kernels import hooks, moves
 from core.problems.encodings import neighbourhood
 from core.problems.problem import Evaluation, Problem, checked_place
+from core.problems.signatures import check_functions
 from core.search.local_search.algorithms import Algorithm
 
 MOST_NEIGHBOURS = 2**32 - 1
@@ -176,8 +177,10 @@ class Plan:
         if name not in ways:
             raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(ways)}")
         self.evaluation_name = name
-        self.given = self.problem.data_for(name)
+        self.given = self.problem.checked_data_for(name)
         self.evaluation: Evaluation = ways[name]
+        if not self.problem.is_tested:
+            check_functions(self.problem.name, self.evaluation, self.problem.encoding.dtype, type(self.given))
         if self.level == "solution" and self.evaluation.partial is None:
             raise UserError(f"level solution: {self.problem.name} evaluates a neighbour in one piece ({name})")
 

@@ -253,7 +253,7 @@ class LocalSearch(Plan):
 
     def try_problem(self) -> None:
         """Before the first run: try some moves of a problem that no test of the suite knows."""
-        if not self.is_tried and not vars(type(self.problem)).get("tested", False):
+        if not self.is_tried and not self.problem.is_tested:
             names = [one.name for one in self.neighbourhoods]
             first_moves_together(self.communicator, self.problem, names, self.evaluation_name)
         self.is_tried = True

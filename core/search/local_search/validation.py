@@ -18,11 +18,12 @@ from core.errors import UserError
 from core.kernels import moves as kinds
 from core.kernels.move_trials import Trials, trial_kernels
 from core.kernels.walks import EVERYTHING, ONE_MOVE, Move, Share
-from core.lang.bundles import Row, fields_of, is_bundle, row_sizes, unbundled
+from core.lang.bundles import Row, fields_of, row_sizes, unbundled
 from core.lang.intrinsics import poisoned
 from core.lang.types import BY_DTYPE, Array, Generic
 from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
 from core.problems.problem import Problem, content_digest
+from core.problems.signatures import check_functions
 
 LANES = 3
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
@@ -142,11 +143,8 @@ def of_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray], rows_only: 
     """The bundle with every array, or every row, as ``change`` makes it."""
     changed = copy.copy(data)
     for name, kind in fields_of(type(data)).items():
-        value = getattr(data, name)
-        if is_bundle(kind):
-            setattr(changed, name, of_arrays(value, change, rows_only))
-        elif isinstance(kind, Row if rows_only else Array):
-            setattr(changed, name, change(value))
+        if isinstance(kind, Row if rows_only else Array):
+            setattr(changed, name, change(getattr(data, name)))
     return changed
 
 
@@ -155,13 +153,10 @@ def with_rows(data: Any) -> Any:
     filled = copy.copy(data)
     sizes = row_sizes(data)
     for name, kind in fields_of(type(data)).items():
-        value = getattr(data, name)
-        if is_bundle(kind):
-            setattr(filled, name, with_rows(value))
-        elif isinstance(kind, Row):
+        if isinstance(kind, Row):
             setattr(filled, name, poisoned(sizes[name], kind.element))
         elif isinstance(kind, Array):
-            setattr(filled, name, read_only(value))
+            setattr(filled, name, read_only(getattr(data, name)))
     return filled
 
 
@@ -203,7 +198,9 @@ class Trial:
         self.hooks = problem.hooks(self.evaluation, name)
         self.kernels = kernels
         self.left = [most_reads] if most_reads is not None else None
-        self.data = with_rows(problem.data_for(way))
+        given = problem.checked_data_for(way)
+        check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(given))
+        self.data = with_rows(given)
         self.solution = random_solution(problem.encoding, self.random)
         self.made = 0
 

@@ -4,9 +4,11 @@ import itertools
 
 import numpy as np
 
-from core.kernels.local_search import BEST, CONTROL, EVERYTHING, HALT, search_kernels
-from core.kernels.local_search import CHANGED as CHANGED_WORD
+from core.kernels.hooks import BEST, HALT, Rules
+from core.kernels.local_search import search_kernels
 from core.kernels.moves import MOVES, NEVER
+from core.kernels.walks import CHANGED, CONTROL, EVERYTHING, Share, Verdicts, Walk
+from core.lang.bundles import fields_of
 from core.search.local_search import NEIGHBOURHOODS
 
 made = {}
@@ -42,36 +44,33 @@ def rescored(problem, name, solution):
 
 def by_kernels(backend, problem, name, evaluation, solution):
     """The same by an evaluation of the problem, from state that is built for this solution."""
-    way, data = problem.evaluations(name)[evaluation], problem.data_for(evaluation)
-    kinds = [getattr(value, "dtype", type(value)) for value in data.values()]
+    its, data, encoding = problem.evaluations(name)[evaluation], problem.data_for(evaluation), problem.encoding
+    kinds = [getattr(getattr(data, field), "dtype", "") for field in fields_of(type(data))]
     key = (type(problem), name, evaluation, *map(str, kinds))
+    one = NEIGHBOURHOODS[name]
     if key not in made:  # serves every instance of that kind, so that compiling is paid for once
-        one = NEIGHBOURHOODS[name]
-        made[key] = search_kernels(problem.hooks(way, data, name), (one.shape,), one.change, MOVES, BEST, HALT)
-    given = [backend.upload(v.reshape(-1)) if isinstance(v, np.ndarray) else v for v in data.values()]
-    given += [backend.allocate(max(1, count), dtype) for count, dtype in problem.kept_sizes(way, data).values()]
-    n, choices = problem.encoding.n, problem.encoding.choices
-    solutions, bests, homes = (backend.upload(np.array(solution, problem.encoding.dtype)) for _ in range(3))
+        made[key] = search_kernels(problem.hooks(its, name), Rules((one.shape,), one.change, MOVES, BEST, HALT))
+    walkers = backend.rows(Walk(room=1, length=encoding.n, choices=encoding.choices), 1, S=encoding.dtype)
+    backend.write(walkers.solution, np.array(solution, encoding.dtype))
     control = np.zeros(CONTROL, np.int32)
-    control[CHANGED_WORD] = EVERYTHING
+    control[CHANGED] = EVERYTHING
+    backend.write(walkers.control, control)
+    rows = backend.rows(data, 1)
     lanes = min(4, backend.capabilities.max_team_size)
-    backend.launch(made[key].begin, 1, lanes, 1, solutions, bests, homes, n, *given)
-    return fitness(backend, made[key], NEIGHBOURHOODS[name].size(problem.encoding), backend.upload(control),
-                   backend.allocate(1, np.int32), solutions, n, choices, given)  # fmt: skip
+    backend.launch(made[key].begin, 1, lanes, walkers, rows)
+    return fitness(backend, made[key], one.size(encoding), walkers, rows)
 
 
 def after_a_walk(search):
     """The same from the state in which a search has left its first walk, and the solution where it stands."""
-    encoding = search.problem.encoding
-    found = fitness(search.backend, search.kernels, search.sizes[0], search.controls, search.memories,
-                    search.solutions, encoding.n, encoding.choices, search.data)  # fmt: skip
-    return found, search.backend.download(search.solutions)[: encoding.n]
+    found = fitness(search.backend, search.kernels, search.sizes[0], search.walkers, search.data)
+    return found, search.backend.download(search.walkers.solution)[: search.problem.encoding.n]
 
 
-def fitness(backend, kernels, size, controls, memories, solutions, n, choices, given):
+def fitness(backend, kernels, size, walkers, data):
     """The difference of every neighbour of the first level, by `delta`."""
-    found, no_tabu = backend.allocate(max(1, size), np.int32), backend.allocate(max(1, size), np.int32)
+    empty = [np.zeros(max(1, size), np.int32) for _ in range(2)]
+    verdicts = backend.load(Verdicts(*empty))
     lanes = min(4, backend.capabilities.max_team_size)
-    backend.launch(kernels.fitness, 2, lanes, 0, 0, 0, size, controls, memories, found, no_tabu, solutions, n,
-                   choices, *given)  # fmt: skip
-    return backend.download(found)[:size].tolist()
+    backend.launch(kernels.fitness, 2, lanes, False, 0, Share(0, 1, 0, size), verdicts, walkers, data)
+    return backend.download(verdicts.differences)[:size].tolist()

@@ -4,12 +4,14 @@ import itertools
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.errors import UserError
+from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
 from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
 from core.problems.graphs import GraphInstance
@@ -28,6 +30,7 @@ from tests.core.search.local_search.weighted import Weighted
 
 ROOT = Path(__file__).parents[3]
 WEIGHTS = [3, 1, 4, 1, 5]
+G = Generic("G")
 
 
 def symmetric(n, low, high, seed):
@@ -107,20 +110,43 @@ def test_a_graph_at_the_limit_is_refused():
 # --- digests ---
 
 
-class Satisfied(Problem):
+@bundle
+class Clauses:
     """Clauses as data, as a user's 3-SAT would have them."""
+
+    clauses: Array[i32]
+
+
+def clauses_with(kind, name="fine", first=False):
+    """A class of clauses with one more field, behind the clauses or before them."""
+
+    class More:
+        """Named before it is a bundle."""
+
+    fields = {name: kind, "clauses": Array[i32]} if first else {"clauses": Array[i32], name: kind}
+    More.__annotations__ = fields
+    return bundle(More)
+
+
+class Satisfied(Problem):
+    """Clauses as data; ``more`` makes another bundle of them."""
 
     delta = weighted.added
 
-    def __init__(self, name, seed, encoding=None, **more):
+    def __init__(self, name, seed, encoding=None, more=Clauses):
         clauses = np.random.default_rng(seed).integers(0, 20, (30, 3)).astype(np.int32)
-        super().__init__(name, encoding or Bits(20), {"clauses": clauses, **more})
+        super().__init__(name, encoding or Bits(20), more(clauses=clauses))
 
 
 class SatisfiedBy(Satisfied):
     """Another class with a function of its own."""
 
     delta = weighted.forgets_the_third
+
+
+def fined(kind, value, name="fine", **how):
+    """The problem with one more datum."""
+    return Satisfied("3sat", 1, more=partial(clauses_with(kind, name, **how), **{name: value}))
 
 
 def test_other_data_or_functions_are_another_problem():
@@ -130,13 +156,19 @@ def test_other_data_or_functions_are_another_problem():
         Satisfied("3sat", 1, Bits(21)),
         Satisfied("3sat", 1, Values(20, 2)),
         Satisfied("3sat", 1, Permutation(20)),
-        Satisfied("3sat", 1, penalty=1),
-        Satisfied("3sat", 1, penalty=2),
-        Satisfied("3sat", 1, penalty=2.0),
-        Satisfied("3sat", 1, fine=1),
-        Satisfied("3sat", 1, penalty=np.ones(1, np.int32)),
-        Satisfied("3sat", 1, penalty=np.ones(1, np.uint32)),
-        Satisfied("3sat", 1, penalty=np.ones((1, 1), np.int32)),
+        fined(i32, 1, "penalty"),
+        fined(i32, 2, "penalty"),
+        fined(i64, 2, "penalty"),
+        fined(f32, 2, "penalty"),
+        fined(f32, 2.5, "penalty"),
+        fined(i32, 1),
+        fined(Array[i32], np.ones(1, np.int32)),
+        fined(Array[u32], np.ones(1, np.uint32)),
+        fined(Array[i32], np.ones(2, np.int32)),
+        fined(Array[G], np.ones(1, np.int32)),
+        fined(Array[G], np.ones(1, np.uint32)),
+        fined(Row(i32, 1), None),
+        fined(Row(i32, 2), None),
         SatisfiedBy("3sat", 1),
     ]
     digests = [problem.sha256 for problem in problems]
@@ -144,11 +176,17 @@ def test_other_data_or_functions_are_another_problem():
     assert all(len(bytes.fromhex(digest)) == 32 for digest in digests)
 
 
-def test_equal_content_is_one_problem_whatever_its_name():
-    assert Satisfied("3sat:20:30:1", 1, a=1, b=2).sha256 == Satisfied("other", 1, b=2, a=1).sha256
+def test_equal_content_is_one_problem_whatever_it_and_its_class_are_called_and_in_whatever_order():
+    named = Satisfied("3sat:20:30:1", 1)
+    assert named.sha256 == Satisfied("other", 1).sha256
+    assert fined(i32, 2).sha256 == fined(i32, 2, first=True).sha256
+    assert fined(i32, 2).sha256 == fined(i32, np.int64(2)).sha256
+    assert fined(f32, 2).sha256 == fined(f32, np.float64(2)).sha256
+    assert fined(boolean, True).sha256 == fined(boolean, np.bool_(True)).sha256 != fined(boolean, False).sha256
     strided = Satisfied("strided", 1)
-    strided.data["clauses"] = np.asfortranarray(strided.data["clauses"]).astype(">i4")
-    assert strided.sha256 == Satisfied("3sat", 1).sha256
+    strided.data.clauses = np.repeat(strided.data.clauses, 2)[::2]
+    assert not strided.data.clauses.flags.c_contiguous
+    assert strided.sha256 == named.sha256
 
 
 def test_an_evaluation_s_own_data_and_functions_count():
@@ -170,6 +208,134 @@ def test_another_process_finds_the_same_digest():
         timeout=60,
     )
     assert done.stdout.strip() == Weighted(WEIGHTS).sha256
+
+
+# --- data that functions could not read ---
+
+
+@bundle
+class Own:
+    """Every kind of field."""
+
+    weights: Array[i32]
+    values: Array[G]
+    n: i32
+    share: f32
+    strict: boolean
+    kept: Row(i32, "n")
+    fixed: Row(u32, 3)
+
+
+OWN = {"weights": np.ones(3, np.int32), "values": np.ones(2, np.float64), "n": 2, "share": 0.5, "strict": False}
+
+
+@bundle
+class Nested:
+    inner: Clauses
+    n: i32
+
+
+@bundle
+class AnyRow:
+    kept: Row(G, 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"n": 5}, r"mine: data are {'n': 5}: expected a @bundle of arrays and numbers"),
+        (np.ones(3), r"mine: data are array\(\[1., 1., 1.\]\): expected a @bundle"),
+        (Own, r"mine: data are <class .*Own'>: expected a @bundle"),
+        ({"weights": np.ones(3)},
+         r"Own.weights is an array of float64: expected Array\[i32\]; write .astype\(np.int32\)"),
+        ({"weights": np.ones(3, ">i4")}, r"Own.weights is an array of >i4: .* write .astype\(np.int32\)"),
+        ({"weights": [1, 2, 3]}, r"Own.weights is \[1, 2, 3\]: expected Array\[i32\], a NumPy array"),
+        ({"weights": 7}, r"Own.weights is 7: expected Array\[i32\], a NumPy array"),
+        ({"weights": None}, r"Own.weights is None: expected Array\[i32\]"),
+        ({"values": np.ones(3, np.float16)}, r"Own.values is an array of float16: expected one of int8, int16"),
+        ({"values": np.ones(3, object)}, r"Own.values is an array of object: expected one of"),
+        ({"n": np.array([2])}, r"Own.n is an array of int64: expected i32, a number"),
+        ({"n": np.array(2)}, r"Own.n is an array of int64: expected i32, a number"),
+        ({"n": 2**31}, r"mine: Own.n is 2147483648, which does not fit i32"),
+        ({"n": np.int64(-(2**31) - 1)}, r"Own.n is .*-2147483649.*, which does not fit i32"),
+        ({"n": 2.0}, r"Own.n is 2.0, which does not fit i32"),
+        ({"n": "2"}, r"Own.n is '2': expected i32, a number"),
+        ({"share": 1e39}, r"Own.share is 1e\+39, which does not fit f32"),
+        ({"share": None}, r"Own.share is None: expected f32, a number"),
+        ({"strict": 2}, r"Own.strict is 2, which does not fit boolean"),
+        ({"n": 0}, r"mine: Own.kept is a row of 0 elements: expected 1 or more"),
+        ({"n": -4}, r"mine: Own.kept is a row of -4 elements: expected 1 or more"),
+        ({"kept": np.zeros(2, np.int32)}, r"Own.kept is given: expected nothing, since rows are memory"),
+        (Nested(Clauses(np.ones(3, np.int32)), 3),
+         r"Nested.inner is a bundle: expected arrays and numbers; inherit from Clauses instead"),
+        (AnyRow(), r"AnyRow.kept is a row of any type G: expected one type, such as i32"),
+    ],
+)  # fmt: skip
+def test_data_that_functions_could_not_read_are_refused_in_one_line(data, words):
+    data = Own(**OWN | data) if isinstance(data, dict) and data != {"n": 5} else data
+    with pytest.raises(UserError, match=words) as refusal:
+        Problem("mine", Bits(3), data)
+    assert "\n" not in str(refusal.value)
+    assert str(refusal.value).startswith("mine: ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kept": Row(i32, 0)}, r"Mine.kept: a row of 0 elements; expected 1 or more"),
+        ({"kept": Row(i32, -1)}, r"Mine.kept: a row of -1 elements; expected 1 or more"),
+        ({"kept": Row(i32, "m")}, r"Mine.kept: rows of 'm' elements; integers here: n"),
+        ({"kept": Row(i32, "share"), "share": f32}, r"Mine.kept: rows of 'share' elements; integers here: n"),
+        ({"n": Array[i32]}, r"Mine.n: Array\[i32\]; in its base i32"),
+        ({"n": i64}, r"Mine.n: i64; in its base i32"),
+        ({"__fields__": i32}, r"Mine.__fields__: a name of Python's own"),
+    ],
+)
+def test_fields_that_a_problem_s_class_cannot_have_are_refused(fields, words):
+    @bundle
+    class Base:
+        n: i32
+
+    class Mine(Base):
+        pass
+
+    Mine.__annotations__ = fields
+    with pytest.raises(UserError, match=words):
+        bundle(Mine)
+
+
+def test_a_base_s_field_may_be_said_again():
+    @bundle
+    class Base:
+        n: i32
+
+    @bundle
+    class Mine(Base):
+        n: i32
+        weights: Array[i32]
+
+    assert Mine(3, np.ones(3, np.int32)).n == 3
+
+
+def test_numbers_may_be_numpy_s_and_arrays_have_any_shape():
+    weights = np.arange(6, dtype=np.int32).reshape(2, 3)
+    given = Own(**OWN | {"weights": weights.T, "n": np.uint8(5), "share": np.float64(0.25), "strict": np.bool_(True)})
+    data = Problem("mine", Bits(3), given).data
+    assert data.weights.tolist() == [0, 3, 1, 4, 2, 5]
+    assert (data.n, data.share, data.strict) == (5, 0.25, True)
+    assert [type(one) for one in (data.n, data.share, data.strict)] == [int, float, bool]
+    assert given.weights is not data.weights  # the user's own bundle stays as it is
+
+
+def test_data_for_an_evaluation_are_held_to_the_same():
+    class Mine(Satisfied):
+        def data_for(self, evaluation):
+            return Clauses(self.data.clauses.astype(np.int64))
+
+    with pytest.raises(UserError, match=r"3sat: Clauses.clauses is an array of int64: expected Array\[i32\]"):
+        Plan(Mine("3sat", 1), HillClimbing(), "flip1", 1)
+    with pytest.raises(UserError, match="none: data are None: expected a @bundle"):
+        Plan(Problem("none", Bits(3), None), HillClimbing(), "flip1", 1)
 
 
 # --- what decides the work, and what the speed ---

@@ -37,11 +37,11 @@ def scanned(search, start, iterations):
     stop = Iterations(10**6)
     search.begin(stop, start)
     search.iterate(iterations)
-    solution = search.backend.download(search.solutions)
+    solution = search.backend.download(search.walkers.solution)
     loop = search.host_loop
     search.launch_refresh()
     loop.evaluate(0, 0, search.sizes[0])
-    return search.backend.download(loop.fitness)[: search.sizes[0]].tolist(), solution
+    return search.backend.download(loop.verdicts.differences)[: search.sizes[0]].tolist(), solution
 
 
 def check(search, start, iterations):

@@ -11,9 +11,9 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels.moves import NEVER
-from core.lang import Array, i32, kernel, lane, team_count, team_rank, team_size
+from core.lang import Array, Rows, i32, kernel, lane, team_count, team_rank, team_size
 from core.problems import tsp
-from core.problems.tsp_moves import LARGEST_TABLE, TspTour, plane_distance, rounded_distance
+from core.problems.tsp_moves import LARGEST_TABLE, Plane, TspTour, gap, place_cities, rounded_distance
 from core.search.local_search import HillClimbing, IteratedLocalSearch, Iterations, LocalSearch, TabuSearch
 from tests.core.problems.neighbours import after_a_walk, by_kernels, neighbours, rescored
 
@@ -115,11 +115,13 @@ def round_all(count: i32, dx: Array[i32], dy: Array[i32], found: Array[i32]):
 
 
 @kernel
-def measure_all(n: i32, x: Array[i32], y: Array[i32], found: Array[i32]):
-    """The distance of every two cities."""
-    for a in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
-        for b in range(n):
-            found[a * n + b] = plane_distance(a, b, x, y)
+def measure_all(solution: Array[i32], planes: Rows[Plane], found: Array[i32]):
+    """The distance of the cities at every two positions of a tour."""
+    plane = planes[0]
+    place_cities(solution, plane)
+    for p in range(lane(), plane.cities, team_size()):
+        for q in range(plane.cities):
+            found[p * plane.cities + q] = gap(p, q, plane)
 
 
 def rounded(backend, dx, dy):
@@ -170,10 +172,11 @@ def test_any_root_below_31_bits_is_rounded_exactly(cpu, sides):
 def test_distances_are_those_of_the_table(cpu):
     points = np.random.default_rng(5).integers(-16_000, 16_000, (150, 2)).astype(float)
     instance = tsp.Instance("large", coordinates=points)
-    plane = TspTour(instance).data_for("plane")
+    plane = cpu.rows(TspTour(instance).data_for("plane"), 1)
+    tour = np.random.default_rng(6).permutation(150)
     found = cpu.allocate(150 * 150, np.int32)
-    cpu.launch(measure_all, 1, 1, 150, cpu.upload(plane["x"]), cpu.upload(plane["y"]), found)
-    assert np.array_equal(cpu.download(found).reshape(150, 150), instance.distances)
+    cpu.launch(measure_all, 1, 1, cpu.upload(tour.astype(np.int32)), plane, found)
+    assert np.array_equal(cpu.download(found).reshape(150, 150), instance.distances[np.ix_(tour, tour)])
 
 
 # --- which way is offered ---

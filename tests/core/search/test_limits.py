@@ -11,6 +11,7 @@ import pytest
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
+from core.lang import Row, bundle, i32
 from core.problems.knapsack import Knapsack
 from core.problems.tsp_moves import TspTour
 from core.search import ihc
@@ -62,13 +63,36 @@ def ordered_copies(teams):
 
 def walks_in(walks):
     backend = Full()
-    problem = SimpleNamespace(kept_sizes=lambda *_: {}, encoding=Permutation(2))
+    problem = SimpleNamespace(encoding=Permutation(2))
     alone = SimpleNamespace(
-        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, given={}, evaluation=None,
-        memory_words=1,
+        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1,
+        given=Bare(1),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):
         LocalSearch.allocate(alone)
+
+
+def rows_in(walks):
+    """Walks of which each keeps 20 numbers, more than all else that a walk has."""
+    backend = Full()
+    problem = SimpleNamespace(encoding=Permutation(2))
+    alone = SimpleNamespace(
+        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1,
+        given=Keeping(n=20),
+    )  # fmt: skip
+    with pytest.raises(MemoryAskedError):
+        LocalSearch.allocate(alone)
+
+
+@bundle
+class Bare:
+    n: i32
+
+
+@bundle
+class Keeping:
+    kept: Row(i32, "n")
+    n: i32
 
 
 class Long(Waves):
@@ -147,7 +171,8 @@ LIMITS = [
     ("cities in a table of local search", tsp_table, 46_340,
      "big has 46341 cities: a table of distances takes at most 46340"),
     ("elements of a solution", Permutation, 65_535, "expected 1 to 65535"),
-    ("walks", walks_in, LARGEST // 12, "expected less than 2.31 in all"),
+    ("walks", walks_in, LARGEST // 12, "walks of 12 words of control each: expected less than 2.31 in all"),
+    ("what walks keep", rows_in, LARGEST // 20, "walks of 20 elements of kept each: expected less than 2.31 in all"),
 ]  # fmt: skip
 
 

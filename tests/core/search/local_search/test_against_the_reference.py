@@ -83,7 +83,7 @@ def scorer(problem):
 
 def seen(search, outcome):
     """The engine's side of `reference.Walk.seen`."""
-    current = search.backend.download(search.solutions)
+    current = search.backend.download(search.walkers.solution)
     return (
         outcome.cost,
         tuple(outcome.solution.tolist()),

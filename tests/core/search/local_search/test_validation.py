@@ -27,11 +27,11 @@ from drivers.local_search import Workload
 from drivers.local_search import run as run_workload
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
-from tests.core.search.local_search.weighted import CACHED, KEPT, RIGHT, Weighted
+from tests.core.search.local_search.weighted import RIGHT, Weighted
 
 WEIGHTS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
-KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update, "kept": KEPT}
-QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "kept": CACHED, "quick_for": ("flip1",)}
+KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update}
+QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "quick_for": ("flip1",)}
 
 
 @pytest.fixture(scope="module")

@@ -2,71 +2,89 @@
 
 import numpy as np
 
-from core.lang import Array, barrier, function, i32, lane, team_size, u32
-from core.search.local_search import Bits, Evaluation, Kept, Problem, flipped
+from core.lang import Array, Row, barrier, bundle, function, i32, lane, team_size, u32
+from core.search.local_search import Bits, Evaluation, Move, Problem, Share, flipped
+
+
+@bundle
+class Weights:
+    """The weight of every bit."""
+
+    weights: Array[i32]
+    n: i32
+
+
+@bundle
+class Terms(Weights):
+    """The weights, and what flipping each bit adds, which a walk keeps; and a counter."""
+
+    terms: Row(i32, "counters")
+    counters: i32
+
+
+@bundle
+class Cache(Weights):
+    """The weights, and what `refresh` leaves for `quick`."""
+
+    cached: Row(i32, "n")
 
 
 @function
-def term(solution: Array[i32], p: i32, weights: Array[i32]) -> i32:
+def term(solution: Array[i32], p: i32, data: Weights) -> i32:
     """What flipping bit p adds."""
-    return weights[p] * (1 - 2 * solution[p]) if p >= 0 else 0
+    return data.weights[p] * (1 - 2 * solution[p]) if p >= 0 else 0
 
 
 @function
-def added(solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32]) -> i32:
-    return term(solution, i, weights) + term(solution, j, weights) + term(solution, k, weights)
+def added(solution: Array[i32], move: Move, data: Weights) -> i32:
+    return term(solution, move.i, data) + term(solution, move.j, data) + term(solution, move.k, data)
 
 
 # --- kept: what flipping each bit adds ---
 
 
 @function
-def added_kept(solution: Array[i32], i: i32, j: i32, k: i32, terms: Array[i32]) -> i32:
-    total = terms[i]
-    if j >= 0:
-        total += terms[j]
-    if k >= 0:
-        total += terms[k]
+def added_kept(solution: Array[i32], move: Move, data: Terms) -> i32:
+    total = data.terms[move.i]
+    if move.j >= 0:
+        total += data.terms[move.j]
+    if move.k >= 0:
+        total += data.terms[move.k]
     return total
 
 
 @function
-def begin(solution: Array[i32], weights: Array[i32], n: i32, terms: Array[i32]):
-    for p in range(lane(), n, team_size()):
-        terms[p] = term(solution, p, weights)
+def begin(solution: Array[i32], data: Terms):
+    for p in range(lane(), data.n, team_size()):
+        data.terms[p] = term(solution, p, data)
 
 
 @function
-def update(solution: Array[i32], i: i32, j: i32, k: i32, terms: Array[i32]):
+def update(solution: Array[i32], move: Move, data: Terms):
     if lane() == 0:
-        terms[i] = -terms[i]
-        if j >= 0:
-            terms[j] = -terms[j]
-        if k >= 0:
-            terms[k] = -terms[k]
+        data.terms[move.i] = -data.terms[move.i]
+        if move.j >= 0:
+            data.terms[move.j] = -data.terms[move.j]
+        if move.k >= 0:
+            data.terms[move.k] = -data.terms[move.k]
 
 
 @function
-def quick(solution: Array[i32], index: u32, i: i32, j: i32, k: i32, cached: Array[i32]) -> i32:
-    return cached[index]
+def quick(solution: Array[i32], index: u32, move: Move, data: Cache) -> i32:
+    return data.cached[index]
 
 
 @function
-def refresh(
-    worker: i32, workers: i32, begin: u32, end: u32, changed: i32, i: i32, j: i32, k: i32, solution: Array[i32],
-    weights: Array[i32], cached: Array[i32],
-):  # fmt: skip
-    for p in range(i32(begin) + worker, i32(end), workers):
-        cached[p] = term(solution, p, weights)
+def refresh(share: Share, changed: i32, move: Move, solution: Array[i32], data: Cache):
+    for p in range(i32(share.first) + share.worker, i32(share.end), share.workers):
+        data.cached[p] = term(solution, p, data)
 
 
 @function
-def shared_out(
-    worker: i32, workers: i32, solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32]
-) -> i32:  # fmt: skip
-    total = term(solution, i, weights) if worker == 0 else 0
+def shared_out(worker: i32, workers: i32, solution: Array[i32], move: Move, data: Weights) -> i32:
+    total = term(solution, move.i, data) if worker == 0 else 0
     if worker == workers - 1:
-        total += term(solution, j, weights) + term(solution, k, weights)
+        total += term(solution, move.j, data) + term(solution, move.k, data)
     return total
 
 
@@ -74,98 +92,92 @@ def shared_out(
 
 
 @function
-def forgets_the_third(solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32]) -> i32:
-    return term(solution, i, weights) + term(solution, j, weights)
+def forgets_the_third(solution: Array[i32], move: Move, data: Weights) -> i32:
+    return term(solution, move.i, data) + term(solution, move.j, data)
 
 
 @function
-def reads_beyond(solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32], n: i32) -> i32:
+def reads_beyond(solution: Array[i32], move: Move, data: Weights) -> i32:
     total = 0
-    for p in range(n + 1):
-        total += weights[p] * (flipped(solution, p, i, j, k) - solution[p])
+    for p in range(data.n + 1):
+        total += data.weights[p] * (flipped(solution, p, move) - solution[p])
     return total
 
 
 @function
-def overflows(solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32]) -> i32:
-    return added(solution, i, j, k, weights) * 2_000_000_000 // 2_000_000_000
+def overflows(solution: Array[i32], move: Move, data: Weights) -> i32:
+    return added(solution, move, data) * 2_000_000_000 // 2_000_000_000
 
 
 @function
-def writes(solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32]) -> i32:
-    found = added(solution, i, j, k, weights)
-    weights[0] = weights[0] + 1
+def writes(solution: Array[i32], move: Move, data: Weights) -> i32:
+    found = added(solution, move, data)
+    data.weights[0] = data.weights[0] + 1
     return found
 
 
 @function
-def wrong_where_all_is_zero(solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32], n: i32) -> i32:
+def wrong_where_all_is_zero(solution: Array[i32], move: Move, data: Weights) -> i32:
     ones = 0
-    for p in range(n):
+    for p in range(data.n):
         ones += solution[p]
-    return added(solution, i, j, k, weights) - (100 if ones == 0 else 0)
+    return added(solution, move, data) - (100 if ones == 0 else 0)
 
 
 @function
-def begins_all_but_one(solution: Array[i32], weights: Array[i32], n: i32, terms: Array[i32]):
-    for p in range(lane(), n - 1, team_size()):
-        terms[p] = term(solution, p, weights)
+def begins_all_but_one(solution: Array[i32], data: Terms):
+    for p in range(lane(), data.n - 1, team_size()):
+        data.terms[p] = term(solution, p, data)
 
 
 @function
-def begins_with_a_race(solution: Array[i32], weights: Array[i32], n: i32, terms: Array[i32]):
+def begins_with_a_race(solution: Array[i32], data: Terms):
+    n = data.n
     if lane() == 0:
-        terms[n] = 0
+        data.terms[n] = 0
     for p in range(lane(), n, team_size()):
-        terms[p] = term(solution, p, weights)
-        terms[n] = terms[n] + 1
+        data.terms[p] = term(solution, p, data)
+        data.terms[n] = data.terms[n] + 1
     barrier()
-    if lane() == 0 and terms[n] != n:
+    if lane() == 0 and data.terms[n] != n:
         for p in range(n):
-            terms[p] = 0
+            data.terms[p] = 0
 
 
 @function
-def updates_without_the_second(solution: Array[i32], i: i32, j: i32, k: i32, terms: Array[i32]):
+def updates_without_the_second(solution: Array[i32], move: Move, data: Terms):
     if lane() == 0:
-        terms[i] = -terms[i]
+        data.terms[move.i] = -data.terms[move.i]
 
 
 @function
-def meets_alone(solution: Array[i32], i: i32, j: i32, k: i32, terms: Array[i32]):
+def meets_alone(solution: Array[i32], move: Move, data: Terms):
     if lane() == 0:
         barrier()
-        terms[i] = -terms[i]
+        data.terms[move.i] = -data.terms[move.i]
 
 
 @function
-def moves_elsewhere(solution: Array[i32], i: i32, j: i32, k: i32):
+def moves_elsewhere(solution: Array[i32], move: Move, data: Weights):
     if lane() == 0:
-        solution[i] = 1 - solution[i]
+        solution[move.i] = 1 - solution[move.i]
 
 
 @function
-def refreshes_too_little(
-    worker: i32, workers: i32, begin: u32, end: u32, changed: i32, i: i32, j: i32, k: i32, solution: Array[i32],
-    weights: Array[i32], cached: Array[i32],
-):  # fmt: skip
-    for p in range(i32(begin) + worker, i32(end) - 1, workers):
-        cached[p] = term(solution, p, weights)
+def refreshes_too_little(share: Share, changed: i32, move: Move, solution: Array[i32], data: Cache):
+    for p in range(i32(share.first) + share.worker, i32(share.end) - 1, share.workers):
+        data.cached[p] = term(solution, p, data)
 
 
 @function
-def counts_twice(
-    worker: i32, workers: i32, solution: Array[i32], i: i32, j: i32, k: i32, weights: Array[i32]
-) -> i32:  # fmt: skip
-    return shared_out(worker, workers, solution, i, j, k, weights) + (1 if worker == 1 else 0)
+def counts_twice(worker: i32, workers: i32, solution: Array[i32], move: Move, data: Weights) -> i32:
+    return shared_out(worker, workers, solution, move, data) + (1 if worker == 1 else 0)
 
 
-KEPT = {"terms": Kept("int32", "counters")}
-CACHED = {"cached": Kept("int32", "n")}
 RIGHT = {
     "plain": Evaluation(added),
-    "kept": Evaluation(added_kept, begin=begin, update=update, kept=KEPT),
-    "quick": Evaluation(added, quick=quick, refresh=refresh, kept=CACHED, quick_for=("flip1",)),
+    "kept": Evaluation(added_kept, begin=begin, update=update),
+    "quick": Evaluation(added, quick=quick, refresh=refresh, quick_for=("flip1",)),
     "parts": Evaluation(added, partial=shared_out),
 }
 
@@ -176,10 +188,18 @@ class Weighted(Problem):
     def __init__(self, weights, **ways):
         self.ways = ways or RIGHT
         n = len(weights)
-        super().__init__(f"weighted:{n}", Bits(n), {"weights": np.array(weights, np.int32), "n": n, "counters": n + 1})
+        super().__init__(f"weighted:{n}", Bits(n), Weights(np.array(weights, np.int32), n))
 
     def cost(self, solution):
-        return int(np.asarray(solution, np.int64) @ self.data["weights"])
+        return int(np.asarray(solution, np.int64) @ self.data.weights)
 
     def evaluations(self, neighbourhood):
         return self.ways
+
+    def data_for(self, evaluation):
+        given = self.data
+        if self.ways[evaluation].begin is not None:
+            return Terms(weights=given.weights, n=given.n, counters=given.n + 1)
+        if self.ways[evaluation].quick is not None:
+            return Cache(weights=given.weights, n=given.n)
+        return given

@@ -1,0 +1,100 @@
+"""What a problem's functions take and give: checked before a kernel is made of them, so that a refusal names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.hooks import D
+from core.kernels.walks import Move, S, Share
+from core.lang import Array, Function, Generic, KernelError, i32, u32
+from core.lang.bundles import is_bundle
+from core.lang.types import BY_DTYPE, SCALARS, described, widens
+
+SOLUTION, MOVE, DATA, WORKER = (
+    {"solution": Array(S)},
+    {"move": Move},
+    {"data": D},
+    {"worker": i32, "workers": i32},
+)
+SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
+    "delta": (SOLUTION | MOVE | DATA, i32),
+    "quick": (SOLUTION | {"index": u32} | MOVE | DATA, i32),
+    "begin": (SOLUTION | DATA, None),
+    "update": (SOLUTION | MOVE | DATA, None),
+    "move": (SOLUTION | MOVE | DATA, None),
+    "refresh": ({"share": Share, "changed": i32} | MOVE | SOLUTION | DATA, None),
+    "partial": (WORKER | SOLUTION | MOVE | DATA, i32),
+}
+"""Parameters and result of every function of `core.kernels.hooks.Hooks`."""
+
+
+def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
+    """Refuse an evaluation's functions that the kernels of a search could not call.
+
+    Parameters
+    ----------
+    name
+        Of the problem.
+    evaluation
+        A `core.problems.problem.Evaluation`.
+    dtype
+        Of a solution's elements.
+    data
+        The bundle's class that the functions read.
+
+    Raises
+    ------
+    UserError
+        One is no ``@function``.
+    KernelError
+        One has other parameters or another result; the line says where it is, what it has and what was expected.
+
+    """
+    meant = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
+    for role, (parameters, result) in SIGNATURES.items():
+        given = getattr(evaluation, role)
+        if given is None and role != "delta":
+            continue
+        wanted = {one: of_problem(kind, meant) for one, kind in parameters.items()}
+        expected = f"expected a @function {signature_text(wanted, result)}"
+        if not isinstance(given, Function):
+            raise UserError(f"{name}: its `{role}` is {given!r}: {expected}")
+        own = {one: kind for one, kind in given.signature.items() if one != "return"}
+        returned = given.signature["return"]
+        takes_them = len(own) == len(wanted) and all(map(takes, own.values(), wanted.values()))
+        if not takes_them or not gives(returned, result):
+            has = signature_text(own, returned)
+            raise KernelError(f"{given.path}:{given.first_line}: {given.name}: `{role}` of {name} is {has}: {expected}")
+
+
+def of_problem(kind: Any, meant: dict[int, Any]) -> Any:
+    """A parameter's type, with the problem's own types for what stands for any problem's."""
+    return Array(meant[id(kind.element)]) if isinstance(kind, Array) else meant.get(id(kind), kind)
+
+
+def takes(declared: Any, given: Any) -> bool:
+    """Whether a parameter takes what it is given."""
+    if isinstance(declared, Generic):
+        return not isinstance(given, Array)
+    if isinstance(given, Array):
+        element = declared.element if isinstance(declared, Array) else None
+        return isinstance(element, Generic) or element is given.element
+    if is_bundle(given):
+        return is_bundle(declared) and issubclass(given, declared)
+    return declared in SCALARS and widens(given, declared)
+
+
+def gives(declared: Any, wanted: Any) -> bool:
+    """Whether a function's result is what is wanted of it."""
+    if wanted is None or declared not in SCALARS:
+        return declared is wanted or isinstance(declared, Generic)
+    return widens(declared, wanted)
+
+
+def signature_text(parameters: dict[str, Any], result: Any) -> str:
+    """A signature as its source text reads."""
+    inside = ", ".join(f"{name}: {described(kind)}" for name, kind in parameters.items())
+    return f"({inside})" + (f" -> {described(result)}" if result is not None else "")

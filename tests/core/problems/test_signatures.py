@@ -1,0 +1,195 @@
+"""A problem's functions that a search could not call are refused by their own place, with what was expected."""
+
+import re
+
+import pytest
+
+from backends.python import PythonBackend
+from cluster import Solo
+from core.errors import UserError
+from core.lang import Array, Generic, KernelError, bundle, function, i16, i32, i64, u8, u32
+from core.search.local_search import Bits, Evaluation, Iterations, LocalSearch, Move, Problem, TabuSearch, check
+from tests.core.search.local_search.table import PROBLEMS
+
+G = Generic("G")
+
+
+@bundle
+class Ones:
+    n: i32
+
+
+@bundle
+class Other:
+    n: i32
+
+
+@bundle
+class MoreOnes(Ones):
+    m: i32
+
+
+@function
+def added(bits: Array[i32], move: Move, data: Ones) -> i32:
+    return 1 - 2 * bits[move.i]
+
+
+@function
+def added_short(bits: Array[G], move: Move, data: G) -> i16:
+    return i16(1 - 2 * i32(bits[move.i]))
+
+
+@function
+def of_another_class(bits: Array[i32], move: Move, data: Other) -> i32:
+    return 1
+
+
+@function
+def of_a_subclass(bits: Array[i32], move: Move, data: MoreOnes) -> i32:
+    return 1
+
+
+@function
+def of_numbers(bits: Array[i32], i: i32, j: i32, k: i32, n: i32) -> i32:
+    return 1
+
+
+@function
+def without_data(bits: Array[i32], move: Move) -> i32:
+    return 1
+
+
+@function
+def without_result(bits: Array[i32], move: Move, data: Ones):
+    bits[0] = 1
+
+
+@function
+def of_64_bits(bits: Array[i32], move: Move, data: Ones) -> i64:
+    return i64(1)
+
+
+@function
+def of_bytes(bits: Array[u8], move: Move, data: Ones) -> i32:
+    return 1
+
+
+@function
+def with_a_result(bits: Array[i32], data: Ones) -> i32:
+    return 1
+
+
+@function
+def without_an_index(bits: Array[i32], move: Move, data: Ones) -> i32:
+    return 1
+
+
+@function
+def with_a_signed_index(bits: Array[i32], index: i32, move: Move, data: Ones) -> i32:
+    return 1
+
+
+@function
+def refreshes_by_numbers(worker: i32, workers: i32, first: u32, end: u32, data: Ones):
+    return
+
+
+def plain(bits, move, data):
+    return 1
+
+
+class CountOnes(Problem):
+    """The number of bits that are 1; ``others`` are wrong functions beside `added`."""
+
+    def __init__(self, delta=added, **others):
+        super().__init__("ones", Bits(4), Ones(4))
+        self.one = Evaluation(delta, **others, quick_for=("flip1",))
+
+    def cost(self, bits):
+        return int(sum(bits))
+
+    def evaluations(self, neighbourhood):
+        return {"only": self.one}
+
+
+DELTA = "(solution: Array[i32], move: Move, data: Ones) -> i32"
+QUICK = "(solution: Array[i32], index: u32, move: Move, data: Ones) -> i32"
+WRONG = [
+    ("delta", of_another_class, "(bits: Array[i32], move: Move, data: Other) -> i32", DELTA),
+    ("delta", of_a_subclass, "(bits: Array[i32], move: Move, data: MoreOnes) -> i32", DELTA),
+    ("delta", of_numbers, "(bits: Array[i32], i: i32, j: i32, k: i32, n: i32) -> i32", DELTA),
+    ("delta", without_data, "(bits: Array[i32], move: Move) -> i32", DELTA),
+    ("delta", without_result, "(bits: Array[i32], move: Move, data: Ones)", DELTA),
+    ("delta", of_64_bits, "(bits: Array[i32], move: Move, data: Ones) -> i64", DELTA),
+    ("delta", of_bytes, "(bits: Array[u8], move: Move, data: Ones) -> i32", DELTA),
+    ("begin", with_a_result, "(bits: Array[i32], data: Ones) -> i32", "(solution: Array[i32], data: Ones)"),
+    ("quick", without_an_index, "(bits: Array[i32], move: Move, data: Ones) -> i32", QUICK),
+    ("quick", with_a_signed_index, "(bits: Array[i32], index: i32, move: Move, data: Ones) -> i32", QUICK),
+    ("update", with_a_result, "(bits: Array[i32], data: Ones) -> i32",
+     "(solution: Array[i32], move: Move, data: Ones)"),
+    ("move", with_a_result, "(bits: Array[i32], data: Ones) -> i32", "(solution: Array[i32], move: Move, data: Ones)"),
+    ("refresh", refreshes_by_numbers, "(worker: i32, workers: i32, first: u32, end: u32, data: Ones)",
+     "(share: Share, changed: i32, move: Move, solution: Array[i32], data: Ones)"),
+    ("partial", added, "(bits: Array[i32], move: Move, data: Ones) -> i32",
+     "(worker: i32, workers: i32, solution: Array[i32], move: Move, data: Ones) -> i32"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def python():
+    return PythonBackend(PythonBackend.devices()[0])
+
+
+@pytest.mark.parametrize(("role", "wrong", "has", "expected"), WRONG, ids=[f"{one[0]} {one[1].name}" for one in WRONG])
+def test_a_function_of_another_signature_is_refused_with_both(python, role, wrong, has, expected):
+    words = re.escape(f"{wrong.name}: `{role}` of ones is {has}: expected a @function {expected}") + "$"
+    words = rf"^{re.escape(__file__)}:{wrong.first_line}: {words}"
+    for run in (lambda p: check(p, "flip1"), lambda p: LocalSearch(python, Solo(), p, TabuSearch(), "flip1")):
+        with pytest.raises(KernelError, match=words):
+            run(CountOnes(**{role: wrong}))
+
+
+@pytest.mark.parametrize("delta", [plain, None, 5], ids=str)
+def test_a_delta_that_is_no_function_of_the_language_is_refused(python, delta):
+    words = re.escape(f"ones: its `delta` is {delta!r}: expected a @function {DELTA}")
+    with pytest.raises(UserError, match=words):
+        LocalSearch(python, Solo(), CountOnes(delta), TabuSearch(), "flip1")
+    with pytest.raises(UserError, match=words):
+        check(CountOnes(delta))
+
+
+def test_a_problem_that_says_no_delta_is_told_which(python):
+    with pytest.raises(UserError, match="bare: its `delta` is None: expected a @function"):
+        LocalSearch(python, Solo(), Problem("bare", Bits(4), Ones(4)), TabuSearch(), "flip1")
+
+
+def test_a_field_that_is_not_there_is_refused_where_it_is_read(python):
+    @function
+    def reads(bits: Array[i32], move: Move, data: Ones) -> i32:
+        return data.weights
+
+    with pytest.raises(KernelError, match=rf"{re.escape(__file__)}:\d+: reads: Ones has no field weights; it has n"):
+        check(CountOnes(reads))
+
+
+@pytest.mark.parametrize("delta", [added, added_short], ids=lambda one: one.name)
+def test_functions_of_wider_signatures_are_taken(python, delta):
+    """A base's class, any class or type, and a result of fewer bits."""
+
+    class More(CountOnes):
+        def data_for(self, evaluation):
+            return MoreOnes(4, 7)
+
+    problem = More(delta)
+    assert LocalSearch(python, Solo(), problem, TabuSearch(), "flip1").run(Iterations(6)).cost == 0
+    check(problem, "flip1")
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_problem_of_the_suite_has_the_functions_that_are_expected(name):
+    from core.problems.signatures import check_functions
+
+    problem = PROBLEMS[name]()
+    for neighbourhood in problem.known_neighbourhoods():
+        for evaluation, its in problem.evaluations(neighbourhood).items():
+            check_functions(name, its, problem.encoding.dtype, type(problem.data_for(evaluation)))
