@@ -182,12 +182,8 @@ class Backend:
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
         """The buffer of a table as kernels take it; refuses one that is too short, and images where there are none."""
         if table.count is not None and buffer.size < table.count:
-            raise LaunchRefused(
-                f"{kernel.name}: table {kernel.spelled(name)} has {table.count} elements; {buffer.size} given"
-            )
-        return (
-            self.image(buffer, f"{kernel.name}: argument {kernel.spelled(name)}") if table.place == "image" else buffer
-        )
+            raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
+        return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
 
     def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
         """The compiled kernel for these constants, this team size and these types of generic parameters."""
@@ -409,7 +405,7 @@ def number(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
     if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
         return int.__new__(scalar, value)
     if not fits(scalar, value):
-        named = f"{kernel.name}: argument {kernel.spelled(name)}"
+        named = f"{kernel.name}: argument {name}"
         raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
     return bool(value) if scalar is boolean else scalar(value)
 
@@ -429,7 +425,7 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
     for name, kind in kinds.items():
         if not isinstance(kind, Array):
             continue
-        buffer, named = given[name], kernel.spelled(name)
+        buffer, named = given[name], name
         if not isinstance(buffer, Buffer):
             advice = "; load the bundle first" if "." in named else ""
             found = reprlib.repr(buffer)
@@ -444,9 +440,7 @@ def generic_types(kinds: dict[str, Any], given: dict[str, Any], kernel: Kernel) 
             raise LaunchRefused(f"{kernel.name}: argument {named} is Array[{element.__name__}], not {buffer.dtype}")
     for name, kind in kinds.items():
         if isinstance(kind, Generic) and kind.name not in types:
-            raise LaunchRefused(
-                f"{kernel.name}: argument {kernel.spelled(name)} is {kind.name}, which no array gives a type"
-            )
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {kind.name}, which no array gives a type")
     return types
 
 

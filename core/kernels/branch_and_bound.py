@@ -69,10 +69,10 @@ class TreeSearch(Search):
 class OpenNode:
     """A node of the search tree that waits to be explored: a subproblem, and its depth, or -1 if there is none."""
 
-    multipliers: Row[i32, ROW]
-    included: Row[u32, ROW]
-    excluded: Row[u32, ROW]
-    depth: Row[i32, 1]
+    multipliers: Row(i32, ROW)
+    included: Row(u32, ROW)
+    excluded: Row(u32, ROW)
+    depth: Row(i32, 1)
 
 
 @function

@@ -33,11 +33,6 @@ class Row(Array):
             raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
 
-    def __class_getitem__(cls, given: Any) -> Row:
-        if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (int, str))):
-            raise TypeError("a Row has a type and a size: Row[i32, 9] or Row[i32, 'n']")
-        return cls(*given)
-
 
 class RowsOf(NamedTuple):
     """The annotation ``Rows[Walk]``; ``bundle`` may be a `core.lang.types.Generic`, which the launch binds."""

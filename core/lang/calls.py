@@ -10,7 +10,7 @@ from core.lang import tree
 from core.lang.bundles import is_bundle, is_bundled
 from core.lang.errors import called_at
 from core.lang.expressions import ADVICE, Expressions, Untyped
-from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, VIEW_OF_PART, WORDS
+from core.lang.intrinsics import ATOMICS, PURE, PYTHON_NAMES, WORDS
 from core.lang.members import ArrayRef, Bundle
 from core.lang.source import Function
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
@@ -200,10 +200,9 @@ class Calls(Expressions):
     def passed_array(self, given: Any) -> ArrayRef:
         """An array argument, whole or as a view."""
         word = given.func.id if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) else ""
-        if word not in ("view", VIEW_OF_PART):
+        if word != "view":
             return self.array(given)
-        if word == "view":
-            self.check_word(given.func, self.source.lookup("view"))
+        self.check_word(given.func, self.source.lookup("view"))
         self.count(given, 2)
         array = self.array(given.args[0])
         array = array._replace(offset=self.index_in(array, given.args[1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.lang.source import Function, Source
-from core.lang.types import Const, Pack
+from core.lang.types import Const
 
 if TYPE_CHECKING:
     from core.lang import tree
@@ -16,8 +16,8 @@ class Kernel(Source):
 
     is_kernel = True
 
-    def __init__(self, python: Any, pack: Pack | None = None) -> None:
-        super().__init__(python, pack)
+    def __init__(self, python: Any) -> None:
+        super().__init__(python)
         self._programs: dict[Any, Any] = {}
 
     def specialise(
@@ -38,11 +38,11 @@ class Kernel(Source):
         return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
 
 
-def kernel(python: Any = None, *, pack: Pack | None = None) -> Any:
-    """Decorator: the function is a kernel; ``@kernel(pack=...)`` says what its ``*data`` stands for."""
-    return Kernel(python, pack) if python is not None else lambda given: Kernel(given, pack)
+def kernel(python: Any) -> Kernel:
+    """Decorator: the function is a kernel."""
+    return Kernel(python)
 
 
-def function(python: Any = None, *, pack: Pack | None = None) -> Any:
-    """Decorator: the function may be called by kernels; ``pack`` as for `kernel`."""
-    return Function(python, pack) if python is not None else lambda given: Function(given, pack)
+def function(python: Any) -> Function:
+    """Decorator: the function may be called by kernels."""
+    return Function(python)

@@ -59,7 +59,7 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
             meanings.append(f"{name}: any type {value.name}")
         elif (value is not None or source.has(name)) and (text := constant_text(value)) is not None:
             meanings.append(f"{name} = {text}")
-    return f"{said} {source.pack or ''} [{'; '.join(meanings)}]"
+    return f"{said} [{'; '.join(meanings)}]"
 
 
 @functools.cache

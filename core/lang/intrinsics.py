@@ -60,11 +60,6 @@ def local_array(count: int, element: Any) -> Any:
     return Memory(poisoned(count, element), element)
 
 
-def part(data: Any, number: Any) -> Any:
-    """In ``*part(data, k)``: the k-th part of every array of the pack that has `Parts`; the front end writes it out."""
-    raise TypeError("part stands in a call's last argument: *part(data, k)")
-
-
 def view(array: Any, offset: Any) -> Any:
     """An array from one of its elements on, as an argument of a function."""
     if not 0 <= int(offset) <= array.data.size:
@@ -240,8 +235,5 @@ OTHER_WORDS = ("team_size", "barrier", "unroll", "set_bits", "shared_array", "lo
 PYTHON_NAMES = ("min", "max", "abs", "pow", "range")
 WORDS: dict[str, Any] = {**BY_NAME, **{name: globals().get(name) for name in (*PURE, *ATOMICS, *OTHER_WORDS)}}
 
-# The view that `*part(data, k)` stands for: no name that a kernel can have, so that nothing there hides it.
-VIEW_OF_PART = "part.view"
-
 # What a bare name means inside a kernel that runs as plain Python, where Python's own word would lose the type.
-PYTHON_WORDS: dict[str, Any] = {"min": min, "max": max, "pow": pow, VIEW_OF_PART: view}
+PYTHON_WORDS: dict[str, Any] = {"min": min, "max": max, "pow": pow}

@@ -1,4 +1,4 @@
-"""Functions as the user wrote them: source text, signature, what ``*data`` carries, and errors that point at a line."""
+"""Functions as the user wrote them: source text, signature, and errors that point at a line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from core.lang import intrinsics
 from core.lang.bundles import Row, RowsOf, is_bundle, kind_text
 from core.lang.errors import KernelError
-from core.lang.types import SCALARS, Array, Const, Generic, Integer, Pack, Parts, Table, boolean
+from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:
     import ast
@@ -18,22 +18,12 @@ MOST_LEVELS = 100
 
 
 class Source:
-    """A Python function written in the kernel language; call it, and it runs as the plain Python that it is.
-
-    Attributes
-    ----------
-    carried : dict of str to str
-        The names of the pack's members inside the function, and the pack's own names for them. No identifier contains
-        a dot, so ``data.n`` is never one of the function's parameters or locals, whatever a user calls his data.
-
-    """
+    """A Python function written in the kernel language; call it, and it runs as the plain Python that it is."""
 
     is_kernel = False
 
-    def __init__(self, python: Any, pack: Pack | None = None) -> None:
+    def __init__(self, python: Any) -> None:
         self.python = python
-        self.pack = pack
-        self.carried: dict[str, str] = {}
         _check_decorated(python)
         self.name: str = python.__name__
         self.path: str = python.__code__.co_filename
@@ -55,13 +45,7 @@ class Source:
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a `KernelError` that points at ``node``."""
         line = getattr(node, "lineno", self.first_line)
-        raise KernelError(f"{self.path}:{line}: {self.name}: {self.spelled(what)}")
-
-    def spelled(self, text: str) -> str:
-        """The text with the user's own names for what is carried."""
-        for inside, own in self.carried.items():
-            text = text.replace(inside, own)
-        return text
+        raise KernelError(f"{self.path}:{line}: {self.name}: {what}")
 
     @property
     def node(self) -> ast.FunctionDef:
@@ -71,13 +55,13 @@ class Source:
             if found is None:
                 self.refuse(None, "its source text cannot be found; define it in a file")
             _check_depth(self, found)
-            self._node = found if self.pack is None else _unpacked(self, found)
+            self._node = found
         return self._node
 
     @property
     def identity(self) -> str | None:
         """A text that names the same code in every process, or None if something in its closure has no name."""
-        parts = [f"{self.path}:{self.first_line} {self.name} {self.pack or ''}"]
+        parts = [f"{self.path}:{self.first_line} {self.name}"]
         code, cells = self.python.__code__, self.python.__closure__ or ()
         for free, cell in zip(code.co_freevars, cells, strict=True):
             value = cell.cell_contents
@@ -123,7 +107,7 @@ class Source:
         if not known:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language")
         if isinstance(found, Table) and not self.is_kernel:
-            self.refuse(node, "a Table, which only kernels and packs declare; write Array[...], which takes tables too")
+            self.refuse(node, "a Table, which only kernels declare; write Array[...], which takes tables too")
         return found
 
     def result_type(self, node: Any) -> Any:
@@ -146,10 +130,7 @@ class Source:
                 self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
             if arguments.defaults:
                 self.refuse(self.node, "has default values; pass every argument")
-            kinds = {inside: self.pack.kinds[name] for inside, name in self.carried.items()} if self.pack else {}
-            found = {
-                a.arg: kinds[a.arg] if a.arg in kinds else self.annotation(a.annotation, a) for a in arguments.args
-            }
+            found = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
             returns = self.node.returns
             nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
             found["return"] = None if nothing else self.result_type(returns)
@@ -169,72 +150,6 @@ def constant_text(value: Any) -> str | None:
 
 class Function(Source):
     """A function that kernels call; it is compiled into them, once for each combination of argument types."""
-
-
-def _which_part(given: Any, star: str) -> Any:
-    """Of ``*data`` the node itself, of ``*part(data, k)`` the node of k, of anything else None."""
-    import ast
-
-    if not isinstance(given, ast.Starred):
-        return None
-    value = given.value
-    if isinstance(value, ast.Name) and value.id == star:
-        return given
-    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "part"):
-        return None
-    is_ours = len(value.args) == 2 and isinstance(value.args[0], ast.Name) and value.args[0].id == star
-    return value.args[1] if is_ours else None
-
-
-def _unpacked(source: Source, node: ast.FunctionDef) -> ast.FunctionDef:
-    """Write out a starred parameter: the pack's members, and in calls those that the called function declares.
-
-    Fills ``source.carried``.
-    """
-    import ast
-    import copy
-
-    star = node.args.vararg
-    if star is None or source.pack is None:
-        source.refuse(node, "has a pack but no starred parameter; write *data as the last one")
-    kinds, carrier = source.pack.kinds, star.arg
-    inside = {name: f"{carrier}.{name}" for name in kinds}
-
-    class WriteOut(ast.NodeTransformer):
-        def visit_Call(self, call: ast.Call) -> ast.Call:  # noqa: N802
-            self.generic_visit(call)
-            given = call.args[-1] if call.args else None
-            which = _which_part(given, carrier)
-            if which is None:
-                return call
-            callee = source.lookup(call.func.id) if isinstance(call.func, ast.Name) else None
-            if not isinstance(callee, Function):
-                source.refuse(call, f"*{carrier} given to what is no @function")
-            wanted = [callee.carried.get(n, n) for n in callee.signature if n != "return"][len(call.args) - 1 :]
-            for name in wanted:
-                if name not in kinds:
-                    has = ", ".join(kinds) or "nothing"
-                    source.refuse(call, f"{callee.name} wants {name}; *{carrier} has {has}")
-            call.args[-1:] = [handed(name, which, given) for name in wanted]
-            return call
-
-    def handed(name: str, which: Any, given: Any) -> ast.expr:
-        kind = kinds[name]
-        whole = ast.Name(inside[name], ast.Load())
-        if which is given or not isinstance(kind, Parts):
-            return ast.copy_location(whole, given)
-        count = ast.Name(inside[kind.count], ast.Load()) if isinstance(kind.count, str) else ast.Constant(kind.count)
-        first = ast.BinOp(copy.deepcopy(which), ast.Mult(), count)
-        viewed = ast.Call(ast.Name(intrinsics.VIEW_OF_PART, ast.Load()), [whole, first], [])
-        for one in ast.walk(viewed):
-            ast.copy_location(one, given)
-        return viewed
-
-    written: ast.FunctionDef = WriteOut().visit(copy.deepcopy(node))
-    written.args.args += [ast.copy_location(ast.arg(name), star) for name in inside.values()]
-    written.args.vararg = None
-    source.carried = {name: own for own, name in inside.items()}
-    return written
 
 
 def _check_decorated(given: Any) -> None:

@@ -7,12 +7,9 @@ device must compute: unsigned arithmetic wraps, signed overflow is an error, and
 from __future__ import annotations
 
 import operator
-from keyword import iskeyword
 from typing import Any
 
 import numpy as np
-
-from core.errors import UserError
 
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """What a cast takes in plain Python: no text, though Python would read numbers in it, and no None."""
@@ -291,23 +288,6 @@ class Array:
         return cls(element)
 
 
-class Parts(Array):
-    """An array of equal parts: ``*part(data, k)`` hands over a view of the k-th.
-
-    Parameters
-    ----------
-    element
-        A scalar type.
-    count
-        Elements of a part: a number, or the name of the pack's scalar that holds it.
-
-    """
-
-    def __init__(self, element: Any, count: int | str) -> None:
-        super().__init__(element)
-        self.count = count
-
-
 PLACES = ("global", "readonly", "shared", "image")
 """Where an array that kernels only read may live: as other arrays do, or as a `Table`."""
 
@@ -342,41 +322,11 @@ class Table(Array):
         self.count = count
 
 
-class Pack:
-    """Named parameters that a kernel carries to the functions it calls without reading them: its ``*data``.
-
-    Parameters
-    ----------
-    kinds
-        An annotation (``Array[i32]``, ``i32``, ``Const[i32]``, ``Parts(u32, 9)`` ...) for each name, in the order of
-        the launch.
-
-    Raises
-    ------
-    UserError
-        A name that no function can declare, or parts whose size is no name of the pack.
-
-    """
-
-    def __init__(self, kinds: dict[str, Any]) -> None:
-        self.kinds = dict(kinds)
-        for name, kind in self.kinds.items():
-            if not str(name).isidentifier() or iskeyword(name):
-                raise UserError(f"data named {name!r}: expected a name that a function's parameter can have")
-            count = getattr(kind, "count", None)
-            if isinstance(count, str) and count not in self.kinds:
-                raise UserError(f"parts of {name}, as many as {count!r} says: expected one of {', '.join(self.kinds)}")
-
-    def __repr__(self) -> str:
-        """All that decides the code, so that equal packs read the same."""
-        return f"Pack({', '.join(f'{name}: {described(kind)}' for name, kind in self.kinds.items())})"
-
-
 def described(kind: Any) -> str:
     """An annotation as its source text reads."""
     inner = getattr(kind, "element", getattr(kind, "scalar", None))
     name = getattr(inner or kind, "name", None) or getattr(inner or kind, "__name__", "")
-    count = f", {kind.count}" if isinstance(kind, Parts) else ""
+    count = ""
     if isinstance(kind, Table):  # only the size of a copy decides the code
         count = f", {kind.place}" + f", {kind.count}" * (kind.place == "shared")
     return f"{type(kind).__name__}[{name}{count}]" if inner is not None else str(name)

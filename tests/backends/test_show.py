@@ -40,10 +40,6 @@ def made():
     def inside(out: Array[u8]):
         out[0] = 1
 
-    @kernel(pack=Pack({}))
-    def packed(out: Array[u8], *data):
-        out[0] = 1
-
     return inside
 
 shown = made()
@@ -132,9 +128,9 @@ OFFERED = (
     "its kernels: scaled, pictured, wrong, shown; to show what its functions make, give it a name at module level: "
 )
 REFUSED = {
-    "no kernel named": ([""], f"KERNELS: expected FILE:KERNEL; {OFFERED}inside, packed"),
-    "no such kernel": ([":scale"], f"KERNELS: no kernel scale; {OFFERED}inside, packed"),
-    "a kernel inside": ([":inside"], f"KERNELS: no kernel inside; {OFFERED}inside, packed"),
+    "no kernel named": ([""], f"KERNELS: expected FILE:KERNEL; {OFFERED}inside"),
+    "no such kernel": ([":scale"], f"KERNELS: no kernel scale; {OFFERED}inside"),
+    "a kernel inside": ([":inside"], f"KERNELS: no kernel inside; {OFFERED}inside"),
     "a function": ([":half"], "KERNELS: half is a @function, which devices get as a part of the kernels that call it; its"),
     "no constants": ([":scaled"], "scaled: expected --constants factor=... exact=... shift=..., found none"),
     "a constant too few": (

@@ -237,53 +237,6 @@ def test_l69_decorated_twice_or_named_as_a_word(tmp_path):
 both = pytest.mark.parametrize("kind", [PythonBackend, CpuBackend])
 
 
-# --- packs: delete down to the next line of dashes when their last user is converted ---
-
-# Two walks of three numbers each; `scaled` wants the pack's names in another order, and not all of them.
-PACKED = """
-FACTS = Pack({"kept": Parts(i32, "count"), "pairs": Parts(i32, 2), "count": i32, "weights": Array[i32]})
-
-@function
-def scaled(item: i32, weights: Array[i32], count: i32) -> i32:
-    return weights[item] * count
-
-@function(pack=FACTS)
-def carried(weights: i32, *data) -> i32:
-    count = weights
-    return scaled(count, *data)
-
-@function
-def summed(factor: i32, weights: Array[i32], kept: Array[i32], pairs: Array[i32]) -> i32:
-    return factor * (weights[0] + kept[2]) + pairs[1]
-
-@kernel(pack=FACTS)
-def walks(out: Array[i64], *data):
-    out[0] = i64(carried(1, *data))
-    for kept in range(2):
-        out[1 + kept] = i64(summed(100, *part(data, kept)))
-        out[3 + kept] = i64(summed(100, *data))
-"""
-
-
-def carried_through(kind, folder):
-    backend = kind(kind.devices()[0])
-    out, kept = backend.upload(np.zeros(5, np.int64)), backend.upload(np.array([1, 2, 3, 4, 5, 6], np.int32))
-    pairs, weights = (backend.upload(np.array(v, np.int32)) for v in ([7, 8, 9, 10], [20, -30]))
-    backend.launch(loaded(folder, HEADER + PACKED).walks, 1, 1, out, kept, pairs, 3, weights)
-    return backend.download(out).tolist()
-
-
-@both
-def test_a_pack_is_carried_to_those_who_ask_for_its_names(tmp_path, kind):
-    assert carried_through(kind, tmp_path)[0] == -30 * 3
-
-
-@both
-def test_a_part_is_a_view_of_every_array_that_has_parts(tmp_path, kind):
-    first, second = 100 * (20 + 3) + 8, 100 * (20 + 6) + 10
-    assert carried_through(kind, tmp_path)[1:] == [first, second, first, first]
-
-
 # --- tables ---
 
 

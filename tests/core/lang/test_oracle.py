@@ -198,26 +198,6 @@ def test_a_view_outside_is_told_in_the_function_that_makes_it(tmp_path):
     assert str(caught.value) == where + "a view from element 7 of an array of 4 elements"
 
 
-def test_parts_need_no_word_of_the_module_that_hands_them_on(tmp_path):
-    text = """from core.lang import Array, Pack, Parts, function, i32, kernel, part
-P = Pack({"view": Parts(i32, 2), "part": i32})
-
-@function
-def inner(at: i32, view: Array[i32], part: i32):
-    view[1] = part
-
-@kernel(pack=P)
-def k(view: i32, *data):
-    inner(0, *part(data, view))
-"""
-    module = loaded(tmp_path, text)
-    for kind in (PythonBackend, CpuBackend):
-        backend = kind(kind.devices()[0])
-        kept = backend.upload(np.zeros(4, np.int32))
-        backend.launch(module.k, 1, 1, 1, kept, 9)
-        assert backend.download(kept).tolist() == [0, 0, 0, 9], kind.name
-
-
 def test_outside_a_launch_a_lane_stands_alone(tmp_path):
     kernel = kernel_of(tmp_path, "if lane() == 2 and g < 0:\n    out[1] = 1\nbarrier()\nout[0] = u64(lane())")
     backend = PythonBackend(PythonBackend.devices()[0])

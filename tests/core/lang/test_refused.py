@@ -87,7 +87,6 @@ BODIES = {
     "value from a kernel": ("return n", 1, "a value returned, but the function declares none"),
     "view outside a call": ("v = view(a, 1)", 1, "view outside the arguments of a @function; subscript the array"),
     "view of a local array": ("s = local_array(3, u32)\nbump(view(s, 1))", 2, "a view of the local array s"),
-    "part outside a call": ("v = part(a, 1)", 1, "a call of part, which is neither a @function nor a word"),
     "long sum": (
         "v = 1\nv = " + " + ".join(["n"] * 1500),
         2,
@@ -174,7 +173,6 @@ SIGNATURES = {
     ),
 }
 
-PACK = "P = Pack({'n': i32, 'a': Array[u32]})\n\n@function\ndef f(m: i32) -> i32:\n    return m\n\n"
 SIGNATURES |= {
     "store into a table": (
         "@kernel\ndef k(a: Table(u32, 'readonly')):\n    a[0] += 1\n",
@@ -205,17 +203,7 @@ SIGNATURES |= {
         "@function\ndef f(a: Table(u32, 'readonly')) -> u32:\n    return a[0]\n\n"
         "@kernel\ndef k(a: Array[u32]):\n    a[0] = f(a)\n",
         2,
-        "a Table, which only kernels and packs declare; write Array[...]",
-    ),
-    "pack's number read where it is carried": (
-        PACK + "@kernel(pack=P)\ndef k(m: i32, *data):\n    m = n\n",
-        9,
-        "n is neither a local, a parameter nor a module constant",
-    ),
-    "pack's array read where it is carried": (
-        PACK + "@kernel(pack=P)\ndef k(m: i32, *data):\n    a[0] = u32(m)\n",
-        9,
-        "a is not an array; declare it as Array[...]",
+        "a Table, which only kernels declare; write Array[...]",
     ),
     "deep chain of calls": (
         "@function\ndef g0(n: i32) -> i32:\n    return n\n"
@@ -223,22 +211,6 @@ SIGNATURES |= {
         + "@kernel\ndef k(n: i32):\n    n = g119(n)\n",
         263,
         "statements, expressions and calls nested more than 100 levels deep",
-    ),
-    "pack without a star": (PACK + "@kernel(pack=P)\ndef k(m: i32):\n    pass\n", 8, "write *data as the last one"),
-    "name that the pack lacks": (
-        PACK + "@kernel(pack=P)\ndef k(*data):\n    v = f(*data)\n",
-        9,
-        "f wants m; *data has n, a",
-    ),
-    "pack given to a word": (
-        PACK + "@kernel(pack=P)\ndef k(*data):\n    v = min(*data)\n",
-        9,
-        "*data given to what is no @function",
-    ),
-    "part without its number": (
-        PACK + "@kernel(pack=P)\ndef k(*data):\n    v = f(*part(data))\n",
-        9,
-        "a starred expression; write the items out",
     ),
 }
 
