@@ -7,6 +7,7 @@ one: word c holds d(t_r, c) | d(t_r+1, c) << 16, so one read serves two rows of 
 
 from __future__ import annotations
 
+from core.kernels.tour_words import FAR_BELOW, NO_KEY, city, edge, tour_word, wrapped
 from core.kernels.two_opt import (
     NO_MOVE,
     Climbs,
@@ -18,7 +19,6 @@ from core.kernels.two_opt import (
     move_word,
     second_of,
 )
-from core.kernels.two_opt_window import FAR_BELOW, NO_KEY, city, edge, tour_word, wrapped
 from core.lang import (
     Array,
     Const,
@@ -62,9 +62,9 @@ class Tiles:
 class Climb:
     """An instance, and the tour that a team climbs.
 
-    Tour words are those of `two_opt_window.Climber`. A sweep has ``tiles`` tiles. A row of
-    ``pairs`` has ``half`` = ceil(n / 2) words d(r, m) | d(r, m + half) << 16, of which a lane fetches ``share``.
-    ``staged`` has room for two tiles, ``gain[0]`` and ``winner[0]`` for the largest gain and the key that wins.
+    Tour word p is ``words[spot(p)]``, see `core.kernels.tour_words`. A sweep has ``tiles`` tiles. A row of ``pairs``
+    has ``half`` = ceil(n / 2) words d(r, m) | d(r, m + half) << 16, of which a lane fetches ``share``. ``staged`` has
+    room for two tiles, ``gain[0]`` and ``winner[0]`` hold the largest gain and the smallest key of its moves.
     """
 
     n: Const[i32]
@@ -234,8 +234,8 @@ def locate(gain: i32, earliest: i32, latest: i32, one: Climb):
         here, after = word_at(r - 1, one), word_at(r, one)
         for q in range(one.shape.diagonals):
             there, beyond = word_at(r + mine + q - 1, one), word_at(r + mine + q, one)
-            joined = distance(city(here), city(there), one) + distance(city(after), city(beyond), one)
-            if edge(after) + edge(beyond) - joined == gain:
+            added = distance(city(here), city(there), one) + distance(city(after), city(beyond), one)
+            if edge(after) + edge(beyond) - added == gain:
                 i, j = wrapped(r - 1, one.n), wrapped(r - 1 + mine + q, one.n)
                 atomic_min(one.winner, 0, move_key(min(i, j), max(i, j)))
 

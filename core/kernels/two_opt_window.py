@@ -11,6 +11,7 @@ Climbers of a team meet at the same barriers while one begins, one steps and one
 
 from __future__ import annotations
 
+from core.kernels.tour_words import FAR_BELOW, NO_KEY, city, edge, tour_word, wrapped
 from core.kernels.two_opt import CountedClimbs, count_climb, move_key
 from core.lang import (
     Array,
@@ -35,10 +36,6 @@ from core.lang import (
     unroll,
 )
 
-FAR_BELOW = -(1 << 20)
-"""Less than any gain of distances of 16 bits."""
-NO_KEY = u32(0xFFFFFFFF)
-
 
 @bundle
 class Groups:
@@ -59,9 +56,9 @@ class Groups:
 class Climber:
     """A lane's view of the team's memory: it is the ``member``-th of the lanes of climber ``group``.
 
-    Tour word p of the climber (1..n, and on beyond n for the window) is ``words[base + p]``: city t_p, and above it
-    d(t_p-1, t_p). ``maxima`` has a word for every lane, see `maximum`; ``winner``, ``taken`` (the climber to take over
-    next) and ``length`` one for every climber of the team; ``done[0]`` counts those that find no climb left.
+    Tour word p of the climber is ``words[base + p]``, see `core.kernels.tour_words`. ``maxima`` has a word for every
+    lane, see `maximum`; ``winner`` (the smallest key), ``taken`` (the climb to begin next) and ``length`` have one for
+    every climber of the team; ``done[0]`` counts climbers that find no climb left.
 
     A sweep has ``chunks`` chunks of rows; a lane has ``share`` words of the tour, and ``alone`` rows of k = n / 2.
     """
@@ -81,31 +78,6 @@ class Climber:
     taken: Array[u32]
     length: Array[u32]
     done: Array[i32]
-
-
-@function
-def city(word: u32) -> i32:
-    """The city of a tour word."""
-    return i32(word & 0xFFFF)
-
-
-@function
-def edge(word: u32) -> i32:
-    """The length of the edge that leads to the city of a tour word."""
-    return i32(word >> 16)
-
-
-@function
-def tour_word(here: i32, reach: i32) -> u32:
-    """A tour word: a city, and the length of the edge that leads to it."""
-    return u32(here) | (u32(reach) << 16)
-
-
-@function
-def wrapped(p: i32, n: Const[i32]) -> i32:
-    """A position of the closed tour."""
-    once = p - n if p >= n else p
-    return once - n if once >= n else once
 
 
 @function
@@ -288,8 +260,8 @@ def offer(i: i32, j: i32, gain: i32, one: Climber):
     """Enter the move between positions i and j if its gain is ``gain`` and its key the smallest."""
     here, there = one.words[one.base + i], one.words[one.base + j]
     after, beyond = one.words[one.base + i + 1], one.words[one.base + j + 1]
-    joined = distance(city(here), city(there), one) + distance(city(after), city(beyond), one)
-    if edge(after) + edge(beyond) - joined == gain:
+    added = distance(city(here), city(there), one) + distance(city(after), city(beyond), one)
+    if edge(after) + edge(beyond) - added == gain:
         p, q = wrapped(i, one.n), wrapped(j, one.n)
         atomic_min(one.winner, one.group, move_key(min(p, q), max(p, q)))
 

@@ -180,11 +180,9 @@ def bundled():
     return of_launch(kernels.bundled, 32, Rows(part, 1), kernels.Limits(values[:1], True, flags[:2]), True)
 
 
-CLIMBS = {"climbs" + FORM: form_of(CountedClimbs(20, *[None] * 6)), "D": u16, "P": u32}
 WINDOW = {"climbs.n": 20, "shape.lanes": 3, "shape.diagonals": 3, "shape.rows": 4, "shape.stride": 41}
 TILES = {"climbs.n": 64, "shape.diagonals": 5, "shape.rows": 4, "shape.spread": False}
-GROUPS_FORM = {"shape" + FORM: form_of(Groups(3, 3, 4, 41))}
-TILES_FORM = {"shape" + FORM: form_of(Tiles(5, 4, False))}
+CLIMBS = {"D": u16, "P": u32, **forms(climbs=CountedClimbs)}
 TWO_ITEMS = {"tracing": True, "at_once": 8, "blocks": 1}
 LAYERS = {"k": 5, "states": 48, "keep": True}
 ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
@@ -198,9 +196,9 @@ PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
     "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
-    "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | GROUPS_FORM),
+    "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | forms(shape=Groups)),
     "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
-    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | TILES_FORM),
+    "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | forms(shape=Tiles)),
     "bundled": bundled,
     "bits": lambda: kernels.bits.specialise({}, 32),
     "atomics": lambda: kernels.atomics.specialise({}, 32),
