@@ -111,19 +111,31 @@ def on_stack(cities: i32) -> i32:
 
 
 @function
+def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, team: Team, best: BestTour):
+    """Keep the tour of ``level`` cities on the stack, ``last``, x, y and z."""
+    for k in range(level):
+        best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
+    best.tour[level] = u8(last)
+    best.tour[level + 1] = u8(x)
+    best.tour[level + 2] = u8(y)
+    best.tour[level + 3] = u8(z)
+
+
+@function
 def try_ends(
     level: i32, last: i32, unvisited: u32, length: i32, limit: i32, team: Team, best: BestTour, counting: Const[boolean]
 ) -> i32:
     """Try the six tours that begin with ``level`` cities on the stack and ``last``, up to which the length is given.
 
     Returns the length that a tour must beat now, or, if ``counting``, how many of the six are shorter than ``limit``.
+    A shorter tour is kept at once: remembering the best of the six took registers, and NVIDIA's OpenCL an eighth of the
+    speed.
     """
     x = lowest(unvisited)
-    y = city_at(unvisited, 1)
+    y = lowest(unvisited & (unvisited - 1))
     z = 31 - clz(unvisited)
     counted = 0
     least = limit
-    a, b, c = x, y, z
     for _ in range(3):
         there = length + team.lengths[last * ROW + x]
         for _ in range(2):
@@ -133,21 +145,11 @@ def try_ends(
                     counted += 1
                 else:
                     least = whole
-                    a, b, c = x, y, z
+                    best.length[0] = whole
+                    keep_tour(level, last, x, y, z, team, best)
             y, z = z, y
         x, y, z = y, z, x
-    if counting:
-        return counted
-    else:
-        if least < limit:
-            best.length[0] = least
-            for k in range(level):
-                best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
-            best.tour[level] = u8(last)
-            best.tour[level + 1] = u8(a)
-            best.tour[level + 2] = u8(b)
-            best.tour[level + 3] = u8(c)
-        return least
+    return counted if counting else least
 
 
 @function

@@ -149,7 +149,7 @@ def test_a_function_of_another_signature_is_refused_with_both(python, role, wron
             run(CountOnes(**{role: wrong}))
 
 
-@pytest.mark.parametrize("delta", [plain, None, 5], ids=str)
+@pytest.mark.parametrize("delta", [plain, None, 5], ids=["a plain function", "None", "a number"])
 def test_a_delta_that_is_no_function_of_the_language_is_refused(python, delta):
     words = re.escape(f"ones: its `delta` is {delta!r}: expected a @function {DELTA}")
     with pytest.raises(UserError, match=words):
