@@ -275,7 +275,6 @@ CLASSES = {
     "rows": (object, {"a": Rows[Base]}, "Made.a: .* is no type of a field; expected a scalar type"),
     "an array of bundles": (object, {"a": Array[Base]}, "Made.a: Array.Base. is no type of a field"),
     "no fields": (object, {}, "Made: a bundle without fields; write name: i32 or name: Array"),
-    "rows of no elements": (object, {"a": Row(i32, 0)}, "Made.a: a row of 0 elements; expected 1 or more"),
     "a name of Python's own": (object, {"__a": i32}, "Made.__a: a name of Python's own; begin it with a letter"),
     "rows of an unknown size": (object, {"a": Row(i32, "m"), "n": i32}, "Made.a: rows of 'm' elements; integers here: n"),
     "rows of a float size": (object, {"a": Row(i32, "n"), "n": f32}, "Made.a: rows of 'n' elements; integers here: none"),

@@ -58,7 +58,7 @@ def ordered_copies(teams):
     scan = ColumnsScan(ORACLE, np.ones((5, 5), np.uint16))
     scan.backend = Full()
     with pytest.raises(MemoryAskedError):
-        scan.arguments(teams, None)
+        scan.arguments(teams)
 
 
 def walks_in(walks):
