@@ -111,45 +111,15 @@ def on_stack(cities: i32) -> i32:
 
 
 @function
-def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, team: Team, best: BestTour):
+def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, length: i32, team: Team, best: BestTour):
     """Keep the tour of ``level`` cities on the stack, ``last``, x, y and z."""
+    best.length[0] = length
     for k in range(level):
         best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
     best.tour[level] = u8(last)
     best.tour[level + 1] = u8(x)
     best.tour[level + 2] = u8(y)
     best.tour[level + 3] = u8(z)
-
-
-@function
-def try_ends(
-    level: i32, last: i32, unvisited: u32, length: i32, limit: i32, team: Team, best: BestTour, counting: Const[boolean]
-) -> i32:
-    """Try the six tours that begin with ``level`` cities on the stack and ``last``, up to which the length is given.
-
-    Returns the length that a tour must beat now, or, if ``counting``, how many of the six are shorter than ``limit``.
-    A shorter tour is kept at once: remembering the best of the six took registers, and NVIDIA's OpenCL an eighth of the
-    speed.
-    """
-    x = lowest(unvisited)
-    y = lowest(unvisited & (unvisited - 1))
-    z = 31 - clz(unvisited)
-    counted = 0
-    least = limit
-    for _ in range(3):
-        there = length + team.lengths[last * ROW + x]
-        for _ in range(2):
-            whole = there + team.lengths[x * ROW + y] + team.lengths[y * ROW + z] + team.lengths[z * ROW]
-            if whole < least:
-                if counting:
-                    counted += 1
-                else:
-                    least = whole
-                    best.length[0] = whole
-                    keep_tour(level, last, x, y, z, team, best)
-            y, z = z, y
-        x, y, z = y, z, x
-    return counted if counting else least
 
 
 @function
@@ -205,15 +175,6 @@ def length_on_stack(level: i32, team: Team) -> i32:
         after = i32(team.stack[on_stack(k + 1)] & 31)
         length += team.lengths[city * ROW + after]
     return length
-
-
-@function
-def add_nodes(explored: Array[u32], depth: i32, n: i32, search: Search):
-    """Add a lane's own counts of nodes to those of the search."""
-    for k in range(depth, n):
-        if explored[k] > 0:
-            atomic_add(search.nodes, k, u64(explored[k]))
-            explored[k] = u32(0)
 
 
 @kernel
@@ -297,7 +258,9 @@ def explore(
             rounds += 1
             if rounds >= worklist.rounds_to_count:
                 rounds = 0
-                add_nodes(explored, worklist.depth, n, search)
+                for k in range(worklist.depth, n):
+                    atomic_add(search.nodes, k, u64(explored[k]))
+                    explored[k] = u32(0)
             if handing:
                 ahead = atomic_add(worklist.ticket, 0, u64(0))
                 if ahead >= worklist.end:
@@ -328,13 +291,29 @@ def explore(
                     place = 0
                     level += 1
                 else:
-                    tried = try_ends(level, after, unvisited, longer, limit, team, best[me], counting)
-                    if counting:
-                        counted += u64(tried)
-                    else:
-                        limit = tried
+                    # The six tours that end here. With them, or the counts, in functions NVIDIA's OpenCL loses an
+                    # eighth of its speed.
+                    x = lowest(unvisited)
+                    y = lowest(unvisited & (unvisited - 1))
+                    z = 31 - clz(unvisited)
+                    for _ in range(3):
+                        there = longer + team.lengths[after * ROW + x]
+                        for _ in range(2):
+                            whole = (
+                                there + team.lengths[x * ROW + y] + team.lengths[y * ROW + z] + team.lengths[z * ROW]
+                            )
+                            if whole < limit:
+                                if counting:
+                                    counted += 1
+                                else:
+                                    limit = whole
+                                    keep_tour(level, after, x, y, z, whole, team, best[me])
+                            y, z = z, y
+                        x, y, z = y, z, x
                     unvisited = unvisited ^ only(after)
-    add_nodes(explored, worklist.depth, n, search)
+    for k in range(worklist.depth, n):
+        if explored[k] > 0:
+            atomic_add(search.nodes, k, u64(explored[k]))
     conclude(counted, limit, search, counting)
 
 
