@@ -172,7 +172,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
     def write_fitness(
         use_quick: Const[boolean], level: i32, share: Share, verdicts: Verdicts, walks: Rows[Walk], problem: Rows[D]
     ):
-        """The difference of every neighbour ``first`` to ``end - 1``: for a host that selects (section 3.2)."""
+        """The difference of every neighbour of the share: for a host that selects (section 3.2)."""
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, share.end - share.first, u32(team_count() * team_size())):

@@ -84,7 +84,7 @@ def stop_reason(one: Walk, run: Run, otherwise: i32) -> i32:
 
 
 def element_function(shapes: tuple[int, ...]) -> Function:
-    """``element_at(place, level, index, i, j, one) -> i32``: `element_of` in one of several neighbourhoods."""
+    """``element_at(place, level, index, i, j, one) -> i32``: part of a neighbour in one of several neighbourhoods."""
 
     @function
     def element_at(place: Const[i32], level: i32, index: u32, i: i32, j: i32, one: Walk) -> i32:
@@ -93,7 +93,7 @@ def element_function(shapes: tuple[int, ...]) -> Function:
             if level == other:
                 if place == 0:
                     return first_of(shapes[other], index, one)
-                if place == 1:
+                elif place == 1:
                     return second_of(shapes[other], index, i, one)
                 else:
                     return third_of(shapes[other], index, i, j, one)

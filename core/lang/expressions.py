@@ -1,4 +1,4 @@
-"""Front end, first part: Python expressions become typed ones, or are refused with the line and what to write."""
+"""Front end, second part: Python expressions become typed ones, or are refused with the line and what to write."""
 
 from __future__ import annotations
 

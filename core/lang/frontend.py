@@ -1,4 +1,4 @@
-"""Front end, third part: statements, functions and whole programs; what is not in the language is refused."""
+"""Front end, fifth part: statements, functions and whole programs; what is not in the language is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Front end, zeroth part: bundles while a function is translated. They vanish here: a field is an array or a number.
+"""Front end, first part: bundles while a function is translated. They vanish here: a field is an array or a number.
 
 A bundle that a function takes stands for as many parameters as it uses fields of it; the names of those contain a dot,
 which no identifier does, so that a field's name can meet no other name.

@@ -1,4 +1,4 @@
-"""Front end, between its first and second part: ``assert`` and ``print`` become branches, stores and atomics.
+"""Front end, third part: ``assert`` and ``print`` become branches, stores and atomics.
 
 They are no effects: what is not heard may be left out, so both stand in functions that expressions call.
 """

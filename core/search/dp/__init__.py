@@ -4,7 +4,7 @@ from core.kernels.grid import Near
 from core.kernels.waves import Window
 from core.search.dp.grid import Grid, GridEngine, GridResult
 from core.search.dp.lcs import Common, LongestCommonSubsequence
-from core.search.dp.rows import Rows
+from core.search.dp.rows import DecisionRows
 from core.search.dp.waves import Decisions, WaveEngine, WaveResult, Waves
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "GridResult",
     "LongestCommonSubsequence",
     "Near",
-    "Rows",
+    "DecisionRows",
     "WaveEngine",
     "WaveResult",
     "Waves",

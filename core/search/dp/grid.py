@@ -14,7 +14,7 @@ from core.errors import UserError
 from core.kernels.grid import Frontier, Tiling, grid_cell, tile_kernel
 from core.kernels.waves import Kept
 from core.lang import i32
-from core.search.dp.rows import Rows, room_of
+from core.search.dp.rows import DecisionRows, room_of
 from core.search.dp.waves import MOST_CELLS, Decisions, WaveEngine, Waves, loaded
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class GridEngine:
     tiling
         ``tiles``, or ``none``: one launch per diagonal.
     room, folder
-        See `core.search.dp.rows.Rows`.
+        See `core.search.dp.rows.DecisionRows`.
     shape
         Lanes of a team, bands of so many rows in a tile, and a tile's columns, in place of those chosen.
 
@@ -145,7 +145,7 @@ class GridEngine:
         borders = below, beside, np.concatenate([left, top])
         frontier = backend.load(Frontier(*(np.asarray(v, dtype) for v in borders)))
         tiling = Tiling(grid.rows, grid.columns, tiles.bands, tiles.wide)
-        rows = Rows(backend, tiles.waves, tiles.kept_words(bits), self.room, self.folder) if bits else None
+        rows = DecisionRows(backend, tiles.waves, tiles.kept_words(bits), self.room, self.folder) if bits else None
         nothing = backend.allocate(1, np.uint32)
         for wave in range(tiles.waves):
             kept = Kept(*(rows.place(wave) if rows else (nothing, 0)))
@@ -190,7 +190,7 @@ class Tiles:
         """Words that a diagonal of tiles keeps."""
         return min(self.across, self.down) * self.tall * -(-self.wide // (32 // bits))
 
-    def choice(self, rows: Rows, bits: int) -> Callable[[int, int], int]:
+    def choice(self, rows: DecisionRows, bits: int) -> Callable[[int, int], int]:
         """What was chosen at (i, j); best asked from the last cell to the first."""
         per = 32 // bits
         latest: dict[int, np.ndarray] = {}

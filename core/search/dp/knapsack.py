@@ -17,7 +17,7 @@ from core.kernels import knapsack as kernels
 from core.lang import u32, u64
 from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack_waves import KnapsackByWaves, KnapsackWaves, Progress
-from core.search.dp.rows import Rows
+from core.search.dp.rows import DecisionRows
 
 TILINGS = ("auto", "none")
 TEAM_SIZE = 128
@@ -96,7 +96,7 @@ class KnapsackSearch:
     tiling
         ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank.
     room, folder
-        See `core.search.dp.rows.Rows`.
+        See `core.search.dp.rows.DecisionRows`.
     team_size
         Lanes of a team; None: chosen for the device.
 
@@ -179,7 +179,7 @@ class KnapsackSearch:
         self.last_cell = int(high[-1])
         self.work = 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())
         self.sequences: dict[Any, Any] = {}
-        self.rows: Rows | None = None
+        self.rows: DecisionRows | None = None
 
     work_unit = "cells"
 
@@ -200,7 +200,7 @@ class KnapsackSearch:
             return selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         self._begin()
         if trace and self.rows is None:
-            self.rows = Rows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
+            self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
         for first in range(0, self.passes, self.rows.rows_per_chunk if trace and self.rows else self.passes):
             self._compute(first, self.rows if trace else None, progress)
         value = int(self.backend.read(self.row[self.passes % 2], self.last_cell, 1)[0])
@@ -226,7 +226,7 @@ class KnapsackSearch:
             self.table, self.row[parity], self.row[1 - parity], decisions, own, tracing, self.at_once, self.share,
         )  # fmt: skip
 
-    def _compute(self, first: int, rows: Rows | None, progress: Progress | None) -> None:
+    def _compute(self, first: int, rows: DecisionRows | None, progress: Progress | None) -> None:
         """Queue the passes from ``first`` to the end, or to the end of its chunk of rows."""
         passes_kept = rows.rows_per_chunk if rows is not None else self.passes
         end = min(self.passes, first + passes_kept)
@@ -275,7 +275,7 @@ class KnapsackSearch:
             self.table, decisions, first, left, self.team_size, self.trace, self.chosen,
         )  # fmt: skip
 
-    def _traced(self, rows: Rows) -> np.ndarray:
+    def _traced(self, rows: DecisionRows) -> np.ndarray:
         """The selection; from rank to rank, since capacities left only become smaller."""
         backend, ranks = self.backend, self.communicator
         backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))

@@ -22,7 +22,7 @@ from core.kernels.lcs import (
     advance,
     follow,
 )
-from core.search.dp.rows import Rows
+from core.search.dp.rows import DecisionRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,7 +207,7 @@ class Table:
     keep
         See `core.kernels.lcs.SOME_ROWS`.
     room, folder
-        See `core.search.dp.rows.Rows`.
+        See `core.search.dp.rows.DecisionRows`.
     above : 1-D, u64, optional
         The row above the first, by words of columns; by default no column of it grows.
     stretch
@@ -249,9 +249,11 @@ class Table:
         edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
         self.carries = backend.load(Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
         self.pipeline = layout.pipeline
-        self.kept: Rows | None = None
+        self.kept: DecisionRows | None = None
         if keep == EVERY_ROW:
-            self.kept = Rows(backend, layout.rounds * layout.launches, shape.launch_words, room, folder, np.uint64)
+            self.kept = DecisionRows(
+                backend, layout.rounds * layout.launches, shape.launch_words, room, folder, np.uint64
+            )
         marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
         self.marks = backend.allocate(max(1, marks), np.uint64)
         self.sequences: dict[tuple[int, int], Any] = {}

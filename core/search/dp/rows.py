@@ -26,7 +26,7 @@ def room_of(backend: Any, room: int | None) -> int:
     return room if room is not None else backend.device.memory_bytes // 2 or 1 << 62
 
 
-class Rows:
+class DecisionRows:
     """``count`` rows of ``words`` words each, written in ascending order and read back from the last to the first.
 
     Parameters

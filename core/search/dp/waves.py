@@ -15,7 +15,7 @@ from core.errors import UserError
 from core.kernels.waves import SPAN, Kept, Wave, Window, wave_kernel
 from core.lang import i32
 from core.lang.bundles import is_bundle, placed
-from core.search.dp.rows import Rows
+from core.search.dp.rows import DecisionRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ class Waves:
 class Decisions:
     """The choices of all cells of a run, read on the host."""
 
-    def __init__(self, rows: Rows, bits: int) -> None:
+    def __init__(self, rows: DecisionRows, bits: int) -> None:
         self.rows, self.bits = rows, bits
         self._row: tuple[int, Any] = (-1, None)
 
@@ -100,7 +100,7 @@ class WaveEngine:
     problem
         What is computed.
     room, folder
-        See `core.search.dp.rows.Rows`.
+        See `core.search.dp.rows.DecisionRows`.
 
     Raises
     ------
@@ -129,7 +129,7 @@ class WaveEngine:
         self.window = backend.allocate(self.width * self.depth, problem.value.dtype)
         self.data = loaded(backend, problem)
         self.nothing = backend.allocate(1, np.uint32)
-        self.rows: Rows | None = None
+        self.rows: DecisionRows | None = None
 
     def run(self, trace: bool = True, progress: Callable[[int, int], None] | None = None) -> WaveResult:
         """Compute all waves; ``progress(done, waves)`` is told from time to time."""
@@ -137,7 +137,7 @@ class WaveEngine:
         waves = problem.waves()
         bits = problem.choices if trace else 0
         if bits:
-            self.rows = Rows(backend, waves, self.words(self.width), self.room, self.folder)
+            self.rows = DecisionRows(backend, waves, self.words(self.width), self.room, self.folder)
         most = backend.capabilities.compute_units * max(1, backend.capabilities.lanes_resident // self.team_size())
         for wave in range(waves):
             cells = problem.cells(wave)

@@ -9,7 +9,7 @@ import pytest
 from backends.cpu import CpuBackend
 from core.errors import UserError
 from core.lang import Array, i32, kernel, lane, team_rank, team_size, u64
-from core.search.dp import Rows
+from core.search.dp import DecisionRows
 
 WORDS = 10
 
@@ -26,7 +26,7 @@ def expected(row):
 
 
 def filled(backend, count, **options):
-    rows = Rows(backend, count, WORDS, dtype=np.uint64, **options)
+    rows = DecisionRows(backend, count, WORDS, dtype=np.uint64, **options)
     for row in range(count):
         buffer, first = rows.place(row)
         backend.launch(number_row, 1, 1, row, first, WORDS, buffer)
@@ -68,7 +68,7 @@ def cpu():
 
 def test_a_room_for_less_than_two_rows_is_refused(cpu):
     with pytest.raises(UserError, match="two rows of decisions need 160 bytes.* 159 are allowed.*--device-memory"):
-        Rows(cpu, 2, WORDS, room=159, dtype=np.uint64)
+        DecisionRows(cpu, 2, WORDS, room=159, dtype=np.uint64)
 
 
 def test_a_full_disk_is_noticed_before_the_run(cpu, tmp_path, monkeypatch):
@@ -77,13 +77,13 @@ def test_a_full_disk_is_noticed_before_the_run(cpu, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(UserError, match=f"--spill {tmp_path}: 1200 bytes of decisions do not fit: No space left"):
-        Rows(cpu, 17, WORDS, room=2 * 8 * WORDS, folder=str(tmp_path), dtype=np.uint64)
+        DecisionRows(cpu, 17, WORDS, room=2 * 8 * WORDS, folder=str(tmp_path), dtype=np.uint64)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_named(cpu, tmp_path):
     with pytest.raises(UserError, match="--spill .*/none: .* No such file"):
-        Rows(cpu, 17, WORDS, room=2 * 8 * WORDS, folder=str(tmp_path / "none"), dtype=np.uint64)
+        DecisionRows(cpu, 17, WORDS, room=2 * 8 * WORDS, folder=str(tmp_path / "none"), dtype=np.uint64)
 
 
 def test_host_memory_that_is_not_there_is_refused(cpu, monkeypatch):
@@ -92,7 +92,7 @@ def test_host_memory_that_is_not_there_is_refused(cpu, monkeypatch):
 
     monkeypatch.setattr(cpu, "host_array", nothing)
     with pytest.raises(UserError, match="1200 bytes of decisions do not fit the host's memory; give --spill DIR"):
-        Rows(cpu, 17, WORDS, room=2 * 8 * WORDS, dtype=np.uint64)
+        DecisionRows(cpu, 17, WORDS, room=2 * 8 * WORDS, dtype=np.uint64)
 
 
 def test_a_copy_that_fails_is_not_passed_over(cpu, monkeypatch):
