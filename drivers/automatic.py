@@ -1,13 +1,37 @@
-"""What `--backend auto` stands for on this rank, found without importing what a device needs.
+"""The device of a rank: what `--backend` and `--device` name, or what `auto` stands for, found without importing much.
 
 A backend says for which kind of device it is taken (`backends.base.Backend.automatic_for`).
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
+
+from drivers.options import Options
+
+
+def chosen_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -> Any:
+    """The backend of this rank, on its device.
+
+    Parameters
+    ----------
+    options, ranks
+        What is asked for, and the communicator.
+    gpus : int
+        See `gpus_here`.
+    one_core : bool
+        Whether `auto` means one core, whatever else is here.
+
+    """
+    import backends
+
+    if options.backend != "auto":
+        return chosen_device(options, ranks)
+    if one_core:
+        return backends.create(backend_for("core"))
+    return automatic_device(options, ranks, gpus)
 
 
 def gpus_here() -> int:
@@ -43,14 +67,7 @@ def backend_for(kind: str) -> str:
     return name
 
 
-def one_core() -> Any:
-    """A backend on one core."""
-    import backends
-
-    return backends.create(backend_for("core"))
-
-
-def automatic_device(options: argparse.Namespace, ranks: Any, gpus: int) -> Any:
+def automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
     """The best backend that works on this rank; says so on standard error where a GPU does not."""
     import backends
 
@@ -79,3 +96,26 @@ def own_gpu(name: str, local_rank: int) -> str:
     if local_rank >= len(found):
         raise backends.Unavailable(f"{name}: {len(found)} GPUs here, none of them for rank {local_rank} of this host")
     return found[local_rank]
+
+
+def chosen_device(options: Options, ranks: Any) -> Any:
+    """The backend that the options name, on their device, or on a rank's turn of several devices like it."""
+    import backends
+
+    device = options.device
+    if ranks.size > 1:
+        device = turn(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
+    return backends.create(options.backend, device)
+
+
+def turn(devices: Sequence[Any], device: str, local_rank: int) -> str:
+    """The index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
+
+    Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
+    named by a part of its name is every rank's.
+    """
+    chosen = next((one for one in devices if one.index == device), None)
+    if chosen is None:
+        return device
+    alike = [one.index for one in devices if (one.kind, one.driver) == (chosen.kind, chosen.driver)]
+    return alike[(alike.index(chosen.index) + local_rank) % len(alike)]

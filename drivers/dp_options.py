@@ -3,65 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drivers.options import Group, Options, folder, option
+from drivers.workload import Task
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 """Bytes of the suffixes of a size."""
 
 
-def add_dp_options(parser: argparse.ArgumentParser, tilings: tuple[str, ...]) -> None:
-    """Add `--trace/--no-trace --tiling --device-memory --spill`.
+DP = Group("dynamic programming")
+CHECKS = Group("checks and comparison")
 
-    Parameters
-    ----------
-    parser
-        Gets a group of its own for them.
-    tilings
-        Ways to cut the table that the problem offers; the first is the default.
 
-    """
-    group = parser.add_argument_group("dynamic programming")
-    group.add_argument(
-        "--trace",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="find a solution, from decisions that are kept, and not its value alone (default: --trace)",
-    )
-    group.add_argument(
-        "--tiling",
+def tiling_option(tilings: tuple[str, ...]) -> Any:
+    """Declare `--tiling`: ways to cut the table that a problem offers, the first of which is the default."""
+    return option(
+        tilings[0],
+        "how the table is cut into launches; none: a launch for every wave, as in the paper (%(default)s)",
         choices=tilings,
-        default=tilings[0],
-        help="how the table is cut into launches; none: a launch for every wave, as in the paper (%(default)s)",
+        group=DP,
+        decides="way",
     )
-    group.add_argument(
-        "--device-memory",
-        type=size,
-        metavar="SIZE",
-        help="bytes of the device, as in 512M or 1.5G, that kept decisions may take; older ones are copied to the "
-        "host while later ones are computed (default: half of the device's memory)",
-    )
-    group.add_argument(
-        "--spill",
-        type=folder,
-        metavar="DIR",
-        help="decisions that leave the device go to files in DIR, not to the host's memory",
-    )
-
-
-def refuse_idle_options(options: argparse.Namespace) -> None:
-    """Refuse options of `add_dp_options` that would change nothing.
-
-    Raises
-    ------
-    UserError
-        A folder for decisions, and none are kept.
-
-    """
-    from core.errors import UserError
-
-    if options.spill is not None and not options.trace:
-        raise UserError("--spill changes nothing here: expected with --trace, which keeps decisions")
 
 
 def size(text: str) -> int:
@@ -73,8 +39,70 @@ def size(text: str) -> int:
     return count
 
 
-def folder(text: str) -> str:
-    """Read the name of a folder in which files can be made, as an `argparse` type."""
-    if not os.path.isdir(text) or not os.access(text, os.W_OK | os.X_OK):
-        raise argparse.ArgumentTypeError(f"expected a folder in which files can be made, found {text!r}")
-    return text
+@dataclass(frozen=True)
+class DpOptions(Options):
+    """What dynamic programming understands."""
+
+    trace: bool = option(
+        True,
+        "find a solution, from decisions that are kept, and not its value alone (default: --trace)",
+        bool,
+        group=DP,
+        decides="work",
+    )
+    tiling: str = tiling_option(("auto", "none"))
+    device_memory: int | None = option(
+        None,
+        "bytes of the device, as in 512M or 1.5G, that kept decisions may take; older ones are copied to the host "
+        "while later ones are computed (default: half of the device's memory)",
+        size,
+        "SIZE",
+        group=DP,
+        decides="way",
+    )
+    spill: str | None = option(
+        None,
+        "decisions that leave the device go to files in DIR, not to the host's memory",
+        folder,
+        "DIR",
+        group=DP,
+        decides="place",
+    )
+    profile: bool = option(
+        False,
+        "first run this once under Nsight Compute on CUDA, at the paper's size if no other is given, and show global "
+        "load efficiency, warp execution efficiency and instructions per clock of kernels beside the paper's",
+        bool,
+        group=Group("profile"),
+    )
+
+    def ways(self) -> dict[str, Any]:
+        """What decides the speed alone, beside the options that say so: whether files are used, and not which."""
+        return {"spill": self.spill is not None}
+
+    def refuse_idle(self) -> None:
+        """Refuse options that would change nothing.
+
+        Raises
+        ------
+        UserError
+            A folder for decisions, and none are kept.
+
+        """
+        from core.errors import UserError
+
+        if self.spill is not None and not self.trace:
+            raise UserError("--spill changes nothing here: expected with --trace, which keeps decisions")
+
+
+def profiled(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:
+    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one.
+
+    `sized` says whether the command line names what to compute.
+    """
+    if not task.options.profile:
+        return {}
+    from drivers.profile import profiled as counted
+
+    found = counted(workload, argv, backend=task.options.backend, ranks=ranks.size, sized=sized)
+    return {} if found is None else {"profile": found}

@@ -7,178 +7,186 @@ python -m drivers.exact --instance gr21 --bound edges              the thesis' o
 mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same search shared by 4 ranks
 """
 
-from __future__ import annotations
-
-import argparse
-import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
+from core.search.exact import BOUNDS, ENUMERATIONS
+from drivers import tours
+from drivers.command import driver
+from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import add_common_options, agreed_ranks, positive, run_driver
-from drivers.outputs import require_places
-from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
+from drivers.options import Group, Options, instance_option, option, positive
+from drivers.outputs import OutputFile
+from drivers.progress import counted
+from drivers.workload import Opinion, Result, Run, Task, Workload
 
-if TYPE_CHECKING:
-    from drivers.exact_peers import Measured
-    from drivers.progress import Advance
-
-DEFAULT = "bays29"
-DEFAULT_GENERATED = "uniform:25:seed=1"
+CHOSEN, GENERATED = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
 """Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
 MOST_ENUMERATED = 10
+SEARCH = Group("search")
+CHECKS = Group("checks and comparison")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    options = parse(argv)
-    from drivers.automatic import gpus_here
+@dataclass(frozen=True)
+class ExactOptions(Options):
+    """What exact search understands; an option of the search that is not given is None."""
 
-    ranks = agreed_ranks("python -m drivers.exact", options)
-    work: Any = settled(options, ranks.size) if ranks.rank == 0 else None
-    instance, source = ranks.bcast(work)
-    gpus = gpus_here() if options.backend == "auto" else 0
-    leads = ranks.local_rank in (0, gpus)
-    search = prepared(ranks, lambda known: build(options, ranks, instance, gpus, known), leads)
-    try:
-        return Proofs(options, ranks, instance, source, search).repeat()
-    finally:
-        search.backend.close()
-
-
-# --- from the command line to a search ---
-
-
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line; an option of the search that is not given is None."""
-    from cluster.command_line import RankParser
-    from core.search.exact import BOUNDS, ENUMERATIONS
-
-    parser = RankParser(
-        prog="python -m drivers.exact", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_common_options(
-        parser, backend="auto", generator="uniform:20:seed=1", chosen=f"{DEFAULT}, or {DEFAULT_GENERATED} without it"
-    )
-    parser.add_argument(
-        "--matrix",
-        metavar="FILE",
-        help="in place of --instance: a symmetric matrix of distances, a NumPy .npy file or a text with a row a line",
-    )
-    group = parser.add_argument_group("search")
-    group.add_argument(
-        "--bound",
-        choices=BOUNDS,
-        help="what cuts a branch: Held and Karp's 1-trees (one-tree), the shortest edge of every city that is left, as "
+    instance: str | None = instance_option("uniform:20:seed=1", f"{CHOSEN}, or {GENERATED} without it")
+    matrix: str | None = tours.matrix_option(directed=False)
+    bound: str | None = option(
+        None,
+        "what cuts a branch: Held and Karp's 1-trees (one-tree), the shortest edge of every city that is left, as "
         f"in the thesis (edges), or nothing ({BOUNDS[0]}; up to 7 cities all tours, on the host)",
+        choices=BOUNDS,
+        group=SEARCH,
     )
-    group.add_argument(
-        "--enumerate",
-        choices=ENUMERATIONS,
-        help="with --bound none: share out beginnings of tours (worklist), or a tour by its number for every lane "
+    enumerate: str | None = option(
+        None,
+        "with --bound none: share out beginnings of tours (worklist), or a tour by its number for every lane "
         f"(permutations) ({ENUMERATIONS[0]})",
+        choices=ENUMERATIONS,
+        group=SEARCH,
     )
-    group.add_argument(
-        "--depth",
-        type=positive,
-        metavar="D",
-        help="with --bound edges or none: cities in an item of the worklist (chosen for the device)",
+    depth: int | None = option(
+        None,
+        "with --bound edges or none: cities in an item of the worklist (chosen for the device)",
+        positive,
+        "D",
+        group=SEARCH,
+        decides="way",
     )
-    group.add_argument("--count", action="store_true", help="count all shortest tours")
-    group = parser.add_argument_group("checks and comparison")
-    group.add_argument(
-        "--verify",
-        action="store_true",
-        help=f"find the optimum again by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
+    count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
+    verify: bool = option(
+        False,
+        f"find the optimum again by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
+        bool,
+        group=CHECKS,
     )
-    group.add_argument(
-        "--peers",
-        action="store_true",
-        help="run concorde and LKH from PATH and the packages elkai and ortools on the same instance, those that are "
-        "here, --repeats times each",
+    peers: bool = option(
+        False, "run the other solvers that are here on the same instance, --repeats times each", bool, group=CHECKS
     )
-    add_tour_options(parser.add_argument_group("results"))
-    return parser.parse_args(argv)
+    tour: OutputFile | None = tours.tour_option()
+    svg: OutputFile | None = tours.svg_option()
 
 
-def settled(options: argparse.Namespace, ranks: int) -> tuple[Any, str]:
-    """The instance, and in words where it came from.
-
-    Raises
-    ------
-    UserError
-        Options that would change nothing or exclude each other, a check that is not possible, or a file that cannot be
-        written at the end; other mistakes are the instance's or the engine's to find.
-
-    """
+def load(options: ExactOptions, ranks: int) -> Task:
+    """The instance, after a look at options that would change nothing."""
     from core.errors import UserError
 
     if options.enumerate is not None and options.bound != "none":
         raise UserError("--enumerate changes nothing here: expected with --bound none")
     if options.depth is not None and (options.bound not in ("edges", "none") or options.enumerate == "permutations"):
         raise UserError("--depth changes nothing here: expected with --bound edges, or none and a worklist")
-    if options.seed:
-        raise UserError("--seed changes nothing here: nothing is random (an instance has its own: uniform:20:seed=1)")
-    if options.peers and ranks > 1:
-        raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
-    require_places(options)
-    instance, source = find_instance(options)
-    if options.verify and instance.n > MOST_VERIFIED:
+    tours.refuse_seed(options)
+    task = tours.small(options, CHOSEN, GENERATED, symmetric=True)
+    if options.verify and task.problem.n > MOST_VERIFIED:
         raise UserError(
-            f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the memory of "
-            "Held and Karp's dynamic programming doubles with each (for more, --peers has other exact solvers)"
+            f"--verify: found {task.problem.n} cities in {task.problem.name}, expected at most {MOST_VERIFIED}: the "
+            "memory of Held and Karp's dynamic programming doubles with each (for more, --peers has other exact "
+            "solvers)"
         )
-    refuse_blank_drawing(options, instance)
-    return instance, source
+    tours.refuse_blank_drawing(options, task.problem)
+    return task
 
 
-def find_instance(options: argparse.Namespace) -> tuple[Any, str]:
-    """The instance, and in words where it came from."""
-    from core.errors import UserError
-    from core.problems import sources, tsp
+def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
+    """The search, compiled and warm."""
+    from core.search.exact import ExactSearch
 
-    if options.matrix is not None:
-        from drivers.matrix_files import load_matrix
-
-        if options.instance is not None:
-            raise UserError("--matrix and --instance: expected one of them")
-        instance: tsp.Instance = load_matrix(options.matrix)
-        return instance, instance.source
-    spec = options.instance
-    if spec is None:
-        spec = DEFAULT if sources.find(DEFAULT, options.data) else DEFAULT_GENERATED
-    instance = tsp.load(spec, options.data)
-    return instance, instance.source
-
-
-def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, known: dict[str, str]) -> Any:
-    """The search on this rank's device, compiled and warm, without a word to other ranks."""
-    from core.search.exact import ENUMERATIONS, ExactSearch
-    from drivers.automatic import automatic_device, one_core
-
-    if options.backend != "auto":
-        backend = chosen_device(options, ranks)
-    elif options.bound in (None, "one-tree"):
-        # So few nodes are left that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
-        backend = one_core()
-    else:
-        backend = automatic_device(options, ranks, gpus)
-    backend.known = dict(known)
-    search = ExactSearch(
-        backend,
-        ranks,
-        instance.distances,
-        bound=options.bound,
-        enumerate=options.enumerate or ENUMERATIONS[0],
-        depth=options.depth,
-        count=options.count,
+    bound, count, depth = options.bound, options.count, options.depth
+    enumerate_by = options.enumerate or ENUMERATIONS[0]
+    made = ExactSearch(
+        backend, ranks, problem.distances, bound=bound, enumerate=enumerate_by, depth=depth, count=count
     )
-    search.warm_up()
-    return search
+    made.warm_up()
+    return made
+
+
+def once(run: Run[ExactOptions], advance: Any) -> Any:
+    """Search once; the bar shows the incumbent, and below which length there is none."""
+    if advance is None:
+        return run.search.run(None)
+    shown = counted(advance, "nodes")
+
+    def report(nodes: int, incumbent: int, bound: int | None) -> None:
+        shown(nodes, f"incumbent {incumbent}" + ("" if bound is None else f", bound {bound}"))
+
+    return run.search.run(report)
+
+
+def ways(run: Run[ExactOptions]) -> dict[str, Any]:
+    """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
+    chosen = run.options.enumerate or ENUMERATIONS[0]
+    bound = "host" if run.search.on_host else run.search.bound
+    return {"bound": bound, "enumerate": chosen if run.options.bound == "none" else None}
+
+
+def result(run: Run[ExactOptions], outcome: Any) -> Result:
+    """The shortest tour; the number of nodes depends on when the incumbent improved."""
+    known = " (the optimum)" if run.problem.optimum == outcome.length else ""
+    counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
+    root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
+    return Result(
+        outcome.length,
+        int(outcome.nodes.sum()),
+        outcome.digest,
+        f"shortest length {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
+        outcome.tour,
+        details={
+            **tours.about(run.problem),
+            "evaluations_per_step": "nodes, whose number differs from run to run",
+            "tour": outcome.tour.tolist(),
+            "bound": run.search.bound,
+            "nodes_per_depth": outcome.nodes.tolist(),
+            "root_bound": outcome.root_bound,
+            "start_length": outcome.start_length,
+            "optimal_tours": outcome.optimal_tours,
+        },
+    )
+
+
+def judges(run: Run[ExactOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+    """The scorer, the published optimum, and an algorithm without bounds, kernels or a backend if it is asked."""
+    yield tours.scorer(run.problem, outcome.tour, outcome.length)
+    yield from tours.known_optimum(run.problem, outcome.length, exactly=True)
+    if run.options.verify:
+        from core.problems.small_tours import all_tours, held_karp
+
+        small = run.problem.n <= MOST_ENUMERATED
+        name = "a full search in NumPy" if small else "Held and Karp's dynamic programming"
+        length, _, optimal_tours = run.once(name, lambda: (all_tours if small else held_karp)(run.problem.distances))
+        if length != outcome.length:
+            yield Opinion(name, f"{name} finds length {length}")
+        elif outcome.optimal_tours not in (None, optimal_tours):
+            yield Opinion(name, f"{name} finds {optimal_tours} shortest tours")
+        else:
+            yield Opinion(name)
+
+
+EXACT = Workload(
+    "exact",
+    "a shortest tour, proved, for the TSP up to 30 cities, by branch and bound",
+    ExactOptions,
+    unit="nodes",
+    hash_covers="answer",
+    doing="searching",
+    load=load,
+    search=search,
+    once=once,
+    result=result,
+    judges=judges,
+    standard=("--instance", "gr17", "--bound", "edges"),
+    # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
+    work=lambda run: Work.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
+    ways=ways,
+    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour),
+    # 1-trees leave so few nodes that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
+    on_one_core=lambda options: options.bound in (None, "one-tree"),
+)
+main = driver(EXACT, __doc__)
 
 
 def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
@@ -212,198 +220,6 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
         return ExactSearch(device, Solo(), distances, **options).run()
     finally:
         device.close()
-
-
-# --- running ---
-
-
-class Proofs(Repetitions):
-    """Repetitions of the whole search."""
-
-    workload = "exact"
-    hash_covers = "answer"
-    doing = "searching"
-
-    def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, source: str, search: Any) -> None:
-        super().__init__(options, ranks, instance, search)
-        self.source = source
-        self.peers: list[Measured] | None = None
-        self.second_opinion: tuple[str, int, int] | None = None
-        self.verdict = ""
-        self.length = 0
-        self.seconds: list[float] = []
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`."""
-        return {"count": self.options.count}
-
-    @property
-    def ways(self) -> dict[str, Any]:
-        """See `Repetitions`; the bound is ``host`` where all tours were looked at without the device."""
-        from core.search.exact import ENUMERATIONS
-
-        options, search = self.options, self.search
-        return {
-            "bound": "host" if search.on_host else search.bound,
-            "enumerate": (options.enumerate or ENUMERATIONS[0]) if options.bound == "none" else None,
-            "depth": options.depth,
-        }
-
-    @property
-    def units(self) -> None:
-        """Nobody knows the number of nodes before they are searched."""
-        return None
-
-    @property
-    def work(self) -> Work | None:
-        """All nodes, slower to come by where each is a tour by its number; nobody can tell how many a bound leaves."""
-        return Work.of(self.search, 7e6 if self.options.enumerate == "permutations" else 5e7)
-
-    def repeat(self) -> int:
-        """Make the repetitions, and show the peers beside them."""
-        started_s = seconds_since_start()
-        code = super().repeat()
-        if self.peers is not None:
-            self.show_peers(started_s)
-        return code
-
-    def run(self, advance: Advance | None) -> Any:
-        """Search once."""
-        return self.search.run(None if advance is None else nodes_shown(advance))
-
-    # --- checks ---
-
-    def check(self, outcome: Any) -> tuple[Any, bool]:
-        """Score the tour from scratch, and ask all others who know its length: nobody may disagree."""
-        if self.options.peers and self.peers is None:
-            from drivers.exact_peers import measure
-
-            self.peers = measure(self.instance.distances, self.options.repeats)
-        objections = list(self.objections(outcome))
-        agreed = "confirmed by the scorer" + (f" and by {self.verified_by}" if self.verified_by else "")
-        self.verdict = f"NOT CONFIRMED: {'; '.join(objections)}" if objections else agreed
-        return outcome.tour, not objections
-
-    def objections(self, outcome: Any) -> Iterator[str]:
-        """Yield what speaks against a result."""
-        length = self.instance.tour_length(outcome.tour)
-        if length != outcome.length:
-            yield f"the scorer finds length {length}"
-        if self.instance.optimum not in (None, outcome.length):
-            yield f"the optimum is known to be {self.instance.optimum}"
-        if self.options.verify:
-            name, optimum, optimal_tours = self.verification()
-            if optimum != outcome.length:
-                yield f"{name} finds length {optimum}"
-            elif outcome.optimal_tours not in (None, optimal_tours):
-                yield f"{name} finds {optimal_tours} shortest tours"
-        for peer in self.peers or ():
-            if peer.length is not None and peer.length < outcome.length:
-                yield f"{peer.name} finds length {peer.length}"
-
-    def verification(self) -> tuple[str, int, int]:
-        """What an algorithm without bounds, kernels or a backend finds: its name, the optimum and how often."""
-        if self.second_opinion is None:
-            from core.problems.small_tours import all_tours, held_karp
-
-            small = self.instance.n <= MOST_ENUMERATED
-            length, _, optimal_tours = (all_tours if small else held_karp)(self.instance.distances)
-            name = "a full search in NumPy" if small else "Held and Karp's dynamic programming"
-            self.second_opinion = name, length, optimal_tours
-        return self.second_opinion
-
-    @property
-    def verified_by(self) -> str | None:
-        """Who found the optimum again; None if nobody was asked."""
-        return self.second_opinion[0] if self.second_opinion else None
-
-    # --- results ---
-
-    def show(self, outcome: Any, times: Times, scored: bool) -> None:
-        """One line on standard output."""
-        self.seconds.append(times.running_s)
-        self.length = outcome.length
-        nodes = int(outcome.nodes.sum())
-        known = " (the optimum)" if self.instance.optimum == outcome.length else ""
-        counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
-        root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
-        print(
-            f"{self.instance.name}: shortest length {outcome.length}{known}{counted}, "
-            f"{root}start length {outcome.start_length}, {nodes:,} nodes, {rate(nodes, times.running_s):,.0f} nodes/s, "
-            f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}), {self.hashed(outcome.digest)}, {self.verdict}",
-            flush=True,
-        )
-        for note in self.search.notes:
-            print(f"note: {note}", file=sys.stderr)
-
-    def show_peers(self, started_s: float) -> None:
-        """A table on standard output: this search and the other solvers, on one instance in one run."""
-        from drivers.exact_peers import Measured, table
-
-        solve_s = statistics.median(self.seconds)
-        own = Measured("this search", True, self.length, solve_s, started_s, None, len(self.seconds))
-        print("\n".join(table([own, *(self.peers or ())])), flush=True)
-
-    def save(self, tour: Any) -> None:
-        """The tour as --tour and --svg say."""
-        save_tour(self.options, self.instance, tour, "drivers.exact")
-
-    def result(self, outcome: Any, times: Times) -> dict[str, Any]:
-        """See `Repetitions`; nodes are details, since their number depends on when the incumbent improved."""
-        nodes = int(outcome.nodes.sum())
-        return {
-            "best_cost": outcome.length,
-            "best_index": 0,
-            "evaluations": 0,
-            "trajectory_hash": f"{outcome.digest:016x}",
-            "details": {
-                "cities": self.instance.n,
-                "optimum": self.instance.optimum,
-                "instance_source": self.source,
-                "evaluations_per_step": "none; nodes, which differ from run to run, are in the record's details",
-                "tour": outcome.tour.tolist(),
-                "bound": self.search.bound,
-                "nodes": nodes,
-                "nodes_per_depth": outcome.nodes.tolist(),
-                "nodes_per_second": rate(nodes, times.running_s),
-                "root_bound": outcome.root_bound,
-                "start_length": outcome.start_length,
-                "optimal_tours": outcome.optimal_tours,
-                "verified_by": self.verified_by,
-            }
-            | ({} if self.peers is None else {"peers": [peer._asdict() for peer in self.peers]}),
-        }
-
-
-def nodes_shown(advance: Advance) -> Callable[[int, int, int | None], None]:
-    """What tells a bar of explored nodes: how fast they come, the incumbent, and below which length there is none."""
-    began = time.perf_counter()
-    finished = told = 0
-
-    def report(nodes: int, incumbent: int, bound: int | None) -> None:
-        nonlocal finished, told
-        if nodes < told:  # a second search, which counts the shortest tours, begins at 0 again
-            finished, told = finished + told, 0
-        speed = rate(finished + nodes, time.perf_counter() - began)
-        proved = "" if bound is None else f", bound {bound}"
-        advance(nodes - told, f"{speed:,.0f} nodes/s, incumbent {incumbent}{proved}")
-        told = nodes
-
-    return report
-
-
-def rate(nodes: int, seconds: float) -> float:
-    """Nodes per second; 0 where the clock saw no time pass."""
-    return nodes / seconds if seconds > 0 else 0.0
-
-
-def seconds_since_start() -> float:
-    """How long ago this process began: imports, the device and compilation are in it."""
-    import psutil
-
-    return time.time() - float(psutil.Process().create_time())
 
 
 if __name__ == "__main__":

@@ -76,15 +76,15 @@ def in_words(seconds: float) -> str:
     return f"{rounded(seconds / period)} {name}"
 
 
-def rounded(number: float) -> str:
-    """A number that is only roughly known: 2.5, 36, 4,100 or 3.1e15."""
+def rounded(number: float, digits: int = 2) -> str:
+    """A number that is only roughly known, in so many digits: 2.5, 36, 4,100 or 3.1e15."""
     if number < 1e6:
-        return f"{number:.2g}" if number < 9.95 else f"{number:,.0f}"
-    digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits}e{int(exponent)}"
+        return f"{number:.{digits}g}" if number < 10 ** (digits - 1) - 0.05 else f"{number:,.0f}"
+    mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
-def prefixed(number: float) -> str:
-    """A number that is only roughly known, ready for a unit: 1.5 G, with a space behind it."""
+def prefixed(number: float, digits: int = 2) -> str:
+    """A number in so many digits, ready for a unit: 1.5 G, with a space behind it."""
     factor, prefix = next(one for one in PREFIXES if number >= one[0])
-    return f"{rounded(number / (factor or 1))}{prefix}"
+    return f"{rounded(number / (factor or 1), digits)}{prefix}"

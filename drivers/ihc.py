@@ -5,183 +5,113 @@ python -m drivers.ihc --instance kroA100 --climbers 100000  the experiment of th
 mpirun -n 64 python -m drivers.ihc --instance kroA100       the same work shared by 64 ranks
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from drivers import tours
+from drivers.command import driver
+from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import add_common_options, agreed_ranks, positive, run_driver
-from drivers.outputs import require_places
-from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
+from drivers.options import Group, Options, backend_option, option, positive
+from drivers.outputs import OutputFile
+from drivers.workload import Opinion, Result, Run, Task, Workload, gap
+
+CLIMBING = Group("hill climbing")
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    from cluster.command_line import RankParser
+@dataclass(frozen=True)
+class ClimbOptions(Options):
+    """What hill climbing understands."""
 
-    parser = RankParser(
-        prog="python -m drivers.ihc", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_common_options(parser)
-    group = parser.add_argument_group("hill climbing")
-    group.add_argument(
-        "--climbers", type=positive, default=2000, metavar="C", help="climbs over all ranks (%(default)s)"
-    )
-    group.add_argument(
-        "--start",
+    backend: str = backend_option("cpu")
+    climbers: int = option(2000, "climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work")
+    start: str = option(
+        "oneil2011",
+        "random start tours: the paper's generator (at most 2^31 climbers, no seed), or counter-based from --seed",
         choices=("oneil2011", "philox"),
-        default="oneil2011",
-        help="random start tours: the paper's generator (at most 2^31 climbers, no seed), or counter-based from --seed",
+        group=CLIMBING,
+        decides="work",
     )
-    group.add_argument(
-        "--scan",
+    scan: str = option(
+        "auto",
+        "evaluate every move of a step (full), or leave out those that cannot win (pruned); same trajectory",
         choices=("auto", "pruned", "full"),
-        default="auto",
-        help="evaluate every move of a step (full), or leave out those that cannot win (pruned); same trajectory",
+        group=CLIMBING,
+        decides="way",
     )
-    add_tour_options(group)
-    return parser.parse_args(argv)
+    tour: OutputFile | None = tours.tour_option(CLIMBING)
+    svg: OutputFile | None = tours.svg_option(CLIMBING)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    options = parse(argv)
-
-    ranks = agreed_ranks("python -m drivers.ihc", options)
-    work: Any = settled(options) if ranks.rank == 0 else None
-    instance, reason = ranks.bcast(work)
-    climbing = prepared(ranks, lambda known: build(options, ranks, instance, known), leads=ranks.local_rank == 0)
-    try:
-        return Climbs(options, ranks, instance, reason, climbing).repeat()
-    finally:
-        climbing.backend.close()
+def load(options: ClimbOptions, ranks: int) -> Task:
+    """The instance."""
+    task = tours.at_hand(options)
+    tours.refuse_blank_drawing(options, task.problem)
+    return task
 
 
-def settled(options: argparse.Namespace) -> tuple[Any, str]:
-    """The instance, and in words where it came from.
-
-    Raises
-    ------
-    UserError
-        A file that cannot be written at the end; other mistakes are the instance's or the search's to find.
-
-    """
-    require_places(options)
-    instance, reason = find_instance(options)
-    refuse_blank_drawing(options, instance)
-    return instance, reason
-
-
-def find_instance(options: argparse.Namespace) -> tuple[Any, str]:
-    """The instance, and in words where it came from."""
-    from core.problems import tsp
-
-    if options.instance is not None:
-        instance = tsp.load(options.instance, options.data)
-        return instance, instance.source
-    from core.problems.sources import default_instance
-
-    spec, reason = default_instance(options.data)
-    return tsp.load(spec, options.data), reason
-
-
-def build(options: argparse.Namespace, ranks: Any, instance: Any, known: dict[str, str]) -> Any:
-    """The search on the device that the options name, compiled and warm."""
+def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
+    """Hill climbing, compiled and warm."""
     from core.search.ihc import HillClimbing
 
-    backend = chosen_device(options, ranks)
-    backend.known = dict(known)
-    scan, start, seed = options.scan, options.start, options.seed
-    climbing = HillClimbing(backend, ranks, instance.distances, start=start, seed=seed, scan=scan, name=instance.name)
+    start, seed, scan = options.start, options.seed, options.scan
+    climbing = HillClimbing(backend, ranks, problem.distances, start=start, seed=seed, scan=scan, name=problem.name)
     climbing.warm_up()
     return climbing
 
 
-class Climbs(Repetitions):
-    """Repetitions of all climbs."""
+def work(run: Run[ClimbOptions]) -> Work:
+    """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
+    n = run.problem.n
+    return Work(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
-    workload = "ihc"
-    hash_covers = "climbs"
-    doing = "climbing"
 
-    def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, reason: str, climbing: Any) -> None:
-        super().__init__(options, ranks, instance, climbing)
-        self.reason = reason
-        self.checked: tuple[Any, bool] | None = None
+def result(run: Run[ClimbOptions], outcome: Any) -> Result:
+    """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
+    steps = outcome.steps / run.options.climbers
+    length = f"length {outcome.length}{gap(outcome.length, run.problem.optimum)}"
+    return Result(
+        outcome.length,
+        outcome.evaluations,
+        outcome.digest,
+        f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
+        run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber)),
+        index=outcome.climber,
+        details={
+            **tours.about(run.problem),
+            "evaluations_per_step": run.search.scan.counted,
+            "steps_per_climb": steps,
+        },
+    )
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`."""
-        return {"climbers": self.options.climbers, "start": self.options.start}
 
-    @property
-    def ways(self) -> dict[str, Any]:
-        """See `Repetitions`; a scan is the one that runs, since ``auto`` is another on another device."""
-        return {"scan": self.search.scan.name}
+def judges(run: Run[ClimbOptions], outcome: Any, found: Result) -> Iterator[Opinion]:
+    """The scorer."""
+    yield tours.scorer(run.problem, found.solution, outcome.length)
 
-    @property
-    def units(self) -> int:
-        """Climbs of this rank."""
-        return self.options.climbers // self.ranks.size
 
-    @property
-    def work(self) -> Work:
-        """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
-        n = self.instance.n
-        return Work(self.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
-
-    def run(self, advance: Callable[[int], None] | None) -> Any:
-        """Make all climbs."""
-        return self.search.run(self.options.climbers, advance)
-
-    def check(self, outcome: Any) -> tuple[Any, bool]:
-        """Climb to the best tour again by its number, and score it; of equal outcomes only the first."""
-        if self.checked is not None and self.checked[0][:2] == outcome[:2]:
-            return None, self.checked[1]
-        tour = self.search.tour_of(outcome.climber)
-        self.checked = (outcome, self.instance.tour_length(tour) == outcome.length)
-        return tour, self.checked[1]
-
-    def show(self, outcome: Any, times: Times, scored: bool) -> None:
-        """One line on standard output."""
-        optimum = self.instance.optimum
-        gap = f" ({100 * (outcome.length / optimum - 1):.2f} % above the optimum {optimum})" if optimum else ""
-        rate = outcome.evaluations / times.kernel_s / 1e9 if times.kernel_s else 0.0
-        print(
-            f"{self.instance.name}: length {outcome.length}{gap} by climber {outcome.climber}, "
-            f"{outcome.steps / self.options.climbers:.2f} steps a climb, {times.running_s:.3f} s "
-            f"(compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, kernel {times.kernel_s:.3f}), "
-            f"{rate:.3f} G evaluations/s, {self.hashed(outcome.digest)}, "
-            + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
-            flush=True,
-        )
-        for note in self.search.notes:
-            print(f"note: {note}", file=sys.stderr)
-
-    def save(self, tour: Any) -> None:
-        """The best tour as --tour and --svg say."""
-        save_tour(self.options, self.instance, tour, "drivers.ihc")
-
-    def result(self, outcome: Any, times: Times) -> dict[str, Any]:
-        """See `Repetitions`."""
-        return {
-            "best_cost": outcome.length,
-            "best_index": outcome.climber,
-            "evaluations": outcome.evaluations,
-            "trajectory_hash": f"{outcome.digest:016x}",
-            "details": {
-                "cities": self.instance.n,
-                "optimum": self.instance.optimum,
-                "instance_source": self.reason,
-                "evaluations_per_step": self.search.scan.counted,
-                "steps_per_climb": outcome.steps / self.options.climbers,
-            },
-        }
-
+IHC = Workload(
+    "ihc",
+    "iterative hill climbing for the TSP: 2-opt climbs from random tours",
+    ClimbOptions,
+    unit="moves",
+    hash_covers="climbs",
+    doing="climbing",
+    load=load,
+    search=search,
+    once=lambda run, advance: run.search.run(run.options.climbers, advance),
+    result=result,
+    judges=judges,
+    standard=("--climbers", "2000"),
+    steps=lambda run: run.options.climbers // run.ranks.size,
+    work=work,
+    # `auto` is another scan on another device: what counts is the one that runs.
+    ways=lambda run: {"scan": run.search.scan.name},
+    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour),
+)
+main = driver(IHC, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

@@ -8,387 +8,146 @@ python -m drivers.knapsack --items 100 --method bb                           the
 mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table, computed by 2 ranks
 """
 
-from __future__ import annotations
-
-import argparse
-import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from drivers.dp_options import add_dp_options, refuse_idle_options
+from drivers.command import driver
+from drivers.dp_options import profiled
+from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import add_common_options, agreed_ranks, natural, number, positive, run_driver
-from drivers.outputs import OutputFile, require_places, writing
-from drivers.profile import add_profile_option, detail
-from drivers.repetitions import Repetitions, Times, chosen_device, prepared
+from drivers.knapsack_options import COUNTED_AGAIN, KnapsackOptions
+from drivers.outputs import writing
+from drivers.progress import counted
+from drivers.workload import Opinion, Result, Run, Task, Workload
 
-if TYPE_CHECKING:
-    from drivers.knapsack_peer import Peer
-    from drivers.progress import Advance
-
-METHODS = ("dp", "bb")
-ITEMS, CAPACITY = 1500, 100_000
 SPEEDS = {"auto": 2e9, "none": 1e8}
 """Cells per second that a core usually reaches with each way to cut the table."""
-COUNTED_AGAIN = 200_000_000
-"""Cells up to which NumPy computes the value again without being asked; it takes half a second."""
+GAVE_UP = "the search gave up, as --nodes or --seconds says, and this is its incumbent"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    options = parse(argv)
-    from drivers.automatic import gpus_here
-
-    ranks = agreed_ranks("python -m drivers.knapsack", options)
-    instance = ranks.bcast(settled(options, ranks.size) if ranks.rank == 0 else None)
-    sized = bool(options.items or options.capacity or options.kind or options.instance)
-    profile = detail(options, ranks, "knapsack", argv, sized)
-    gpus = gpus_here() if options.backend == "auto" else 0
-    leads = ranks.local_rank in (0, gpus)
-    search = prepared(ranks, lambda known: build(options, ranks, instance, gpus, known), leads)
-    try:
-        return Packings(options, ranks, instance, search, profile).repeat()
-    finally:
-        search.backend.close()
+def load(options: KnapsackOptions, ranks: int) -> Task:
+    """The instance, after a look at options that would change nothing or exclude each other."""
+    options.refuse_idle()
+    instance = options.chosen_instance()
+    return Task(options, instance, instance.source)
 
 
-# --- from the command line to a search ---
-
-
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line; an option of the instance or the search that is not given is None."""
-    from cluster.command_line import RankParser
-    from core.problems.knapsack import CLASSES
-    from core.search.dp.knapsack import TILINGS
-
-    parser = RankParser(
-        prog="python -m drivers.knapsack", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    # `--instance` takes files alone here, since a generated instance has options of its own.
-    add_common_options(parser, backend="auto", generator="knapPI_1_50_1000.csv", chosen="none: one is generated")
-    group = parser.add_argument_group("generated instances, by --seed")
-    group.add_argument("--items", type=positive, metavar="N", help=f"how many items ({ITEMS})")
-    group.add_argument(
-        "--capacity",
-        type=natural,
-        metavar="C",
-        help=f"the capacity ({CAPACITY}; half of the weight of all items for Pisinger's classes)",
-    )
-    group.add_argument(
-        "--class",
-        dest="kind",
-        choices=CLASSES,
-        help=f"the paper's weights and values, below 30%% of the capacity, or Pisinger's ({CLASSES[0]})",
-    )
-    group.add_argument("--range", type=positive, metavar="R", help="largest number that Pisinger's classes draw (1000)")
-    group = parser.add_argument_group("search")
-    group.add_argument(
-        "--method",
-        choices=METHODS,
-        default=METHODS[0],
-        help="dynamic programming, or the paper's yardstick, branch and bound on one core (%(default)s)",
-    )
-    group.add_argument("--nodes", type=positive, metavar="N", help="with --method bb: give up after so many nodes")
-    group.add_argument("--seconds", type=number, metavar="S", help="with --method bb: give up after so many seconds")
-    add_dp_options(parser, TILINGS)
-    group = parser.add_argument_group("checks and comparison")
-    group.add_argument(
-        "--verify",
-        action="store_true",
-        help=f"compute the value again in NumPy (done up to {COUNTED_AGAIN:,} cells in any case)",
-    )
-    group.add_argument(
-        "--peers", action="store_true", help="run OR-tools, if it is installed, on the same instance, --repeats times"
-    )
-    add_profile_option(parser)
-    parser.add_argument_group("results").add_argument(
-        "--output", type=OutputFile, metavar="FILE", help="save the numbers of the items taken, from 0, one a line"
-    )
-    return parser.parse_args(argv)
-
-
-def settled(options: argparse.Namespace, ranks: int) -> Any:
-    """The instance.
-
-    Raises
-    ------
-    UserError
-        Options that would change nothing or exclude each other, or a file that cannot be written at the end; other
-        mistakes are the instance's or the search's to find.
-
-    """
-    from core.errors import UserError
-    from core.problems import knapsack
-
-    refuse_idle_options(options)
-    bounded = options.method == "bb"
-    for name in ("nodes", "seconds"):
-        if getattr(options, name) is not None and not bounded:
-            raise UserError(f"--{name} changes nothing here: expected with --method bb")
-    if bounded and (not options.trace or options.tiling != "auto" or options.device_memory or options.spill):
-        raise UserError("--no-trace, --tiling, --device-memory and --spill change nothing here: expected without bb")
-    if options.peers and ranks > 1:
-        raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
-    require_places(options)
-    if options.output is not None and not options.trace:
-        raise UserError("--output needs --trace: without it there is a value and no selection")
-    if options.instance is not None:
-        for name in ("items", "capacity", "kind", "range", "seed"):
-            if getattr(options, name):
-                said = "class" if name == "kind" else name
-                raise UserError(f"--{said} changes nothing here: --instance names a file, and nothing is random")
-        return knapsack.load(options.instance, options.data)
-    kind = options.kind or knapsack.PAPER
-    if options.range is not None and kind in (knapsack.PAPER, "similar-weights"):
-        raise UserError(f"--range changes nothing here: the class {kind} has numbers of its own")
-    capacity = CAPACITY if options.capacity is None and kind == knapsack.PAPER else options.capacity
-    return knapsack.generate(kind, options.items or ITEMS, capacity, options.seed, options.range or knapsack.RANGE)
-
-
-def build(options: argparse.Namespace, ranks: Any, instance: Any, gpus: int, known: dict[str, str]) -> Any:
-    """The search on this rank's device, compiled and warm, without a word to other ranks."""
-    from drivers.automatic import automatic_device, one_core
-
-    if options.backend != "auto":
-        backend = chosen_device(options, ranks)
-    elif options.method == "bb":
-        backend = one_core()
-    else:
-        backend = automatic_device(options, ranks, gpus)
-    backend.known = dict(known)
-    search: Any
-    if options.method == "bb":
+def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
+    """The search, compiled and warm."""
+    made: Any
+    if options.bounded:
         from core.search.dp.knapsack_bound import BoundSearch
 
-        search = BoundSearch(backend, ranks, instance, most_nodes=options.nodes, most_seconds=options.seconds)
+        made = BoundSearch(backend, ranks, problem, most_nodes=options.nodes, most_seconds=options.seconds)
     else:
         from core.search.dp.knapsack import KnapsackSearch
 
-        search = KnapsackSearch(
-            backend, ranks, instance, tiling=options.tiling, room=options.device_memory, folder=options.spill
-        )
-    search.warm_up()
-    return search
+        room, folder = options.device_memory, options.spill
+        made = KnapsackSearch(backend, ranks, problem, tiling=options.tiling, room=room, folder=folder)
+    made.warm_up()
+    return made
 
 
-# --- running ---
+def once(run: Run[KnapsackOptions], advance: Any) -> Any:
+    """Search once."""
+    options = run.options
+    if options.bounded:
+        nodes = None if advance is None else counted(advance, "nodes")
+        return run.search.run(nodes and (lambda done, incumbent: nodes(done, f"incumbent {incumbent}")))
+    items = None if advance is None else counted(advance, "cells", run.problem.capacity + 1)
+    return run.search.run(trace=options.trace, progress=items and (lambda done, _: items(done)))
 
 
-class Packings(Repetitions):
-    """Repetitions of the whole search, with its tracing."""
+def ways(run: Run[KnapsackOptions]) -> dict[str, Any]:
+    """How the table is computed, if there is one."""
+    return {**run.options.ways(), "tiling": None if run.options.bounded else run.options.tiling}
 
-    workload = "knapsack"
-    hash_covers = "answer"
 
-    def __init__(
-        self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any, profile: dict[str, Any]
-    ) -> None:
-        super().__init__(options, ranks, instance, search)
-        self.profile = profile
-        self.bounded = options.method == "bb"
-        self.doing = "nodes" if self.bounded else "items"
-        self.peer: Peer | None = None
-        self.counted_again: int | None = None
-        self.verdict = ""
-        self.value = 0
-        self.seconds: list[float] = []
+def result(run: Run[KnapsackOptions], outcome: Any) -> Result:
+    """The largest value; all cells of the table count, also those that nobody needed."""
+    options, instance = run.options, run.problem
+    packed = streamed = ""
+    if outcome.chosen is not None:
+        packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
+    if not options.bounded and options.trace:
+        streamed = f", {outcome.streamed_bytes:,} bytes streamed"
+    return Result(
+        outcome.value,
+        outcome.nodes if options.bounded else outcome.cells,
+        outcome.digest,
+        f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
+        outcome.chosen,
+        gave_up="" if outcome.optimal else GAVE_UP,
+        details={
+            "optimum": instance.optimum,
+            "evaluations_per_step": "cells of the table, one for an item and a capacity; with bb nodes",
+            "items": instance.n,
+            "capacity": instance.capacity,
+            "weight": outcome.weight,
+            "items_taken": None if outcome.chosen is None else int(outcome.chosen.sum()),
+            "proved": outcome.optimal,
+            "method": "branch and bound" if options.bounded else options.tiling,
+            "cells": outcome.cells,
+            "streamed_bytes": outcome.streamed_bytes,
+        },
+    )
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`; of several best selections branch and bound may find another, so the method decides."""
-        return {name: getattr(self.options, name) for name in ("method", "trace", "nodes", "seconds")}
 
-    @property
-    def ways(self) -> dict[str, Any]:
-        """See `Repetitions`."""
-        options = self.options
-        return {
-            "tiling": None if self.bounded else options.tiling,
-            "device_memory": options.device_memory,
-            "spill": options.spill is not None,
-        }
-
-    @property
-    def units(self) -> int | None:
-        """Items that can be taken; nobody knows the number of nodes."""
-        return None if self.bounded else len(self.search.items)
-
-    @property
-    def work(self) -> Work | None:
-        """The cells of the table that matter; nobody knows the nodes of a branch and bound."""
-        return Work.of(self.search, SPEEDS[self.options.tiling])
-
-    def repeat(self) -> int:
-        """Make the repetitions, and show OR-tools beside them."""
-        code = super().repeat()
-        if self.peer is not None:
-            self.show_peer(self.peer)
-        return code
-
-    def run(self, advance: Advance | None) -> Any:
-        """Search once."""
-        if self.bounded:
-            return self.search.run(None if advance is None else nodes_shown(advance))
-        told = None if advance is None else items_shown(advance, self.instance.capacity + 1)
-        return self.search.run(trace=self.options.trace, progress=told)
-
-    # --- checks ---
-
-    def check(self, outcome: Any) -> tuple[Any, bool | None]:
-        """Score the selection, and ask all others who know the value: nobody may disagree.
-
-        The incumbent of a search that gave up is no result, whatever its value.
-        """
-        options, instance = self.options, self.instance
-        if options.peers and self.peer is None:
-            from drivers.knapsack_peer import ortools
-
-            self.peer = ortools(instance, options.repeats)
-        small = instance.n * (instance.capacity + 1) <= COUNTED_AGAIN
-        if self.counted_again is None and (options.verify or small):
-            self.counted_again = instance.best_value()
-        objections = list(self.objections(outcome))
-        confirmed = ["selection confirmed by the scorer"] if outcome.chosen is not None else []
-        if self.confirmed_by and outcome.optimal:
-            confirmed.append(f"value confirmed by {' and by '.join(self.confirmed_by)}")
-        if objections:
-            self.verdict = f"NOT CONFIRMED: {'; '.join(objections)}"
-        elif not outcome.optimal:
-            self.verdict = "NOT PROVED: the search gave up, as --nodes or --seconds says, and this is its incumbent"
+def judges(run: Run[KnapsackOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+    """The scorer of the selection, the file's optimum, and NumPy where it is asked or quick."""
+    options, instance = run.options, run.problem
+    if outcome.chosen is not None:
+        weight, value = instance.weight_and_value(outcome.chosen)
+        if value != outcome.value:
+            yield Opinion("the scorer", f"the scorer finds value {value}")
+        elif weight > instance.capacity:
+            yield Opinion("the scorer", f"the scorer finds weight {weight}")
         else:
-            self.verdict = ", ".join(confirmed) or "value not confirmed: nobody was asked (--trace, --verify, --peers)"
-        return outcome.chosen, False if objections else (bool(confirmed) and outcome.optimal) or None
-
-    def objections(self, outcome: Any) -> Iterator[str]:
-        """Yield what speaks against a result."""
-        instance = self.instance
-        if outcome.chosen is not None:
-            weight, value = instance.weight_and_value(outcome.chosen)
-            if value != outcome.value:
-                yield f"the scorer finds value {value}"
-            if weight > instance.capacity:
-                yield f"the scorer finds weight {weight}"
-        elif self.options.trace:
-            yield "no selection was found"
-        for name, value in self.known_values():
-            if value < outcome.value or (value > outcome.value and outcome.optimal):
-                yield f"{name} {'finds' if name != 'the file' else 'says'} value {value}"
-
-    def known_values(self) -> list[tuple[str, int]]:
-        """Who knows the largest value without the search, and what it is."""
-        peer = self.peer
-        known = [
-            ("the file", self.instance.optimum),
-            ("NumPy", self.counted_again),
-            (peer.name if peer else "", peer.value if peer and peer.proved else None),
-        ]
-        return [(name, value) for name, value in known if value is not None]
-
-    @property
-    def confirmed_by(self) -> list[str]:
-        """Who knows the largest value, in words."""
-        return [name for name, _ in self.known_values()]
-
-    # --- results ---
-
-    def show(self, outcome: Any, times: Times, scored: bool) -> None:
-        """One line on standard output."""
-        self.seconds.append(times.running_s)
-        self.value = outcome.value
-        packed = ""
-        if outcome.chosen is not None:
-            packed = f"weight {outcome.weight} of {self.instance.capacity}, {int(outcome.chosen.sum())} items, "
-        if self.bounded:
-            work = f"{outcome.nodes:,} nodes, {rate(outcome.nodes, times.running_s):,.0f} nodes/s, "
-        else:
-            work = f"{outcome.cells:,} cells, {rate(outcome.cells, times.running_s):,.0f} cells/s, "
-            work += f"{outcome.streamed_bytes:,} bytes streamed, " if self.options.trace else ""
-        found = f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}"
-        print(
-            f"{self.instance.name}: {found}, {packed}{work}"
-            f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}), {self.hashed(outcome.digest)}, {self.verdict}",
-            flush=True,
-        )
-
-    def show_peer(self, peer: Peer) -> None:
-        """Two lines on standard output, or why there is one."""
-        if peer.value is None or not self.seconds:
-            print(f"{peer.name}: {peer.trouble or 'nothing to compare with: all repetitions are recorded'}", flush=True)
-            return
-        own_s = statistics.median(self.seconds)
-        proved = "" if peer.proved else " (not proved within its time)"
-        print(f"{peer.name} {peer.version}: value {peer.value}{proved}, {peer.solve_s:.6f} s on one core")
-        print(f"this search: value {self.value}, {own_s:.6f} s, {peer.solve_s / own_s:.2f} times as fast", flush=True)
-
-    def save(self, solution: Any) -> None:
-        """The selection as --output says."""
-        if self.options.output is not None and solution is not None:
-            path = self.options.output
-            with writing(path), open(path, "w", encoding="ascii") as file:
-                file.writelines(f"{item}\n" for item in solution.nonzero()[0].tolist())
-
-    def result(self, outcome: Any, times: Times) -> dict[str, Any]:
-        """See `Repetitions`; the cells are those of the whole table, also those that nobody needed."""
-        return {
-            "best_cost": outcome.value,
-            "best_index": 0,
-            "evaluations": outcome.cells,
-            "trajectory_hash": f"{outcome.digest:016x}",
-            "details": {
-                "optimum": self.instance.optimum,
-                "instance_source": self.instance.source,
-                "evaluations_per_step": "cells of the table, one for an item and a capacity; none with bb",
-                "items": self.instance.n,
-                "capacity": self.instance.capacity,
-                "weight": outcome.weight,
-                "items_taken": None if outcome.chosen is None else int(outcome.chosen.sum()),
-                "proved": outcome.optimal,
-                "method": "branch and bound" if self.bounded else self.options.tiling,
-                "cells": outcome.cells,
-                "cells_per_second": rate(outcome.cells, times.running_s),
-                "nodes": outcome.nodes,
-                "solve_s": times.running_s,
-                "streamed_bytes": outcome.streamed_bytes,
-                "value_confirmed_by": self.confirmed_by,
-            }
-            | ({} if self.peer is None else {"peers": [self.peer._asdict()]})
-            | self.profile,
-        }
+            yield Opinion("the scorer")
+    elif options.trace:
+        yield Opinion("the scorer", "no selection was found")
+    if instance.optimum is not None:
+        yield Opinion("the file", unlike(outcome, instance.optimum, "the file says"))
+    if options.verify or instance.n * (instance.capacity + 1) <= COUNTED_AGAIN:
+        yield Opinion("NumPy", unlike(outcome, run.once("again", instance.best_value), "NumPy finds"))
 
 
-def items_shown(advance: Advance, row: int) -> Callable[[int, int], None]:
-    """What tells a bar of items how many are done, and how fast the ``row`` cells of each come."""
-    began = time.perf_counter()
-    told = 0
-
-    def report(done: int, items: int) -> None:
-        nonlocal told
-        advance(max(0, done - told), f"{rate(done * row, time.perf_counter() - began):,.0f} cells/s")
-        told = max(told, done)
-
-    return report
+def unlike(outcome: Any, best: int, who: str) -> str | None:
+    """An objection where the largest value is another one; an incumbent may be smaller."""
+    wrong = best < outcome.value or (best > outcome.value and outcome.optimal)
+    return f"{who} value {best}" if wrong else None
 
 
-def nodes_shown(advance: Advance) -> Callable[[int, int], None]:
-    """What tells a bar of nodes how fast they come, and the incumbent."""
-    began = time.perf_counter()
-    told = 0
-
-    def report(nodes: int, incumbent: int) -> None:
-        nonlocal told
-        advance(nodes - told, f"{rate(nodes, time.perf_counter() - began):,.0f} nodes/s, incumbent {incumbent}")
-        told = nodes
-
-    return report
+def save(run: Run[KnapsackOptions], chosen: Any) -> None:
+    """The selection as --output says."""
+    path = run.options.output
+    if path is not None and chosen is not None:
+        with writing(path), open(path, "w", encoding="ascii") as file:
+            file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
 
 
-def rate(units: int, seconds: float) -> float:
-    """Units per second; 0 where the clock saw no time pass."""
-    return units / seconds if seconds > 0 else 0.0
-
+KNAPSACK = Workload(
+    "knapsack",
+    "the 0-1 knapsack problem, by dynamic programming",
+    KnapsackOptions,
+    unit="cells",
+    hash_covers="answer",
+    doing="items",
+    load=load,
+    search=search,
+    once=once,
+    result=result,
+    judges=judges,
+    standard=("--items", "1000", "--capacity", "1000000"),
+    steps=lambda run: None if run.options.bounded else len(run.search.items),
+    work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),
+    ways=ways,
+    save=save,
+    details=lambda task, ranks, argv: profiled(task, ranks, argv, "knapsack", sized=task.options.sized),
+    on_one_core=lambda options: options.bounded,
+)
+main = driver(KNAPSACK, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

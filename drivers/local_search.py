@@ -1,150 +1,113 @@
-"""What the drivers of `luong2013`'s four problems share: a search made from options, and its repetitions."""
+"""What the drivers of `luong2013`'s four problems share: a declaration of local search on a problem."""
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from drivers.forecast import Work
-from drivers.options import AT_HAND, add_common_options, agreed_ranks
-from drivers.outputs import OutputFile, require_places, writing
-from drivers.repetitions import Repetitions, Times, chosen_device, prepared
-from drivers.search_options import (
-    add_algorithm_options,
-    add_experiment_options,
-    add_parallel_options,
-    add_search_options,
-    add_stop_options,
-    chosen_algorithm,
-    chosen_stop,
-    chosen_tuner,
-    keep_shape,
-    settle,
-)
+from drivers.outputs import writing
+from drivers.search_options import SearchOptions
+from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
 
-class Workload(NamedTuple):
-    """What one driver runs.
+def local_search(
+    name: str,
+    title: str,
+    options: type[SearchOptions],
+    *,
+    load: Callable[[Any], tuple[Any, str]],
+    chosen: str | None,
+    standard: tuple[str, ...],
+    shown: Callable[[int], str] = str,
+    best_known: str = "optimum",
+    save: Callable[[Run[Any], Any], None] = lambda run, solution: None,
+    speed: Callable[[Any], float] = lambda problem: 1e8,
+) -> Workload[SearchOptions]:
+    """Declare local search on a problem.
 
-    Attributes
+    Parameters
     ----------
-    name : str
-        Of the driver and in records.
-    load : callable
-        From options to the problem and, in words, where its instance came from; imports what it needs.
-    instance : str or None
-        What runs without options; None: `load` chooses.
-    generator : str
-        An instance that needs no file, for the help.
-    algorithm, neighbourhood : str
-        What runs without options.
-    add_options : callable, optional
-        Adds the problem's own options to a parser's group.
-    parameters : tuple of str
-        Those among them that decide the work.
-    save : callable, optional
-        From options, problem and best solution: writes the files that those options ask for.
-    shown : callable
+    name, title, options, standard
+        See `Workload`.
+    load
+        From options to the problem (a `core.problems.problem.Problem`) and, in words, where its instance came from.
+    chosen
+        The instance that runs without options; None: `load` chooses.
+    shown
         From a cost to text.
-    optimum : str
-        What a problem's ``optimum`` is called.
-    speed : callable
+    best_known
+        What the problem's ``optimum`` is called.
+    save
+        Writes the problem's own files of the best solution.
+    speed
         From a problem to the neighbours that a core usually evaluates in a second.
 
     """
 
-    name: str
-    load: Callable[[argparse.Namespace], tuple[Any, str]]
-    instance: str | None
-    generator: str
-    algorithm: str
-    neighbourhood: str
-    add_options: Callable[[Any], None] | None = None
-    parameters: tuple[str, ...] = ()
-    save: Callable[[argparse.Namespace, Any, Any], None] | None = None
-    shown: Callable[[int], str] = str
-    optimum: str = "optimum"
-    speed: Callable[[Any], float] = lambda problem: 1e8
+    def loaded(options: SearchOptions, ranks: int) -> Task:
+        settled = options.settled(chosen, ranks)
+        settled.chosen_algorithm()
+        settled.chosen_stop().check()
+        if settled.record and settled.seconds is not None and settled.repeats > 1:
+            from core.errors import UserError
 
+            raise UserError(
+                f"--record with --seconds and --repeats {settled.repeats}: the clock ends every repetition elsewhere, "
+                "and those of a record do equal work; expected --iterations, --target or --patience instead of "
+                "--seconds"
+            )
+        return Task(settled, *load(settled))
 
-def run(workload: Workload, description: str | None, argv: Sequence[str] | None) -> int:
-    """Run a driver; returns the exit code."""
-    options = parse(workload, description, argv)
-    from drivers.automatic import gpus_here
+    def saved(run: Run[SearchOptions], solution: Any) -> None:
+        path = run.options.solution
+        if path:
+            with writing(path), open(path, "w", encoding="ascii") as file:
+                file.writelines(f"{element}\n" for element in solution.tolist())
+        save(run, solution)
 
-    ranks = agreed_ranks(f"python -m drivers.{workload.name}", options)
-    settle(options, workload.instance, ranks.size)
-    work: Any = load(workload, options) if ranks.rank == 0 else None
-    problem, source = ranks.bcast(work)
-    gpus = gpus_here() if options.backend == "auto" else 0
-    leads = ranks.local_rank in (0, gpus)
-    search = prepared(ranks, lambda known: build(options, ranks, problem, gpus, known), leads)
-    try:
-        searches = Searches(workload, options, ranks, problem, source, search)
-        if ranks.rank == 0:
-            searches.show_search()
-        return searches.repeat()
-    finally:
-        search.backend.close()
+    def work(run: Run[SearchOptions]) -> Work | None:
+        """All neighbours in all iterations, which another stop criterion may cut short; None where the clock does."""
+        if run.options.iterations is None or run.options.seconds is not None:
+            return None
+        count = run.search.walks * run.options.iterations * max(run.search.sizes)
+        return Work(count, "neighbours", speed(run.problem), at_most=True)
 
+    def result(run: Run[SearchOptions], outcome: Any) -> Result:
+        return found(run, outcome, f"best cost {shown(outcome.cost)}{gap(outcome.cost, run.problem.optimum, best_known)}")
 
-def parse(workload: Workload, description: str | None, argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    from cluster.command_line import RankParser
-
-    parser = RankParser(
-        prog=f"python -m drivers.{workload.name}",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    return Workload(
+        name,
+        title,
+        options,
+        unit="neighbours",
+        hash_covers="moves",
+        doing="searching",
+        load=loaded,
+        search=search,
+        once=once,
+        result=result,
+        judges=judges,
+        standard=standard,
+        steps=lambda run: run.options.iterations,
+        work=work,
+        parameters=parameters,
+        ways=lambda run: run.search.ways,
+        headline=headline,
+        save=saved,
     )
-    add_common_options(parser, backend="auto", generator=workload.generator, chosen=workload.instance or AT_HAND)
-    add_search_options(parser, workload.algorithm, workload.neighbourhood)
-    add_algorithm_options(parser)
-    add_stop_options(parser)
-    add_parallel_options(parser)
-    add_experiment_options(parser)
-    results = parser.add_argument_group("results and problem")
-    results.add_argument(
-        "--solution", type=OutputFile, metavar="FILE", help="save the best solution, a number per line"
-    )
-    if workload.add_options:
-        workload.add_options(results)
-    return parser.parse_args(argv)
 
 
-# --- from options to a search ---
-
-
-def load(workload: Workload, options: argparse.Namespace) -> tuple[Any, str]:
-    """The problem, after a look at the options that fit no problem, and where its instance came from."""
-    require_places(options)
-    chosen_algorithm(options)
-    chosen_stop(options).check()
-    if options.record and options.seconds is not None and options.repeats > 1:
-        from core.errors import UserError
-
-        raise UserError(
-            f"--record with --seconds and --repeats {options.repeats}: the clock ends every repetition elsewhere, and "
-            "those of a record do equal work; expected --iterations, --target or --patience instead of --seconds"
-        )
-    return workload.load(options)
-
-
-def build(options: argparse.Namespace, ranks: Any, problem: Any, gpus: int, known: dict[str, str]) -> Any:
-    """The search on this rank's device, compiled and warm, without a word to other ranks."""
-    from cluster.timed import Rehearsal, Timed
+def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
+    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+    from cluster.timed import Rehearsal
     from core.search.local_search import LocalSearch
-    from drivers.automatic import automatic_device
 
-    backend = automatic_device(options, ranks, gpus) if options.backend == "auto" else chosen_device(options, ranks)
-    backend.known = dict(known)
-    search = LocalSearch(
+    made = LocalSearch(
         backend,
         Rehearsal(ranks),
         problem,
-        chosen_algorithm(options),
+        options.chosen_algorithm(),
         options.neighbourhood.split(","),
         evaluation=options.evaluation,
         level=options.level,
@@ -156,153 +119,93 @@ def build(options: argparse.Namespace, ranks: Any, problem: Any, gpus: int, know
         tune=chosen_tuner(options, backend),
         tables=options.tables,
     )
-    search.warm_up()
-    search.communicator = Timed(ranks)
-    return search
+    made.warm_up()
+    made.communicator = ranks
+    return made
 
 
-# --- running ---
+def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, int], Any] | None:
+    """What tries shapes of launches on this device, if anything shall; it knows what an earlier run has found."""
+    if options.threads == "fixed":
+        return None
+    from backends.tuning import Key, Tuner, remembered
+
+    def tune(kernel: Any, solution_size: int, neighbourhood_size: int) -> Tuner:
+        known = remembered(Key.of(backend, kernel, solution_size, neighbourhood_size))
+        return Tuner(backend.capabilities, solution_size, neighbourhood_size, known=known)
+
+    return tune
 
 
-class Searches(Repetitions):
-    """Repetitions of one search."""
+def keep_shape(search: Any) -> None:
+    """Remember the shape that a search's tuner has found, if it had one and is done."""
+    if search.tuner is None or not search.tuner.done:
+        return
+    from backends.tuning import Key, remember
 
-    hash_covers = "moves"
-    doing = "searching"
+    key = Key.of(search.backend, search.kernels.scan, search.problem.encoding.n, max(search.sizes))
+    remember(key, search.tuner.best)
 
-    def __init__(
-        self, workload: Workload, options: argparse.Namespace, ranks: Any, problem: Any, source: str, search: Any
-    ) -> None:
-        super().__init__(options, ranks, problem, search)
-        self.described = workload
-        self.workload = workload.name
-        self.source = source
-        self.stop = chosen_stop(options)
-        self.talking: list[float] = []
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """See `Repetitions`."""
-        from core.search.local_search import Stop
+def once(run: Run[SearchOptions], advance: Any) -> Any:
+    """Search once; what the search's own scorer contradicts is an outcome too, which the judges see again."""
+    from core.search.local_search import Unconfirmed
 
-        limits = {name: value for name, value in self.stop._asdict().items() if value != Stop._field_defaults[name]}
-        own = {name: getattr(self.options, name) for name in self.described.parameters}
-        return {**self.search.parameters, **limits, **own}
+    try:
+        outcome = run.search.run(run.options.chosen_stop(), advance=advance)
+    except Unconfirmed as error:
+        outcome = error.outcome
+    keep_shape(run.search)
+    return outcome
 
-    @property
-    def ways(self) -> dict[str, Any]:
-        """See `Repetitions`."""
-        return {**self.search.ways, "threads": self.options.threads}
 
-    @property
-    def units(self) -> int | None:
-        """Iterations of a walk."""
-        return self.options.iterations
+def parameters(run: Run[SearchOptions]) -> dict[str, Any]:
+    """What the search says of itself, and the stop criteria."""
+    stop = run.options.chosen_stop()
+    limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
+    return {**run.search.parameters, **limits}
 
-    @property
-    def work(self) -> Work | None:
-        """All neighbours in all iterations, which another stop criterion may cut short; None where the clock does."""
-        if self.options.iterations is None or self.options.seconds is not None:
-            return None
-        count = self.search.walks * self.options.iterations * max(self.search.sizes)
-        return Work(count, "neighbours", self.described.speed(self.instance), at_most=True)
 
-    def run(self, advance: Callable[[int], None] | None) -> Any:
-        """Search once, and find out which part of its time each rank spent in communication."""
-        from core.search.local_search import Unconfirmed
+def found(run: Run[SearchOptions], outcome: Any, words: str) -> Result:
+    """The best solution of all walks."""
+    search = run.search
+    return Result(
+        outcome.cost,
+        outcome.evaluations,
+        outcome.digest,
+        f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations",
+        outcome.solution,
+        index=outcome.walk,
+        details={
+            "size": run.problem.encoding.n,
+            "optimum": run.problem.optimum,
+            "scorer_tolerance": run.problem.tolerance(),
+            "neighbours": search.sizes,
+            "evaluations_per_step": "the neighbours that a sequential search looks at",
+            "iterations": outcome.iterations,
+            "found_at": outcome.found_at,
+            "teams": search.walk_teams if search.in_one_team else search.teams,
+            "team_size": search.team_size,
+            "step_team_size": search.step_size,
+        },
+    )
 
-        communicator = self.search.communicator
-        communicator.reset()
-        began = time.perf_counter()
-        try:
-            outcome = self.search.run(self.stop, advance=advance)
-        except Unconfirmed as error:
-            outcome = error.outcome  # `check` scores it again, and the run says so
-        share = communicator.seconds / (time.perf_counter() - began) if self.ranks.size > 1 else 0.0
-        self.talking = self.ranks.gather(share) or []
-        keep_shape(self.search)
-        return outcome
 
-    def check(self, outcome: Any) -> tuple[Any, bool]:
-        """Score the best solution from scratch."""
-        difference = self.instance.cost(outcome.solution) - outcome.cost
-        return outcome.solution, abs(difference) <= self.instance.tolerance()
+def judges(run: Run[SearchOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
+    """The problem's scorer."""
+    scored = run.problem.cost(outcome.solution)
+    right = abs(scored - outcome.cost) <= run.problem.tolerance()
+    yield Opinion("the scorer", None if right else f"the scorer finds cost {scored}")
 
-    @property
-    def talking_share(self) -> float:
-        """Mean over ranks of the part of its time that a rank spent in communication, waiting included."""
-        return sum(self.talking) / len(self.talking)
 
-    # --- results ---
-
-    def show_search(self) -> None:
-        """One line on standard output: what runs, and on what."""
-        search, ranks = self.search, self.ranks
-        moves = ", ".join(
-            f"{one.name} ({size} neighbours)" for one, size in zip(search.neighbourhoods, search.sizes, strict=True)
-        )
-        walks = f", {search.walks} walks" if search.walks > 1 else ""
-        where = f"{search.backend.name} ({search.backend.device.name})"
-        print(
-            f"{self.instance.name}: {search.algorithm.name}, {moves}{walks}, evaluation {search.evaluation_name}, on "
-            + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where),
-            flush=True,
-        )
-
-    def show(self, outcome: Any, times: Times, scored: bool) -> None:
-        """One line on standard output."""
-        host_s = max(0.0, times.running_s - times.transfer_s - times.kernel_s)
-        print(
-            f"{self.instance.name}: best cost {self.described.shown(outcome.cost)}{self.gap(outcome.cost)} "
-            f"in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations, "
-            f"{times.running_s:.3f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.3f}, "
-            f"kernel {times.kernel_s:.3f}, host {host_s:.3f}; {100 * self.talking_share:.1f} % in communication), "
-            f"{outcome.evaluations / times.running_s / 1e6:.3f} M evaluations/s, {self.hashed(outcome.digest)}, "
-            + ("confirmed by the scorer" if scored else "NOT CONFIRMED by the scorer"),
-            flush=True,
-        )
-
-    def gap(self, cost: int) -> str:
-        """How far a cost is from the optimum or the best known value, in brackets."""
-        best, name = self.instance.optimum, self.described.optimum
-        if best is None:
-            return ""
-        if cost == best:
-            return f" (the {name})"
-        if best == 0:
-            return f" (the {name} is 0)"
-        return f" ({100 * (cost - best) / abs(best):.2f} % {'above' if cost > best else 'below'} the {name} {best})"
-
-    def save(self, solution: Any) -> None:
-        """The best solution as --solution and the problem's own options say."""
-        if self.options.solution:
-            path = self.options.solution
-            with writing(path), open(path, "w", encoding="ascii") as file:
-                file.writelines(f"{element}\n" for element in solution.tolist())
-        if self.described.save:
-            self.described.save(self.options, self.instance, solution)
-
-    def result(self, outcome: Any, times: Times) -> dict[str, Any]:
-        """See `Repetitions`."""
-        search = self.search
-        return {
-            "best_cost": outcome.cost,
-            "best_index": outcome.walk,
-            "evaluations": outcome.evaluations,
-            "trajectory_hash": f"{outcome.digest:016x}",
-            "details": {
-                "size": self.instance.encoding.n,
-                "optimum": self.instance.optimum,
-                "instance_source": self.source,
-                "scorer_tolerance": self.instance.tolerance(),
-                "neighbours": search.sizes,
-                "evaluations_per_step": "the neighbours that a sequential search looks at",
-                "evaluations_per_second": outcome.evaluations / times.running_s,
-                "communication_share": self.talking_share,
-                "iterations": outcome.iterations,
-                "found_at": outcome.found_at,
-                "teams": search.walk_teams if search.in_one_team else search.teams,
-                "team_size": search.team_size,
-                "step_team_size": search.step_size,
-            },
-        }
+def headline(run: Run[SearchOptions]) -> str:
+    """What runs, and on what."""
+    search, ranks = run.search, run.ranks
+    moves = ", ".join(
+        f"{one.name} ({size} neighbours)" for one, size in zip(search.neighbourhoods, search.sizes, strict=True)
+    )
+    walks = f", {search.walks} walks" if search.walks > 1 else ""
+    where = f"{search.backend.name} ({search.backend.device.name})"
+    return f"{run.problem.name}: {search.algorithm.name}, {moves}{walks}, evaluation {search.evaluation_name}, on " + (
+        f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where
+    )

@@ -1,47 +1,113 @@
-"""What the drivers of all workloads share: their common options, exit codes and the wording of errors.
+"""How a program declares its options: one line each, from which the command line, its help and its values are made.
 
-Imports little on purpose: 64 ranks may start this at once on two cores.
+An `Options` is a frozen dataclass, so that the rest of the program reads typed values and nobody changes them on the
+way. Imports little on purpose: 64 ranks may start this at once on two cores.
 """
 
 from __future__ import annotations
 
 import argparse
-import errno
-import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from cluster import abort, launcher
-from core.standard_output import LostOutputError, watched
 from drivers.outputs import OutputFile
 
-if TYPE_CHECKING:
-    from cluster import Communicator
-
-DONE = 0
-FAILED = abort.FAILED
-NO_ROOM_TO_LOAD = "failed to map segment from shared object"
-LESS_MEMORY = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
 UNIFORM = "uniform:100:seed=1"
 AT_HAND = "chosen by what is at hand"
-HOUSE = ("core", "backends", "cluster", "reports", "drivers")
-"""The packages of the suite."""
+
+Decides = Literal["work", "way", "place", "nothing"]
+"""What an option decides.
+
+work
+    What is computed: runs are compared only where these are equal.
+way
+    How it is computed, and so the speed alone: equal work has equal hashes whatever these are.
+place
+    Where a rank works and what it shows; the ranks of a job may differ in it.
+nothing
+    Checks, files and how often.
+"""
+
+
+class Group(NamedTuple):
+    """Options that stand together in the help."""
+
+    title: str
+    description: str | None = None
+
+
+COMMON = Group("options")
+RESULTS = Group("results")
+
+
+class Declared(NamedTuple):
+    """How one option reads on the command line; its name, type and default are those of its field."""
+
+    help: str
+    read: Callable[[str], Any] | type[bool]
+    metavar: str | tuple[str, ...] | None
+    choices: tuple[str, ...] | None
+    group: Group
+    decides: Decides
+    spelled: str | None
+    nargs: int | str | None
+
+
+def option(
+    default: Any,
+    help: str,
+    read: Callable[[str], Any] | type[bool] = str,
+    metavar: str | tuple[str, ...] | None = None,
+    *,
+    group: Group = COMMON,
+    decides: Decides = "nothing",
+    choices: Sequence[str] | None = None,
+    spelled: str | None = None,
+    nargs: int | str | None = None,
+) -> Any:
+    """Declare one option: the default of a field of an `Options`.
+
+    Parameters
+    ----------
+    default
+        Its value where it is not given; ``%(default)s`` in the help stands for it.
+    help
+        What it does.
+    read
+        From text to value; raises `argparse.ArgumentTypeError`. `bool`: a flag, with a ``--no-`` form unless its
+        default is False.
+    metavar
+        What stands for the value in the help.
+    group
+        Where it stands in the help.
+    decides
+        See `Decides`.
+    choices
+        The texts that it takes.
+    spelled
+        Its name on the command line where that is not the field's; without dashes it is a positional argument.
+    nargs
+        How many values it takes, as `argparse` counts.
+
+    """
+    declared = Declared(help, read, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs)
+    return field(default=default, metadata={"option": declared})
 
 
 def positive(text: str) -> int:
-    """Read an integer of at least 1, as an `argparse` type."""
+    """Read an integer of at least 1."""
     return _integer(text, 1)
 
 
 def natural(text: str) -> int:
-    """Read an integer of at least 0, as an `argparse` type."""
+    """Read an integer of at least 0."""
     return _integer(text, 0)
 
 
 def number(text: str) -> float:
-    """Read a finite number of at least 0, as an `argparse` type."""
+    """Read a finite number of at least 0."""
     try:
         value = float(text)
     except ValueError:
@@ -51,190 +117,106 @@ def number(text: str) -> float:
     return value
 
 
-def add_work_options(
-    parser: argparse.ArgumentParser, *, repeats: int = 1, generator: str = UNIFORM, chosen: str = AT_HAND
-) -> None:
-    """Add `--instance --data --seed --repeats`: what is computed, and how often.
+def folder(text: str) -> str:
+    """Read the name of a folder in which files can be made."""
+    if not os.path.isdir(text) or not os.access(text, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"expected a folder in which files can be made, found {text!r}")
+    return text
 
-    The help names a `generator` of instances, and the instance that is `chosen` without the option.
-    """
-    parser.add_argument(
-        "--instance",
+
+def instance_option(generator: str = UNIFORM, chosen: str = AT_HAND) -> Any:
+    """Declare `--instance`; the help names a generator of instances, and what is chosen without the option."""
+    return option(
+        None,
+        f"a file, the name of a known instance, or a generator such as {generator} (default: {chosen})",
         metavar="NAME",
-        help=f"a file, the name of a known instance, or a generator such as {generator} (default: {chosen})",
     )
-    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
-    parser.add_argument(
-        "--repeats", type=positive, default=repeats, metavar="R", help="repetitions to time (%(default)s)"
-    )
-    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="seed of the run (%(default)s)")
 
 
-def add_common_options(
-    parser: argparse.ArgumentParser,
-    *,
-    backend: str = "cpu",
-    repeats: int = 1,
-    generator: str = UNIFORM,
-    chosen: str = AT_HAND,
-) -> None:
-    """Add the options that the drivers of all workloads share.
-
-    `--instance --data --repeats --seed --backend --device --record --progress/--no-progress`;
-    `options.progress` is None when neither of the last two is given, which means: only on a terminal.
-    """
-    add_work_options(parser, repeats=repeats, generator=generator, chosen=chosen)
-    automatic = "auto (the fastest here), " if backend == "auto" else ""
-    parser.add_argument(
-        "--backend",
-        default=backend,
-        metavar="B",
-        help=f"where kernels run: {automatic}cpu, threads, joblib, cuda, opencl or python (%(default)s); "
+def backend_option(default: str) -> Any:
+    """Declare `--backend` with its default."""
+    automatic = "auto (the fastest here), " if default == "auto" else ""
+    return option(
+        default,
+        f"where kernels run: {automatic}cpu, threads, joblib, cuda, opencl or python (%(default)s); "
         "`python -m backends` lists what is usable here",
-    )
-    parser.add_argument("--device", default="0", metavar="D", help="which device of the backend (%(default)s)")
-    parser.add_argument(
-        "--record",
-        type=OutputFile,
-        metavar="FILE",
-        help="append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
-    )
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="show a progress bar (default: only on a terminal)",
+        metavar="B",
+        decides="place",
     )
 
 
-MAY_DIFFER = ("backend", "device", "progress", "data", "spill")
-"""Options that say where a rank works and what it shows, not what it computes."""
-SPELLED = {"kind": "--class", "strings": "FILE"}
-"""Options whose name is not that of their value in the program."""
+@dataclass(frozen=True)
+class Options:
+    """What all workloads understand."""
+
+    instance: str | None = instance_option()
+    data: str | None = option(
+        None, "folder with instance files, searched by name first", metavar="DIR", decides="place"
+    )
+    repeats: int = option(1, "repetitions to time (%(default)s)", positive, "R")
+    seed: int = option(0, "seed of the run (%(default)s)", natural, "S")
+    backend: str = backend_option("auto")
+    device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
+    record: OutputFile | None = option(
+        None,
+        "append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
+        OutputFile,
+        "FILE",
+    )
+    progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
+
+    @classmethod
+    def declared(cls) -> Iterator[tuple[Field[Any], Declared]]:
+        """All options with their declarations, in their order."""
+        for one in fields(cls):
+            yield one, one.metadata["option"]
+
+    def deciding(self, decides: Decides) -> dict[str, Any]:
+        """Names and values of the options that decide the work, the way or the place."""
+        return {one.name: getattr(self, one.name) for one, declared in self.declared() if declared.decides == decides}
 
 
-def agreed_ranks(program: str, options: argparse.Namespace) -> Communicator:
-    """This process's communicator, once all ranks know that they were started alike.
-
-    An instance need not be compared: every driver loads it on rank 0 and hands it to the others.
-
-    Parameters
-    ----------
-    program
-        As the driver's parser names it.
-    options
-        What the parser returned, before anything was filled in.
-
-    Raises
-    ------
-    UserError
-        The ranks run different programs, or the same with different options or sources.
-
-    """
-    from cluster import agree, communicator
-
-    ranks = communicator()
-    if ranks.size > 1:
-        given = {
-            SPELLED.get(name, "--" + name.replace("_", "-")): "not given" if value is None else str(value)
-            for name, value in vars(options).items()
-            if name not in MAY_DIFFER
-        }
-        agree(ranks, {"program": program, "--help": "not given", **given, "the suite's sources": sources_digest()})
-    return ranks
+AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
-def sources_digest() -> str:
-    """A short hash over the sources of the suite that this process runs."""
-    import hashlib
-    from pathlib import Path
-
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(path for package in HOUSE for path in (root / package).rglob("*.py")):
-        digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
+def at_place_of(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
+    """The first rank's options with what this rank was told of its own place."""
+    return replace(settled, **own.deciding("place"))
 
 
-def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
-    """Call a driver and turn how it ends into an exit code.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the command line's arguments; returns an exit code, or None for 0.
-    argv : sequence of str, optional
-        None means `sys.argv`.
-
-    Returns
-    -------
-    int
-        0 done; 1 a result that was contradicted, or a fault of ours with its traceback; 2 a mistake of the user, which
-        includes asking for more memory than there is, printed as one line (`core.errors.UserError`, and every
-        exception that carries an ``exit_code``); 130 interrupted; 141 nobody reads standard output any more. Over
-        several MPI ranks a failing rank ends the whole job with that code instead of returning.
-    """
-    try:
-        with watched(), warnings_in_one_line():
-            return function(argv) or DONE
-    except SystemExit as stop:
-        if stop.code:
-            abort.end_job(stop.code if isinstance(stop.code, int) else FAILED)
-        raise
-    except BaseException as error:
-        code = reported(error)
-    abort.end_job(code)
-    return code
+def spelled(one: Field[Any]) -> str:
+    """How an option is written on the command line."""
+    declared: Declared = one.metadata["option"]
+    return declared.spelled or "--" + one.name.replace("_", "-")
 
 
-@contextmanager
-def warnings_in_one_line() -> Iterator[None]:
-    """Print the suite's own warnings without the line of source that gave them, on rank 0 alone."""
-    others = warnings.showwarning
-
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if not issubclass(category, UserWarning):
-            others(message, category, *place, **more)
-        elif launcher.rank() == 0:
-            print(f"note: {message}", file=sys.stderr)
-
-    warnings.showwarning = show
-    try:
-        yield
-    finally:
-        warnings.showwarning = others
+def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out: Sequence[str] = ()) -> None:
+    """Add all options of a kind to a parser, group by group, but those that are left out by name."""
+    groups: dict[Group, Any] = {COMMON: parser}
+    for one, declared in kind.declared():
+        if one.name in leave_out:
+            continue
+        if declared.group not in groups:
+            groups[declared.group] = parser.add_argument_group(declared.group.title, declared.group.description)
+        _add(groups[declared.group], one, declared)
 
 
-def reported(error: BaseException) -> int:
-    """Say what ended a driver, in as many words as it deserves; returns the exit code."""
-    if isinstance(error, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        return abort.INTERRUPTED
-    if isinstance(error, LostOutputError):
-        return error.tell()
-    code = getattr(error, "exit_code", None)
-    if code in (FAILED, abort.USER_MISTAKE):
-        abort.report_mistake(error)
-        return int(code)
-    refused = refused_memory(error)
-    if refused is not None:
-        asked = f": {refused}" if str(refused) else ""
-        abort.report_mistake(f"out of memory{asked}; {LESS_MEMORY}")
-        return abort.USER_MISTAKE
-    # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
-    sys.excepthook(type(error), error, error.__traceback__)
-    return FAILED
+def parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions:
+    """The options of a kind from what a parser found; what it was not asked for has its default."""
+    return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
 
 
-def refused_memory(error: BaseException | None) -> BaseException | None:
-    """The error that tells which memory was refused, to us or to the loader of a library; None if none was."""
-    if isinstance(error, MemoryError):
-        return error
-    if not isinstance(error, (OSError, ImportError)):
-        return None
-    if getattr(error, "errno", None) == errno.ENOMEM or NO_ROOM_TO_LOAD in str(error):
-        return error
-    return refused_memory(error.__cause__ or error.__context__)
+def _add(group: argparse._ActionsContainer, one: Field[Any], declared: Declared) -> None:
+    flag = spelled(one)
+    how: dict[str, Any] = {"help": declared.help, "default": one.default}
+    if declared.read is bool:
+        how["action"] = "store_true" if one.default is False else argparse.BooleanOptionalAction
+    else:
+        how |= {"type": declared.read, "metavar": declared.metavar, "choices": declared.choices}
+        how["nargs"] = declared.nargs
+    if flag.startswith("-"):
+        how["dest"] = one.name
+    group.add_argument(flag, **how)
 
 
 def _integer(text: str, least: int) -> int:

@@ -5,38 +5,45 @@ python -m drivers.ppp --instance 73-73:seed=5 --target 0         until the secre
 mpirun -n 64 python -m drivers.ppp                               the first one's work shared by 64 ranks
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from drivers.local_search import Workload, run
-from drivers.options import run_driver
+from drivers.command import driver
+from drivers.endings import run_driver
+from drivers.local_search import local_search
+from drivers.options import instance_option
+from drivers.search_options import SearchOptions, neighbourhood_option
+
+CHOSEN = "73-73"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    workload = Workload(
-        "ppp",
-        load,
-        instance="73-73",
-        generator="101-117:seed=5",
-        algorithm="tabu",
-        neighbourhood="flip2",
-        speed=lambda problem: 1e7,
-    )
-    return run(workload, __doc__, argv)
+@dataclass(frozen=True)
+class PppOptions(SearchOptions):
+    """What local search for the permuted perceptron problem understands."""
+
+    instance: str | None = instance_option("101-117:seed=5", CHOSEN)
+    neighbourhood: str = neighbourhood_option("flip2")
 
 
-def load(options: argparse.Namespace) -> tuple[Any, str]:
+def load(options: PppOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.ppp import Ppp
 
     problem = Ppp.load(options.instance, options.data)
     return problem, problem.instance.source
 
+
+PPP = local_search(
+    "ppp",
+    "local search for the permuted perceptron problem",
+    PppOptions,
+    load=load,
+    chosen=CHOSEN,
+    standard=("--iterations", "5000"),
+    speed=lambda problem: 1e7,
+)
+main = driver(PPP, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

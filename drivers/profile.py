@@ -3,8 +3,7 @@
 The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
 gld_efficiency, warp_execution_efficiency and ipc; the last is a multiprocessor's, as nvprof's was.
 
-A driver adds the option (`add_profile_option`), calls `detail` before its repetitions, and adds what that returns to
-the details of its records.
+What `profiled` returns is a part of the details of a run's records.
 """
 
 from __future__ import annotations
@@ -65,24 +64,6 @@ class KernelProfile(NamedTuple):
 
 class ProfileError(Exception):
     """There is no profile; says why."""
-
-
-def add_profile_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--profile`."""
-    parser.add_argument(
-        "--profile",
-        action="store_true",
-        help="first run this once under Nsight Compute on CUDA, at the paper's size if no other is given, and show "
-        "global load efficiency, warp execution efficiency and instructions per clock of kernels beside the paper's",
-    )
-
-
-def detail(options: argparse.Namespace, ranks: Any, workload: str, argv: Sequence[str] | None, sized: bool) -> Any:
-    """What a record's details have of a profile: nothing unless ``--profile`` asks and there is one."""
-    found = None
-    if options.profile and ranks.rank == 0:
-        found = profiled(workload, argv, backend=options.backend, ranks=ranks.size, sized=sized)
-    return {} if found is None else {"profile": found}
 
 
 def profiled(

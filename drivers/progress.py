@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -101,3 +103,40 @@ def progress(total: int | None, description: str, wanted: bool | None = None, ra
     columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
     console = Console(stderr=True, force_terminal=True if wanted else None)
     return Bar(total, description, RichProgress(*columns, console=console))
+
+
+def counted(advance: Advance, unit: str, per_step: float = 1.0) -> Callable[[int, str], None]:
+    """What turns steps counted from the beginning into those of a bar, with the speed at which units of work come.
+
+    Parameters
+    ----------
+    advance
+        The bar's.
+    unit
+        What the work is counted in, plural.
+    per_step
+        Units in a step.
+
+    Returns
+    -------
+    callable
+        (steps done, note). A count that is lower than the last one is a second pass, which begins at 0 again.
+
+    """
+    began = time.perf_counter()
+    finished = told = 0
+
+    def report(done: int, note: str = "") -> None:
+        nonlocal finished, told
+        if done < told:
+            finished, told = finished + told, 0
+        speed = rate((finished + done) * per_step, time.perf_counter() - began)
+        advance(done - told, f"{speed:,.0f} {unit}/s" + (f", {note}" if note else ""))
+        told = done
+
+    return report
+
+
+def rate(units: float, seconds: float) -> float:
+    """Units per second; 0 where the clock saw no time pass."""
+    return units / seconds if seconds > 0 else 0.0

@@ -5,38 +5,44 @@ python -m drivers.qap --instance nug30 --data FOLDER          a file of QAPLIB
 mpirun -n 4 python -m drivers.qap --walks 64 --exchange 1000  walks that go on from the best of them
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from drivers.local_search import Workload, run
-from drivers.options import run_driver
+from drivers.command import driver
+from drivers.endings import run_driver
+from drivers.local_search import local_search
+from drivers.options import instance_option
+from drivers.search_options import SearchOptions
+
+CHOSEN = "tai30a"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    workload = Workload(
-        "qap",
-        load,
-        instance="tai30a",
-        generator="taillard:40:seeds=1,2",
-        algorithm="tabu",
-        neighbourhood="exchange2",
-        optimum="best known",
-    )
-    return run(workload, __doc__, argv)
+@dataclass(frozen=True)
+class QapOptions(SearchOptions):
+    """What local search for the quadratic assignment problem understands."""
+
+    instance: str | None = instance_option("taillard:40:seeds=1,2", CHOSEN)
 
 
-def load(options: argparse.Namespace) -> tuple[Any, str]:
+def load(options: QapOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.qap import Qap
 
     problem = Qap.load(options.instance, options.data)
     return problem, problem.instance.source
 
+
+QAP = local_search(
+    "qap",
+    "local search for the quadratic assignment problem",
+    QapOptions,
+    load=load,
+    chosen=CHOSEN,
+    standard=("--iterations", "300000"),
+    best_known="best known",
+)
+main = driver(QAP, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

@@ -1,19 +1,18 @@
-"""A run of any workload: its device, made ready on every rank, and its repetitions, timed, checked and recorded."""
+"""The repetitions of a run of any workload: timed, checked, recorded and shown."""
 
 from __future__ import annotations
 
-import argparse
+import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from drivers.forecast import Work, announce
-from drivers.options import DONE, FAILED
-
-if TYPE_CHECKING:
-    from drivers.progress import Advance
+from drivers.endings import DONE, FAILED
+from drivers.forecast import announce, prefixed
+from drivers.progress import progress, rate
+from drivers.workload import Opinion, Result, Run, Workload
 
 
 class Times(NamedTuple):
@@ -45,143 +44,47 @@ def over_ranks(every: Sequence[Times]) -> Times:
     return slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s)
 
 
-def chosen_device(options: argparse.Namespace, ranks: Any) -> Any:
-    """The backend that the options name, on their device, or on a rank's turn of several devices like it."""
-    import backends
+class Spent(NamedTuple):
+    """What one repetition took.
 
-    device = options.device
-    if ranks.size > 1:
-        device = turn(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
-    return backends.create(options.backend, device)
-
-
-def turn(devices: Sequence[Any], device: str, local_rank: int) -> str:
-    """The index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
-
-    Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
-    named by a part of its name is every rank's.
-    """
-    chosen = next((one for one in devices if one.index == device), None)
-    if chosen is None:
-        return device
-    alike = [one.index for one in devices if (one.kind, one.driver) == (chosen.kind, chosen.driver)]
-    return alike[(alike.index(chosen.index) + local_rank) % len(alike)]
-
-
-def prepared(ranks: Any, build: Callable[[dict[str, str]], Any], leads: bool) -> Any:
-    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host.
-
-    Parameters
+    Attributes
     ----------
-    ranks
-        The communicator.
-    build
-        Makes the search, which has a ``backend``; takes what the first rank's backend ``known`` compiled. Must not
-        talk to other ranks.
-    leads
-        Whether this rank is the first of its host that needs what it compiles.
+    times : Times
+        See there.
+    communication_share : float
+        Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
 
     """
-    search: Any = None
-    known: dict[str, str] = {}
-    if ranks.rank == 0:
-        search = build(known)
-        known = search.backend.known
-    known = ranks.bcast(known)
-    if search is None and leads:
-        search = build(known)
-    ranks.barrier()
-    return search or build(known)
+
+    times: Times
+    communication_share: float
 
 
 class Repetitions:
-    """The repetitions of one run: timed, checked by the scorer, recorded and shown.
-
-    A workload says in a subclass what it runs and shows; the record's repetitions all have the run's one seed, since
-    equal hashes prove that they did the same work.
+    """The repetitions of one run; all have its one seed, since equal hashes prove that they did the same work.
 
     Parameters
     ----------
-    options
-        With those of `drivers.options.add_common_options`.
-    ranks
-        The communicator.
-    instance
-        Has a ``name`` and a ``sha256``.
-    search
-        Has a ``backend``.
+    workload
+        The declaration of what is run.
+    run
+        The search, made ready on this rank.
+    details
+        What the record's ``details`` hold besides, on the first rank.
 
     """
 
-    workload = ""
-    hash_covers = ""
-    """What the hash of a run is made of, a key of `reports.schema.HASH_COVERS`."""
-    doing = "running"
-    """What stands before the progress bar."""
-
-    def __init__(self, options: argparse.Namespace, ranks: Any, instance: Any, search: Any) -> None:
-        self.options = options
-        self.ranks = ranks
-        self.instance = instance
-        self.search = search
+    def __init__(self, workload: Workload[Any], run: Run[Any], details: Mapping[str, Any]) -> None:
+        self.workload = workload
+        self.run = run
+        self.options = run.options
+        self.ranks = run.ranks
+        self.details = details
         self.saved = False
         self.contradicted = 0
         self.hosts = 1
-
-    # --- what a workload says ---
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What decides the work, and nothing that decides its speed alone."""
-        raise NotImplementedError
-
-    @property
-    def ways(self) -> dict[str, Any]:
-        """What decides the speed alone: the same work has the same hash whatever they are."""
-        raise NotImplementedError
-
-    @property
-    def units(self) -> int | None:
-        """Steps of this rank's progress bar; None where nobody can tell."""
-        raise NotImplementedError
-
-    def run(self, advance: Advance | None) -> Any:
-        """Run once, on all ranks; ``advance`` counts finished units, and may be told the best result so far."""
-        raise NotImplementedError
-
-    @property
-    def work(self) -> Work | None:
-        """What one repetition computes on all ranks; None where nobody can tell before."""
-        return None
-
-    def check(self, outcome: Any) -> tuple[Any, bool | None]:
-        """The best solution, and whether its cost is right; on rank 0.
-
-        True: the plain NumPy scorer, or another who knows it, confirms it. False: somebody contradicts. None: nobody
-        could be asked, or the search was told to give up.
-        """
-        raise NotImplementedError
-
-    def show(self, outcome: Any, times: Times, scored: bool) -> None:
-        """Print what came out; on rank 0."""
-        raise NotImplementedError
-
-    def save(self, solution: Any) -> None:
-        """Write the best solution where the user asked for it; on rank 0."""
-        raise NotImplementedError
-
-    def result(self, outcome: Any, times: Times) -> dict[str, Any]:
-        """The record's best_cost, best_index, evaluations, trajectory_hash and details."""
-        raise NotImplementedError
-
-    # --- what is the same for all ---
-
-    def hashed(self, digest: int | str) -> str:
-        """A hash of 64 bits as the lines of all drivers print it, with what it is made of."""
-        from reports.schema import HASH_COVERS
-
-        text = f"{digest:016x}" if isinstance(digest, int) else digest
-        return f"hash {text} of {HASH_COVERS[self.hash_covers]}"
+        self.own_s: list[float] = []
+        """Running times of this process's repetitions, which stand beside those of peers."""
 
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
@@ -197,74 +100,158 @@ class Repetitions:
         self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, done = self.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(done)
-        if first and done:
-            print(f"{done} of {self.options.repeats} repetitions are in {self.options.record} already")
-        if first and self.work is not None:
-            announce(self.work, self.search.backend, self.ranks.size, self.options.repeats - done)
+        if first:
+            self.begin(done)
         for _ in range(done, self.options.repeats):
-            outcome, times = self.measure()
+            outcome, spent = self.measure()
             if first:
-                self.finish(outcome, times)
-        if first and identity:
+                self.finish(outcome, spent)
+        if first:
+            self.end(done, identity)
+        return self.ranks.bcast(FAILED if self.contradicted else DONE)
+
+    def begin(self, done: int) -> None:
+        """Say what runs, what is done already, and how long it takes if that is long; on rank 0."""
+        headline = self.workload.headline(self.run)
+        if headline:
+            print(headline, flush=True)
+        if done:
+            print(f"{done} of {self.options.repeats} repetitions are in {self.options.record} already")
+        work = self.workload.work(self.run)
+        if work is not None:
+            announce(work, self.run.search.backend, self.ranks.size, self.options.repeats - done)
+
+    def end(self, done: int, identity: str) -> None:
+        """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
+        if identity:
             from reports.records import fold
 
             fold(self.options.record, identity)
+        if self.run.peers is not None:
+            from drivers.peers import table
+
+            print("\n".join(table(self.run.peers, self.own_s)), flush=True)
         if self.contradicted:
             print(
-                f"error: {self.instance.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
+                f"error: {self.run.problem.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
                 "CONFIRMED; recorded and saved all the same",
                 file=sys.stderr,
             )
-        return self.ranks.bcast(FAILED if self.contradicted else DONE)
 
-    def finish(self, outcome: Any, times: Times) -> None:
+    # --- one repetition ---
+
+    def measure(self) -> tuple[Any, Spent]:
+        """One repetition: its outcome, and on rank 0 what all ranks spent."""
+        timings = self.run.search.backend.timings
+        self.ranks.barrier()
+        self.ranks.reset()
+        compiled = timings.compile_s
+        timings.transfer_s = timings.kernel_s = 0.0
+        steps = self.workload.steps(self.run)
+        with progress(steps, self.workload.doing, wanted=self.options.progress, rank=self.ranks.rank) as bar:
+            began = time.perf_counter()
+            shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
+            outcome = self.workload.once(self.run, bar.advance if shown else None)
+            ran_s = time.perf_counter() - began
+        # What was compiled before counts for the first repetition; what is compiled now is in its time already.
+        times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
+        share = self.ranks.seconds / ran_s if self.ranks.size > 1 and ran_s else 0.0
+        timings.compile_s = 0.0
+        every = self.ranks.gather((times, share)) or [(times, share)]
+        shares = [one for _, one in every]
+        return outcome, Spent(over_ranks([Times(*one) for one, _ in every]), sum(shares) / len(shares))
+
+    def finish(self, outcome: Any, spent: Spent) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
 
         Each is done even if another fails: what hours have found is in the record when the terminal is gone, and on
         the terminal when the disk is full.
         """
-        solution, confirmed = self.check(outcome)
+        self.own_s.append(spent.times.running_s)
+        result = self.workload.result(self.run, outcome)
+        opinions = list(self.opinions(outcome, result))
+        confirmed, verdict = judged(opinions, result, self.unasked())
         with ExitStack() as last:
-            last.callback(self.show, outcome, times, confirmed is True)
+            last.callback(self.show, result, spent, verdict)
             if not self.saved:
                 self.saved = True
-                last.callback(self.save, solution)
+                last.callback(self.workload.save, self.run, result.solution)
             if self.options.record:
-                self.append(outcome, times, confirmed is True)
+                self.append(result, spent, confirmed is True, [one.judge for one in opinions if one.judge])
         self.contradicted += confirmed is False
 
-    def measure(self) -> tuple[Any, Times]:
-        """One repetition: its outcome, and on rank 0 the slowest rank's times."""
-        from drivers.progress import progress
+    def opinions(self, outcome: Any, result: Result) -> Iterator[Opinion]:
+        """Everybody who knows about a result: the workload's judges, and the peers if they are asked."""
+        yield from self.workload.judges(self.run, outcome, result)
+        if not getattr(self.options, "peers", False):
+            return
+        from drivers.peers import measure, objection, peers_for
 
-        timings = self.search.backend.timings
-        self.ranks.barrier()
-        compiled = timings.compile_s
-        timings.transfer_s = timings.kernel_s = 0.0
-        with progress(self.units, self.doing, wanted=self.options.progress, rank=self.ranks.rank) as bar:
-            began = time.perf_counter()
-            shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
-            outcome = self.run(bar.advance if shown else None)
-            # What was compiled before counts for the first repetition; what is compiled now is in its time already.
-            total = time.perf_counter() - began + compiled
-        spent = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, total)
-        timings.compile_s = 0.0
-        every = self.ranks.gather(spent)
-        return outcome, over_ranks([Times(*one) for one in every]) if every else spent
+        if self.run.peers is None:
+            seconds = statistics.median(self.own_s)
+            self.run.peers = measure(
+                peers_for(self.workload.name), self.run.problem, self.options.repeats, seconds
+            )
+        for peer in self.run.peers:
+            if peer.cost is not None:
+                yield Opinion(peer.name if peer.proved else "", objection(peer, result.cost))
+
+    def unasked(self) -> str:
+        """The options that would have somebody confirm a result."""
+        asked = (("trace", False), ("verify", False), ("peers", False))
+        return ", ".join(f"--{name}" for name, value in asked if getattr(self.options, name, None) is value)
+
+    def show(self, result: Result, spent: Spent, verdict: str) -> None:
+        """One line on standard output, and what the search has to note."""
+        unit, running_s = self.workload.unit, spent.times.running_s
+        print(
+            f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
+            f"{prefixed(rate(result.evaluations, running_s), 4)}{unit}/s, {self.times_in_words(spent)}, "
+            f"{self.hashed(result.hash)}, {verdict}",
+            flush=True,
+        )
+        for note in getattr(self.run.search, "notes", ()):
+            print(f"note: {note}", file=sys.stderr)
+
+    def times_in_words(self, spent: Spent) -> str:
+        """The end-to-end time of a repetition, and its parts."""
+        times = spent.times
+        host_s = max(0.0, times.running_s - times.transfer_s - times.kernel_s)
+        talking = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
+        return (
+            f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
+            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
+        )
+
+    def hashed(self, digest: str) -> str:
+        """A hash as the lines of all drivers print it, with what it is made of."""
+        from reports.schema import HASH_COVERS
+
+        return f"hash {digest} of {HASH_COVERS[self.workload.hash_covers]}"
 
     # --- records ---
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What decides the work, and nothing that decides its speed alone."""
+        return {**self.options.deciding("work"), **self.workload.parameters(self.run)}
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """What decides the speed alone: the same work has the same hash whatever they are."""
+        return {**self.options.deciding("way"), **self.workload.ways(self.run)}
 
     def identified(self) -> dict[str, Any]:
         """What makes two repetitions belong to one run."""
         from reports.environment import environment
 
         return {
-            "workload": self.workload,
-            "instance_sha256": self.instance.sha256,
+            "workload": self.workload.name,
+            "instance_sha256": self.run.problem.sha256,
             "parameters": self.parameters,
             "ways": self.ways,
             "seed": self.options.seed,
-            "backend": self.search.backend.name,
+            "backend": self.run.search.backend.name,
             "device": self.options.device,
             "ranks": self.ranks.size,
             "environment": environment(self.hosts),
@@ -280,14 +267,17 @@ class Repetitions:
             print(f"note: {self.options.record}: not all repetitions of this run are confirmed", file=sys.stderr)
         return run, len(done.samples) if done else 0
 
-    def append(self, outcome: Any, times: Times, scored: bool) -> None:
+    def append(self, result: Result, spent: Spent, scored: bool, judges: Sequence[str]) -> None:
         """Add this repetition to the record."""
         from reports.records import Record, Sample, append
 
-        backend = self.search.backend
+        backend = self.run.search.backend
         device = backend.device
-        result = self.result(outcome, times)
-        result["details"] |= {
+        peers = {} if self.run.peers is None else {"peers": [peer._asdict() for peer in self.run.peers]}
+        about = {
+            "instance_source": self.run.source,
+            "communication_share": spent.communication_share,
+            "confirmed_by": list(judges),
             "device_name": device.name,
             "driver": device.driver,
             "simulated": device.driver == "simulated",
@@ -297,11 +287,32 @@ class Repetitions:
             self.options.record,
             Record(
                 **self.identified(),
-                **result,
-                instance=self.instance.name,
+                instance=self.run.problem.name,
                 device_kind=device.kind,
-                hash_covers=self.hash_covers,
-                samples=(Sample(*times),),
+                best_cost=result.cost,
+                best_index=result.index,
+                evaluations=result.evaluations,
+                trajectory_hash=result.hash,
+                hash_covers=self.workload.hash_covers,
+                details={**result.details, **peers, **self.details, **about},
+                samples=(Sample(*spent.times),),
                 scored=scored,
             ),
         )
+
+
+def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[bool | None, str]:
+    """Whether a result is confirmed, and that in words.
+
+    True: the plain scorer, or another who knows it, confirms it. False: somebody contradicts. None: nobody could be
+    asked, or the search was told to give up.
+    """
+    objections = [one.objection for one in opinions if one.objection]
+    confirmed_by = [one.judge for one in opinions if one.judge and not one.objection]
+    if objections:
+        return False, f"NOT CONFIRMED: {'; '.join(objections)}"
+    if result.gave_up:
+        return None, f"NOT PROVED: {result.gave_up}"
+    if confirmed_by:
+        return True, f"confirmed by {' and by '.join(confirmed_by)}"
+    return None, f"not confirmed: nobody was asked ({unasked})"

@@ -4,48 +4,45 @@ python -m drivers.tsp                                                       tabu
 python -m drivers.tsp --instance kroA100 --algorithm ils --neighbourhood 2opt --tour best.tour
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from drivers.local_search import Workload, run
-from drivers.options import UNIFORM, run_driver
-from drivers.tour_files import add_tour_options, refuse_blank_drawing, save_tour
+from drivers import tours
+from drivers.command import driver
+from drivers.endings import run_driver
+from drivers.local_search import local_search
+from drivers.outputs import OutputFile
+from drivers.search_options import RESULTS, SearchOptions
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    workload = Workload(
-        "tsp",
-        load,
-        instance=None,
-        generator=UNIFORM,
-        algorithm="tabu",
-        neighbourhood="exchange2",
-        add_options=add_tour_options,
-        save=lambda options, problem, tour: save_tour(options, problem.instance, tour, "drivers.tsp"),
-    )
-    return run(workload, __doc__, argv)
+@dataclass(frozen=True)
+class TspOptions(SearchOptions):
+    """What local search for the travelling salesman problem understands."""
+
+    tour: OutputFile | None = tours.tour_option(RESULTS)
+    svg: OutputFile | None = tours.svg_option(RESULTS)
 
 
-def load(options: argparse.Namespace) -> tuple[Any, str]:
+def load(options: TspOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.tsp_moves import TspTour
 
-    if options.instance is not None:
-        problem = TspTour.load(options.instance, options.data)
-        source = problem.instance.source
-    else:
-        from core.problems.sources import default_instance
+    task = tours.at_hand(options)
+    tours.refuse_blank_drawing(options, task.problem)
+    return TspTour(task.problem), task.source
 
-        spec, source = default_instance(options.data)
-        problem = TspTour.load(spec, options.data)
-    refuse_blank_drawing(options, problem.instance)
-    return problem, source
 
+TSP = local_search(
+    "tsp",
+    "local search for the travelling salesman problem",
+    TspOptions,
+    load=load,
+    chosen=None,
+    standard=("--iterations", "5000"),
+    save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour),
+)
+main = driver(TSP, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

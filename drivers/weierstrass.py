@@ -4,43 +4,32 @@ python -m drivers.weierstrass                                          ten coord
 python -m drivers.weierstrass --instance 100 --points 10000 --dtype float64
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from drivers.local_search import Workload, run
-from drivers.options import positive, run_driver
+from drivers.command import driver
+from drivers.endings import run_driver
+from drivers.local_search import local_search
+from drivers.options import instance_option, option, positive
+from drivers.search_options import RESULTS, SearchOptions, neighbourhood_option
+
+CHOSEN = "10"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the driver; returns the exit code."""
-    workload = Workload(
-        "weierstrass",
-        load,
-        instance="10",
-        generator="100 (coordinates)",
-        algorithm="tabu",
-        neighbourhood="crowns",
-        add_options=add_function_options,
-        parameters=("points", "dtype"),
-        shown=shown,
-        speed=lambda problem: 2e6 / problem.encoding.n,
+@dataclass(frozen=True)
+class WeierstrassOptions(SearchOptions):
+    """What local search for the Weierstrass function's minimum understands."""
+
+    instance: str | None = instance_option("100 (coordinates)", CHOSEN)
+    neighbourhood: str = neighbourhood_option("crowns")
+    points: int = option(
+        10_000, "neighbours drawn for each solution (%(default)s)", positive, "M", group=RESULTS, decides="work"
     )
-    return run(workload, __doc__, argv)
+    dtype: str = option("float32", "(%(default)s)", choices=("float32", "float64"), group=RESULTS, decides="work")
 
 
-def add_function_options(group: argparse._ActionsContainer) -> None:
-    """Add `--points` and `--dtype`."""
-    group.add_argument(
-        "--points", type=positive, default=10_000, metavar="M", help="neighbours drawn for each solution (%(default)s)"
-    )
-    group.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(%(default)s)")
-
-
-def load(options: argparse.Namespace) -> tuple[Any, str]:
+def load(options: WeierstrassOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.weierstrass import Weierstrass
 
@@ -56,6 +45,18 @@ def shown(cost: int) -> str:
 
     return f"{cost * COST_UNIT:.6f}"
 
+
+WEIERSTRASS = local_search(
+    "weierstrass",
+    "local search for the Weierstrass function's minimum",
+    WeierstrassOptions,
+    load=load,
+    chosen=CHOSEN,
+    standard=("--iterations", "20"),
+    shown=shown,
+    speed=lambda problem: 2e6 / problem.encoding.n,
+)
+main = driver(WEIERSTRASS, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_driver(main))

@@ -336,10 +336,9 @@ class RestrictedTour:
         return int(lengths.min()), tour[(positions + turn) % self.n]
 
     def _start(self, given: np.ndarray | None) -> np.ndarray:
-        """The start tour, checked, or rank 0's."""
+        """The start tour, checked, or one that every rank finds alike."""
         if given is None:
-            mine = start_tour(self.backend, self.distances, self.name) if self.communicator.rank == 0 else None
-            return np.asarray(self.communicator.bcast(mine))
+            return np.asarray(start_tour(self.backend, self.distances, self.name))
         from core.problems.tsp import checked_tour
 
         try:

@@ -1,0 +1,126 @@
+"""Options of ant colony optimisation, and the settings that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
+from drivers import tours
+from drivers.options import Group, Options, natural, number, option, positive
+from drivers.outputs import OutputFile
+
+USUAL = Settings()
+ANTS = Group("ants")
+PHEROMONE = Group("pheromone")
+MMAS = Group("Max-Min Ant System", "only with --variant mmas")
+COLONIES = Group("several colonies")
+
+NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
+    (
+        ("best_every", "stagnation", "smoothing", "exchange"),
+        lambda settings: settings.variant == "mmas",
+        "--variant mmas",
+    ),
+    (("smoothing",), lambda settings: settings.stagnation > 0, "--stagnation of at least 1"),
+    (("exchange",), lambda settings: settings.colonies > 1, "--colonies of at least 2"),
+)
+"""Options that change nothing alone, when they do change something, and that in words."""
+
+
+@dataclass(frozen=True)
+class AntOptions(Options):
+    """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
+
+    ants: int | None = option(None, f"of each colony ({USUAL.ants})", positive, "M", group=ANTS)
+    iterations: int = option(100, "tours an ant (%(default)s)", positive, "N", group=ANTS, decides="work")
+    alpha: float | None = option(None, f"exponent of the pheromone ({USUAL.alpha:g})", number, "A", group=ANTS)
+    beta: float | None = option(None, f"exponent of 1 / distance ({USUAL.beta:g})", number, "B", group=ANTS)
+    candidates: int | None = option(
+        None,
+        f"choose among the K nearest cities while one of them is left, at most 32; 0: all ({USUAL.candidates})",
+        natural,
+        "K",
+        group=ANTS,
+    )
+    local_search: str | None = option(
+        None,
+        "climb from every tour to a local optimum: by the best of all 2-opt moves (2opt), or by neighbour lists, "
+        f"many times faster (2opt-near) ({USUAL.local_search})",
+        choices=LOCAL_SEARCHES,
+        group=ANTS,
+    )
+    strategy: str = option(
+        STRATEGIES[-1],
+        "an ant is one lane (coarse) or a group of lanes (fine), which update the pheromone too (fine-deposit); "
+        "same tours, other times (%(default)s)",
+        choices=STRATEGIES,
+        group=ANTS,
+        decides="way",
+    )
+    rho: float | None = option(
+        None, f"part that evaporates in an iteration ({USUAL.rho:g})", number, "R", group=PHEROMONE
+    )
+    variant: str | None = option(
+        None,
+        "as: Ant System, all ants deposit; mmas: Max-Min Ant System, the best ant deposits, within limits "
+        f"({USUAL.variant})",
+        choices=VARIANTS,
+        group=PHEROMONE,
+    )
+    best_every: int | None = option(
+        None,
+        "every N iterations the best ant so far deposits, else the iteration's best; 0: always the latter "
+        f"({USUAL.best_every})",
+        natural,
+        "N",
+        group=MMAS,
+    )
+    stagnation: int | None = option(
+        None,
+        f"smooth the pheromone after every N iterations without a better tour; 0: never ({USUAL.stagnation})",
+        natural,
+        "N",
+        group=MMAS,
+    )
+    smoothing: float | None = option(
+        None,
+        f"with --stagnation: how far towards its upper limit, 0 to 1 ({USUAL.smoothing:g})",
+        number,
+        "D",
+        group=MMAS,
+    )
+    colonies: int | None = option(
+        None, f"each with its own pheromone ({USUAL.colonies})", positive, "C", group=COLONIES
+    )
+    exchange: int | None = option(
+        None,
+        f"with --colonies: every N iterations all colonies take over the best tour; 0: never ({USUAL.exchange})",
+        natural,
+        "N",
+        group=COLONIES,
+    )
+    tour: OutputFile | None = tours.tour_option()
+    svg: OutputFile | None = tours.svg_option()
+    curve: OutputFile | None = option(
+        None, "save the best lengths of all iterations as CSV", OutputFile, "FILE", group=tours.RESULTS
+    )
+
+    def settings(self) -> Settings:
+        """The settings, after a look at options that would change nothing.
+
+        Raises
+        ------
+        UserError
+            An option changes nothing without another.
+
+        """
+        from core.errors import UserError
+
+        given = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
+        settings = Settings(**given)
+        for names, holds, needed in NEEDS:
+            for name in names:
+                if name in given and not holds(settings):
+                    raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with {needed}")
+        return settings

@@ -1,0 +1,154 @@
+"""The one main of all workloads: options, problem, device, search, repetitions."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from drivers.automatic import chosen_backend, gpus_here
+from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
+from drivers.outputs import require_places
+from drivers.repetitions import Repetitions
+from drivers.workload import Run, Workload
+
+if TYPE_CHECKING:
+    from cluster import Communicator
+
+HOUSE = ("core", "backends", "cluster", "reports", "drivers")
+"""The packages of the suite."""
+
+
+def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequence[str] | None], int]:
+    """The program of a workload: a function of its arguments (None: those of the process) that returns its exit code.
+
+    Parameters
+    ----------
+    workload
+        The declaration.
+    description
+        What its help says first; a module's docstring.
+
+    """
+
+    def main(argv: Sequence[str] | None = None) -> int:
+        return run(workload, description, sys.argv[1:] if argv is None else argv)
+
+    return main
+
+
+def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -> int:
+    """Run a workload with the given arguments; returns the exit code, on all ranks the same."""
+    from cluster.timed import Timed
+
+    own = parse(workload, description, argv)
+    ranks = Timed(agreed_ranks(workload, own))
+    task = ranks.bcast(checked(workload, own, ranks.size) if ranks.rank == 0 else None)
+    options = at_place_of(task.options, own)
+    details = workload.details(task, ranks, argv) if ranks.rank == 0 else {}
+    search = prepared(workload, ranks, task.problem, options)
+    try:
+        one = Run(options, task.problem, task.source, search, ranks)
+        return Repetitions(workload, one, details).repeat()
+    finally:
+        search.backend.close()
+
+
+def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:
+    """Read the command line."""
+    from cluster.command_line import RankParser
+
+    parser = RankParser(
+        prog=f"python -m drivers.{workload.name}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_options(parser, workload.options)
+    positional = any(not spelled(one).startswith("-") for one, _ in workload.options.declared())
+    # Files may stand anywhere among the options.
+    values = parser.parse_intermixed_args(argv) if positional else parser.parse_args(argv)
+    return parsed(workload.options, vars(values))
+
+
+def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Any:
+    """What is to be solved, after a look at the files to write; on the first rank.
+
+    Raises
+    ------
+    UserError
+        A file that could not be written at the end, or what `Workload.load` refuses.
+
+    """
+    from core.errors import UserError
+
+    require_places(options)
+    if getattr(options, "peers", False) and ranks > 1:
+        raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
+    return workload.load(options, ranks)
+
+
+# --- ranks ---
+
+
+def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
+    """This process's communicator, once all ranks know that they were started alike.
+
+    An instance need not be compared: the first rank loads it and hands it to the others.
+
+    Raises
+    ------
+    UserError
+        The ranks run different programs, or the same with different options or sources.
+
+    """
+    from cluster import agree, communicator
+
+    ranks = communicator()
+    if ranks.size > 1:
+        given = {
+            spelled(one): "not given" if (value := getattr(options, one.name)) is None else str(value)
+            for one, declared in options.declared()
+            if declared.decides != "place"
+        }
+        program = {"program": f"python -m drivers.{workload.name}", "--help": "not given"}
+        agree(ranks, {**program, **given, "the suite's sources": sources_digest()})
+    return ranks
+
+
+def sources_digest() -> str:
+    """A short hash over the sources of the suite that this process runs."""
+    import hashlib
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(path for package in HOUSE for path in (root / package).rglob("*.py")):
+        digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def prepared(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
+    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host.
+
+    On a host with GPUs the first ranks have one each and the others a core, which is another program: so of every host
+    its first rank and the first that has a core lead, and the others find in the cache what those compiled.
+    """
+    gpus = gpus_here() if options.backend == "auto" else 0
+    leads = ranks.local_rank in (0, gpus)
+
+    def build(compiled: dict[str, str]) -> Any:
+        backend = chosen_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
+        backend.known = dict(compiled)
+        return workload.search(backend, ranks, problem, options)
+
+    search: Any = None
+    compiled: dict[str, str] = {}
+    if ranks.rank == 0:
+        search = build(compiled)
+        compiled = search.backend.known
+    compiled = ranks.bcast(compiled)
+    if search is None and leads:
+        search = build(compiled)
+    ranks.barrier()
+    return search or build(compiled)

@@ -1,0 +1,102 @@
+"""How a program ends: exit codes and the wording of errors, for all drivers alike.
+
+Imports little on purpose: 64 ranks may start this at once on two cores.
+"""
+
+from __future__ import annotations
+
+import errno
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from cluster import abort, launcher
+from core.standard_output import LostOutputError, watched
+
+DONE = 0
+FAILED = abort.FAILED
+NO_ROOM_TO_LOAD = "failed to map segment from shared object"
+LESS_MEMORY = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
+
+
+def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
+    """Call a driver and turn how it ends into an exit code.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the command line's arguments; returns an exit code, or None for 0.
+    argv : sequence of str, optional
+        None means `sys.argv`.
+
+    Returns
+    -------
+    int
+        0 done; 1 a result that was contradicted, or a fault of ours with its traceback; 2 a mistake of the user, which
+        includes asking for more memory than there is, printed as one line (`core.errors.UserError`, and every
+        exception that carries an ``exit_code``); 130 interrupted; 141 nobody reads standard output any more. Over
+        several MPI ranks a failing rank ends the whole job with that code instead of returning.
+    """
+    try:
+        with watched(), warnings_in_one_line():
+            return function(argv) or DONE
+    except SystemExit as stop:
+        if stop.code:
+            abort.end_job(stop.code if isinstance(stop.code, int) else FAILED)
+        raise
+    except BaseException as error:
+        code = reported(error)
+    abort.end_job(code)
+    return code
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Print the suite's own warnings without the line of source that gave them, on rank 0 alone."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, UserWarning):
+            others(message, category, *place, **more)
+        elif launcher.rank() == 0:
+            print(f"note: {message}", file=sys.stderr)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = others
+
+
+def reported(error: BaseException) -> int:
+    """Say what ended a driver, in as many words as it deserves; returns the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return abort.INTERRUPTED
+    if isinstance(error, LostOutputError):
+        return error.tell()
+    code = getattr(error, "exit_code", None)
+    if code in (FAILED, abort.USER_MISTAKE):
+        abort.report_mistake(error)
+        return int(code)
+    refused = refused_memory(error)
+    if refused is not None:
+        asked = f": {refused}" if str(refused) else ""
+        abort.report_mistake(f"out of memory{asked}; {LESS_MEMORY}")
+        return abort.USER_MISTAKE
+    # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
+    sys.excepthook(type(error), error, error.__traceback__)
+    return FAILED
+
+
+def refused_memory(error: BaseException | None) -> BaseException | None:
+    """The error that tells which memory was refused, to us or to the loader of a library; None if none was."""
+    if isinstance(error, MemoryError):
+        return error
+    if not isinstance(error, (OSError, ImportError)):
+        return None
+    if getattr(error, "errno", None) == errno.ENOMEM or NO_ROOM_TO_LOAD in str(error):
+        return error
+    return refused_memory(error.__cause__ or error.__context__)

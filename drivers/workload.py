@@ -1,0 +1,220 @@
+"""What a workload is: one declaration, from which its command line, its runs, its records and its comparisons follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from drivers.options import AnyOptions, Options
+
+if TYPE_CHECKING:
+    from drivers.forecast import Work
+    from drivers.progress import Advance
+
+
+class Task(NamedTuple):
+    """What the first rank makes of the command line, for all ranks.
+
+    Attributes
+    ----------
+    options : Options
+        With everything filled in that the command line left open.
+    problem
+        What is solved: has a ``name`` and a ``sha256``, can be pickled.
+    source : str
+        Where it came from, in words.
+
+    """
+
+    options: Any
+    problem: Any
+    source: str
+
+
+class Result(NamedTuple):
+    """What one repetition found.
+
+    Attributes
+    ----------
+    cost : int
+        Of the best solution, or its value where that is sought.
+    evaluations : int
+        Units of work that were done, as the workload counts them.
+    digest : int or str
+        64 bits, as a number or as 16 hexadecimal digits, of what the workload's hash covers.
+    words : str
+        What was found, for the line on standard output.
+    solution
+        What the workload's files are written from; None: nothing to write.
+    index : int
+        Which climber, ant or walk found it.
+    details : Mapping
+        What the record's ``details`` shall hold of it.
+    gave_up : str
+        Why this is no result, whoever confirms its cost; empty: it is one.
+
+    """
+
+    cost: int
+    evaluations: int
+    digest: int | str
+    words: str
+    solution: Any = None
+    index: int = 0
+    details: Mapping[str, Any] = {}
+    gave_up: str = ""
+
+    @property
+    def hash(self) -> str:
+        """The digest as 16 hexadecimal digits."""
+        return self.digest if isinstance(self.digest, str) else f"{self.digest:016x}"
+
+
+class Opinion(NamedTuple):
+    """What somebody who knows about a result says of it.
+
+    Attributes
+    ----------
+    judge : str
+        Who, in words; empty: one who objects and whose silence confirms nothing.
+    objection : str or None
+        What speaks against the result, a whole sentence with its subject; None: nothing does.
+
+    """
+
+    judge: str
+    objection: str | None = None
+
+
+@dataclass
+class Run(Generic[AnyOptions]):
+    """One search made ready on this rank: what the functions of a workload are given.
+
+    Attributes
+    ----------
+    options
+        Of the workload, filled in.
+    problem, source
+        See `Task`.
+    search
+        What `Workload.search` made.
+    ranks
+        The communicator, which measures its own time.
+    peers
+        What other solvers did with the same problem; None: nobody asked them.
+
+    """
+
+    options: AnyOptions
+    problem: Any
+    source: str
+    search: Any
+    ranks: Any
+    peers: list[Any] | None = None
+    found_before: dict[Any, Any] = field(default_factory=dict)
+
+    def once(self, name: Any, compute: Callable[[], Any]) -> Any:
+        """What a computation yields that all repetitions share, made when the first of them needs it."""
+        if name not in self.found_before:
+            self.found_before[name] = compute()
+        return self.found_before[name]
+
+
+def no_words(run: Run[Any]) -> None:
+    """Say nothing before the first repetition."""
+
+
+def unknown(run: Run[Any]) -> None:
+    """Nobody can tell before."""
+
+
+def no_details(task: Task, ranks: Any, argv: Sequence[str]) -> Mapping[str, Any]:
+    """Nothing beside the results."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Workload(Generic[AnyOptions]):
+    """A workload, declared: `drivers.command.driver` makes a program of it.
+
+    Attributes
+    ----------
+    name : str
+        Of the program (``python -m drivers.NAME``) and in records.
+    title : str
+        What it solves and how, in one line.
+    options : type
+        The `Options` that it understands.
+    unit : str
+        What its work and its rates are counted in, plural.
+    hash_covers : str
+        What equal hashes prove, a key of `reports.schema.HASH_COVERS`.
+    doing : str
+        What stands before the progress bar.
+    load : callable
+        (options, number of ranks) -> `Task`, on the first rank: refuses options that change nothing or exclude each
+        other before it reads a file.
+    search : callable
+        (backend, ranks, problem, options) -> the search on this rank's device, compiled and warm, which has
+        ``backend``. Says no word to other ranks.
+    once : callable
+        (run, advance or None) -> outcome: searches once, on all ranks. ``advance`` counts finished steps of the bar.
+    result : callable
+        (run, outcome) -> `Result`, on the first rank.
+    judges : callable
+        (run, outcome, result) -> `Opinion`\ s of all who know about the result without the search, the plain scorer first.
+    standard : tuple of str
+        Arguments that make a comparison of about a second on one core, where none are given.
+    steps : callable
+        (run) -> steps of this rank's progress bar; None where nobody can tell.
+    work : callable
+        (run) -> what one repetition computes on all ranks; None where nobody can tell before.
+    parameters, ways : callable
+        (run) -> what decides the work or the speed alone, beside the options that say that they do.
+    headline : callable
+        (run) -> a line before the first repetition, or None.
+    save : callable
+        (run, solution): writes the files that the options ask for.
+    details : callable
+        (task, ranks, arguments) -> what the record's ``details`` hold besides, made before the device is.
+    on_one_core : callable
+        (options) -> whether one core is the fastest device for what they ask for, so that `--backend auto` takes it.
+
+    """
+
+    name: str
+    title: str
+    options: type[AnyOptions]
+    unit: str
+    hash_covers: str
+    doing: str
+    load: Callable[[AnyOptions, int], Task]
+    search: Callable[[Any, Any, Any, AnyOptions], Any]
+    once: Callable[[Run[AnyOptions], Advance | None], Any]
+    result: Callable[[Run[AnyOptions], Any], Result]
+    judges: Callable[[Run[AnyOptions], Any, Result], Iterator[Opinion]]
+    standard: tuple[str, ...] = ()
+    steps: Callable[[Run[AnyOptions]], int | None] = unknown
+    work: Callable[[Run[AnyOptions]], Work | None] = unknown
+    parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}
+    ways: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}
+    headline: Callable[[Run[AnyOptions]], str | None] = no_words
+    save: Callable[[Run[AnyOptions], Any], None] = lambda run, solution: None
+    details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] = no_details
+    on_one_core: Callable[[AnyOptions], bool] = lambda options: False
+
+    def given_options(self, name: str) -> bool:
+        """Whether the workload understands an option of that name."""
+        return any(one.name == name for one, _ in self.options.declared())
+
+
+def gap(cost: int, best: int | None, name: str = "optimum") -> str:
+    """How far a cost is from the optimum or the best known value, in brackets; nothing where none is known."""
+    if best is None:
+        return ""
+    if cost == best:
+        return f" (the {name})"
+    if best == 0:
+        return f" (the {name} is 0)"
+    return f" ({100 * (cost - best) / abs(best):.2f} % {'above' if cost > best else 'below'} the {name} {best})"
