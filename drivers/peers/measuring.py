@@ -106,21 +106,22 @@ def _package(peer: Package, folder: Path, race: Race) -> Measured:
     timings = _in_a_child(
         Request(peer.solve, peer.form(peer.subject.minimal()), peer.form(race.problem), limits, race.repeats),
         folder,
-        race.limit_s * (len(limits) * race.repeats + 1),
+        race.limit_s * (race.repeats + 1) + (race.repeats * sum(limits) if peer.timed else 0.0),
     )
-    costs = [_cost(peer, race.problem, [answer for _, answer in runs]) for runs in timings.runs]
+    costs = [_costs(peer, race.problem, [answer for _, answer in runs]) for runs in timings.runs]
     medians = [statistics.median(seconds for seconds, _ in runs) for runs in timings.runs]
     return Measured(
         peer.name,
         _version(peer.distribution or peer.module),
         peer.kind,
         all(answer.proved for _, answer in timings.runs[0]),
-        costs[0],
+        peer.subject.worst(costs[0]),
         medians[0],
         timings.start_s,
         to_cost=_to_cost(peer, costs, medians, race.cost),
         limit_s=limits[0] if peer.timed else None,
         repetitions=race.repeats,
+        costs=costs[0],
     )
 
 
@@ -133,11 +134,11 @@ def _limits(peer: Package, race: Race) -> tuple[float, ...]:
     return tuple(dict.fromkeys(limits))
 
 
-def _to_cost(peer: Peer, costs: Sequence[int], seconds: Sequence[float], ours: int | None) -> float | None:
-    """Seconds at the last of a row of ever shorter times up to which every cost is as good as ours."""
+def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[float], ours: int | None) -> float | None:
+    """Seconds at the last of a row of ever shorter times up to which all costs are as good as ours."""
     reached = None
-    for cost, took in zip(costs, seconds, strict=True):
-        if ours is None or not peer.subject.as_good(cost, ours):
+    for found, took in zip(costs, seconds, strict=True):
+        if ours is None or not peer.subject.as_good(peer.subject.worst(found), ours):
             break
         reached = took
     return reached
@@ -179,7 +180,7 @@ def _program(peer: Program, path: str, folder: Path, race: Race) -> Measured:
     start_s = statistics.median(run("minimal", seed)[0] for seed in seeds)
     runs = [run("instance", seed) for seed in seeds]
     answers = [answer for _, answer in runs]
-    cost = _cost(peer, race.problem, answers)
+    costs = _costs(peer, race.problem, answers)
     process_s = statistics.median(seconds for seconds, _ in runs)
     clocks = [answer.own_clock_s for answer in answers if answer.own_clock_s is not None]
     return Measured(
@@ -187,14 +188,15 @@ def _program(peer: Program, path: str, folder: Path, race: Race) -> Measured:
         "",
         peer.kind,
         all(answer.proved for answer in answers),
-        cost,
+        peer.subject.worst(costs),
         max(0.0, process_s - start_s),
         start_s,
         process_s,
         statistics.median(clocks) if clocks else None,
-        _to_cost(peer, [cost], [process_s], race.cost),
+        _to_cost(peer, [costs], [process_s], race.cost),
         repetitions=race.repeats,
         in_process=False,
+        costs=costs,
     )
 
 
@@ -239,8 +241,8 @@ def _last_line(text: str) -> str:
     return lines[-1].strip() if lines else "it printed nothing"
 
 
-def _cost(peer: Peer, problem: Any, answers: Sequence[Answer]) -> int:
-    """Score the answers of all repetitions and return the worst cost: a solver is as good as it is every time."""
+def _costs(peer: Peer, problem: Any, answers: Sequence[Answer]) -> tuple[int, ...]:
+    """Score the answers of all repetitions; the worst will count, since a solver is as good as it is every time."""
     costs = []
     for answer in answers:
         try:
@@ -250,4 +252,4 @@ def _cost(peer: Peer, problem: Any, answers: Sequence[Answer]) -> int:
         if answer.said not in (None, cost):
             raise PeerError(f"it says {answer.said}, our scorer finds {cost}")
         costs.append(cost)
-    return peer.subject.worst(costs)
+    return tuple(costs)

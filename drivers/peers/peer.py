@@ -176,6 +176,8 @@ class Measured(NamedTuple):
         Whether `solve_s` was measured inside a running process; else whole processes are what compares.
     trouble : str
         Why there is nothing; else empty.
+    costs : tuple of int
+        Of every repetition, by our scorer; unequal where the solver draws random numbers.
     """
 
     name: str
@@ -192,6 +194,7 @@ class Measured(NamedTuple):
     repetitions: int = 0
     in_process: bool = True
     trouble: str = ""
+    costs: tuple[int, ...] = ()
 
     @property
     def seconds(self) -> float | None:

@@ -45,6 +45,7 @@ def table(own: Measured, peers: Sequence[Measured]) -> list[str]:
         lines = _aligned([HEADINGS, *(_cells(row, own, versions=False) for row in shown)])
     notes = [LEGEND[timed] for timed in dict.fromkeys(_timed(row) for row in shown)]
     notes += [f"{peer.name}: its own clock says {duration(peer.own_clock_s)}" for peer in answered if peer.own_clock_s]
+    notes += [_spread(peer) for peer in answered if len(set(peer.costs)) > 1]
     notes += [f"{peer.name}: {peer.trouble}" for peer in peers if peer.trouble]
     return lines + [line for note in notes for line in textwrap.wrap(note, COLUMNS, subsequent_indent="  ")]
 
@@ -65,6 +66,13 @@ def _cells(row: Measured, own: Measured, versions: bool) -> tuple[str, ...]:
 def _to_cost(row: Measured, own: Measured) -> str:
     never = row.to_cost is None and None not in (row.seconds, own.cost)
     return NOT_REACHED if never else duration(row.to_cost)
+
+
+def _spread(row: Measured) -> str:
+    """That a solver did not always find the same, where the table has the worst."""
+    other = max(row.costs) if row.cost == min(row.costs) else min(row.costs)
+    found = f"the best, {other}, was found in {row.costs.count(other)}"
+    return f"{row.name}: its cost is the worst of {len(row.costs)} repetitions; {found}"
 
 
 def _timed(row: Measured) -> str:

@@ -15,7 +15,7 @@ from core.problems.qap import Qap
 from core.problems.qap_instance import QapInstance
 from core.problems.strings import StringPair, common_length
 from drivers.matrix_files import MatrixInstance
-from drivers.peers import Measured, assignments, measure, measuring, peers_for, tours
+from drivers.peers import Measured, assignments, confirming, measure, measuring, objections, peers_for, tours
 
 PROGRAM = """#!{python}
 import itertools, re, sys
@@ -218,8 +218,9 @@ def install_tour_solvers(stand_ins):
     stand_ins.program("LKH", LKH)
 
 
-def measured(problem, workload="exact", repeats=1, seconds=0.01, cost=None):
-    return {row.name: row for row in measure(peers_for(workload), problem, repeats, seconds, cost)}
+def measured(problem, workload="exact", repeats=1, seconds=0.01, cost=None, only=None):
+    peers = [peer for peer in peers_for(workload) if only in (None, peer.name)]
+    return {row.name: row for row in measure(peers, problem, repeats, seconds, cost)}
 
 
 # --- tours ---
@@ -256,13 +257,14 @@ def test_a_program_is_measured_as_a_whole_process_and_its_own_clock_is_told(stan
 
 
 def test_a_solver_that_is_given_its_time_is_tried_with_ever_less_of_it(stand_ins):
-    stand_ins.package("fast_tsp", FAST_TSP.replace("assert", "import time; time.sleep(duration_seconds); assert"))
+    slow = FAST_TSP.replace("assert", "import time; time.sleep(duration_seconds); assert").replace("0.004", "0.03")
+    stand_ins.package("fast_tsp", slow)
     problem = instance()
-    row = measured(problem, seconds=0.02, cost=shortest_length(problem))["fast-tsp"]
-    assert row.limit_s == 0.02
-    # The stand-in finds the optimum from 4 ms on: with 20, 10 and 5 ms, not with 2.5.
-    assert 0.005 <= row.to_cost < row.solve_s
-    assert row.solve_s >= 0.02
+    row = measured(problem, seconds=0.2, cost=shortest_length(problem))["fast-tsp"]
+    # The stand-in finds the optimum from 30 ms on: with 200, 100 and 50 ms, not with 25.
+    assert row.limit_s == 0.2
+    assert 0.05 <= row.to_cost < row.solve_s
+    assert row.solve_s >= 0.2
 
 
 def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
@@ -272,9 +274,9 @@ def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
     best = shortest_length(problem)
     better = measured(problem, cost=best - 1)
     assert (better["elkai"].to_cost, better["fast-tsp"].to_cost, better["elkai"].cost) == (None, None, best)
-    worse = measured(problem, cost=best + 1)
-    assert worse["elkai"].to_cost == worse["elkai"].solve_s
-    assert measured(problem)["elkai"].to_cost is None
+    worse = measured(problem, cost=best + 1, only="elkai")["elkai"]
+    assert worse.to_cost == worse.solve_s
+    assert measured(problem, only="elkai")["elkai"].to_cost is None
 
 
 def test_a_timed_solver_gets_a_time_that_it_accepts_however_short_ours_was(stand_ins):
@@ -289,7 +291,9 @@ def test_the_worst_of_the_repetitions_counts(stand_ins):
         "elkai", alternating + "answers = iter([shortest, shortest, lambda rows: list(range(len(rows)))])\n"
     )
     problem = instance()
-    assert measured(problem, repeats=2)["elkai"].cost == length_of(problem, range(7)) > shortest_length(problem)
+    row = measured(problem, repeats=2)["elkai"]
+    assert row.cost == length_of(problem, range(7)) > shortest_length(problem)
+    assert row.costs == (shortest_length(problem), row.cost)
 
 
 def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_prints(stand_ins):
@@ -395,6 +399,15 @@ def test_what_programs_read_is_the_instance(tmp_path):
     assert "TYPE: ATSP\nDIMENSION: 4\n" in (tmp_path / "ring.tsp").read_text()
 
 
+@pytest.mark.parametrize("peer", [peer for peer in peers_for("exact") if peer.kind == "package"], ids=lambda p: p.name)
+def test_the_packages_themselves_find_the_shortest_tour_of_a_few_cities(peer):
+    pytest.importorskip(peer.module, reason=f"{peer.name} is not installed: {peer.how_to_get}")
+    problem = instance(8)
+    (row,) = measure([peer], problem, 1, 0.1, shortest_length(problem))
+    assert (row.trouble, row.cost, row.proved) == ("", shortest_length(problem), peer.proves)
+    assert row.to_cost is not None and row.version
+
+
 # --- other workloads ---
 
 
@@ -407,6 +420,13 @@ def test_or_tools_solves_a_knapsack(stand_ins):
     assert row.to_cost == row.solve_s > 0
     assert measured(problem, "knapsack", cost=best + 1)["ortools"].to_cost is None
     assert measured(problem, "knapsack", cost=best - 1)["ortools"].to_cost is not None
+
+
+def test_or_tools_itself_solves_a_knapsack():
+    pytest.importorskip("ortools", reason="ortools is not installed: pip install ortools")
+    problem = generate("paper", 30, 1000, seed=0)
+    row = measured(problem, "knapsack")["ortools"]
+    assert (row.trouble, row.cost, row.proved) == ("", problem.best_value(), True)
 
 
 def test_the_knapsack_of_least_value_counts(stand_ins):
@@ -511,6 +531,36 @@ def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload)
         if peer.kind == "package":
             assert pickle.loads(pickle.dumps(peer.solve)) is peer.solve
             pickle.dumps(peer.form(peer.subject.minimal()))
+
+
+# --- what they say of ours ---
+
+
+def test_solvers_object_to_a_result_if_one_found_better_or_proved_another():
+    peers = peers_for("exact")
+    silent = [Measured(peer.name, trouble="not found") for peer in peers]
+
+    def said(name, **found):
+        rows = [row._replace(**found) if row.name == name else row for row in silent]
+        return list(objections(peers, rows, 12, "length")), confirming(rows, 12)
+
+    assert said("elkai", cost=12) == ([], [])
+    assert said("elkai", cost=13) == ([], [])
+    assert said("elkai", cost=11) == (["elkai finds length 11"], [])
+    assert said("held-karp", cost=12, proved=True) == ([], ["held-karp"])
+    assert said("held-karp", cost=13, proved=True) == (["held-karp finds length 13"], [])
+    assert said("nobody") == ([], [])
+
+
+def test_of_values_the_larger_is_better():
+    peers = peers_for("knapsack")
+
+    def said(**found):
+        return list(objections(peers, [Measured("ortools", **found)], 12, "value"))
+
+    assert said(cost=11) == []
+    assert said(cost=13) == ["ortools finds value 13"]
+    assert said(cost=11, proved=True) == ["ortools finds value 11"]
 
 
 def test_measured_solvers_are_plain_data():

@@ -61,6 +61,13 @@ def test_no_line_is_longer_than_a_terminal_and_versions_give_way():
     assert len({len(line) for line in said[:3]}) == 1
 
 
+def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst():
+    said = table(OWN, [FAST._replace(cost=8810, costs=(8806, 8810, 8806)), ELKAI._replace(costs=(9400, 9400))])
+    assert said[5:] == ["fast-tsp: its cost is the worst of 3 repetitions; the best, 8806, was found in 2"]
+    said = table(OWN, [FAST._replace(cost=11, costs=(11, 12))])
+    assert said[-1] == "fast-tsp: its cost is the worst of 2 repetitions; the best, 12, was found in 1"
+
+
 def test_a_search_without_times_shows_the_others_all_the_same():
     said = table(this_search(None, []), [FAST._replace(to_cost=None)])
     assert cells(said[1]) == ["this", "search", "no", "warm"]
