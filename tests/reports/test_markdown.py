@@ -82,6 +82,14 @@ def test_published_figures_stand_beside_ours_and_unlike_work_is_said(report):
     assert "**Ours ran other work** (kroA100, 100 climbers, not kroE100, 100,000)" in report
 
 
+def test_machines_that_differ_in_the_name_alone_are_told_apart(make_record):
+    machine = make_record().environment
+    runs = [make_record(backend=name, environment=machine | {"host": name}) for name in ("cpu", "threads")]
+    text = markdown.render(compare(runs))
+    assert "- Machine A: cpu, Test CPU, 2 cores" in text
+    assert "- Machine B: threads, Test CPU, 2 cores" in text
+
+
 def test_without_a_baseline_no_ratio_is_printed(make_record):
     text = markdown.render(compare([make_record(backend="threads")]))
     assert "there is no baseline and no ratio" in text
