@@ -11,7 +11,7 @@ from drivers.automatic import chosen_backend, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import require_places
 from drivers.repetitions import Repetitions
-from drivers.workload import Run, Workload
+from drivers.workload import Run, Task, Workload
 
 if TYPE_CHECKING:
     from cluster import Communicator
@@ -44,7 +44,8 @@ def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -
 
     own = parse(workload, description, argv)
     ranks = Timed(agreed_ranks(workload, own))
-    task = ranks.bcast(checked(workload, own, ranks.size) if ranks.rank == 0 else None)
+    first: Any = checked(workload, own, ranks.size) if ranks.rank == 0 else None
+    task: Task = ranks.bcast(first)
     options = at_place_of(task.options, own)
     details = workload.details(task, ranks, argv) if ranks.rank == 0 else {}
     search = prepared(workload, ranks, task.problem, options)
@@ -71,7 +72,7 @@ def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequenc
     return parsed(workload.options, vars(values))
 
 
-def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Any:
+def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:
     """What is to be solved, after a look at the files to write; on the first rank.
 
     Raises
@@ -83,8 +84,13 @@ def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> 
     from core.errors import UserError
 
     require_places(options)
-    if getattr(options, "peers", False) and ranks > 1:
-        raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
+    if options.peers:
+        from drivers.peers import peers_for
+
+        if ranks > 1:
+            raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
+        if not peers_for(workload.name):
+            raise UserError(f"--peers: found no solver that knows {workload.name}, expected a run without it")
     return workload.load(options, ranks)
 
 

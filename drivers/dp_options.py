@@ -16,7 +16,6 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 DP = Group("dynamic programming")
-CHECKS = Group("checks and comparison")
 
 
 def tiling_option(tilings: tuple[str, ...]) -> Any:

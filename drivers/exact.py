@@ -17,7 +17,7 @@ from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import Group, Options, instance_option, option, positive
+from drivers.options import CHECKS, Group, Options, instance_option, option, positive
 from drivers.outputs import OutputFile
 from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
@@ -27,7 +27,6 @@ MOST_VERIFIED = 20
 """Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
 MOST_ENUMERATED = 10
 SEARCH = Group("search")
-CHECKS = Group("checks and comparison")
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,6 @@ class ExactOptions(Options):
         bool,
         group=CHECKS,
     )
-    peers: bool = option(
-        False, "run the other solvers that are here on the same instance, --repeats times each", bool, group=CHECKS
-    )
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
 
@@ -98,9 +94,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any
 
     bound, count, depth = options.bound, options.count, options.depth
     enumerate_by = options.enumerate or ENUMERATIONS[0]
-    made = ExactSearch(
-        backend, ranks, problem.distances, bound=bound, enumerate=enumerate_by, depth=depth, count=count
-    )
+    made = ExactSearch(backend, ranks, problem.distances, bound=bound, enumerate=enumerate_by, depth=depth, count=count)
     made.warm_up()
     return made
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivers import tours
-from drivers.dp_options import CHECKS, DpOptions
-from drivers.options import Group, instance_option, option, positive
+from drivers.dp_options import DpOptions
+from drivers.options import CHECKS, Group, instance_option, option, positive
 from drivers.outputs import OutputFile
 
 DEFAULT_K = 8
 """Of instances that are too large for a proof, if `--k` is not given."""
-MOST_PEER = 20
-"""Cities that the package held-karp takes."""
 MOST_DIRECTED = 20
 """Cities up to which `--verify` has another algorithm for asymmetric distances."""
 RESTRICTED = Group("restricted search, optimal over a neighbourhood and never called exact")
@@ -42,13 +40,6 @@ class HeldKarpOptions(DpOptions):
         False, "go on from the tour found until none is shorter", bool, group=RESTRICTED, decides="work"
     )
     verify: bool = option(False, "find the optimum again by another algorithm", bool, group=CHECKS)
-    peers: bool = option(
-        False,
-        f"run the package held-karp (Rust, up to {MOST_PEER} cities) and other solvers that are here on the same "
-        "distances, --repeats times",
-        bool,
-        group=CHECKS,
-    )
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
 

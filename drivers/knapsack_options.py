@@ -7,8 +7,8 @@ from typing import Any
 
 from core.problems.knapsack import CLASSES
 from core.search.dp.knapsack import TILINGS
-from drivers.dp_options import CHECKS, DpOptions, tiling_option
-from drivers.options import RESULTS, Group, instance_option, natural, number, option, positive
+from drivers.dp_options import DpOptions, tiling_option
+from drivers.options import CHECKS, RESULTS, Group, instance_option, natural, number, option, positive
 from drivers.outputs import OutputFile
 
 METHODS = ("dp", "bb")
@@ -65,9 +65,6 @@ class KnapsackOptions(DpOptions):
         f"compute the value again in NumPy (done up to {COUNTED_AGAIN:,} cells in any case)",
         bool,
         group=CHECKS,
-    )
-    peers: bool = option(
-        False, "run OR-tools, if it is installed, on the same instance, --repeats times", bool, group=CHECKS
     )
     output: OutputFile | None = option(
         None, "save the numbers of the items taken, from 0, one a line", OutputFile, "FILE", group=RESULTS

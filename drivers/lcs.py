@@ -16,10 +16,10 @@ from typing import Any
 
 from core.search.dp.lcs import TILINGS
 from drivers.command import driver
-from drivers.dp_options import CHECKS, DpOptions, profiled, tiling_option
+from drivers.dp_options import DpOptions, profiled, tiling_option
 from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import RESULTS, instance_option, option
+from drivers.options import CHECKS, RESULTS, instance_option, option
 from drivers.outputs import OutputFile, writing
 from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
@@ -57,9 +57,6 @@ class LcsOptions(DpOptions):
         f"{COUNTED_AGAIN:,} cells in any case; 10^10 cells take a second)",
         bool,
         group=CHECKS,
-    )
-    peers: bool = option(
-        False, "run rapidfuzz, if it is installed, on the same strings, --repeats times", bool, group=CHECKS
     )
     output: OutputFile | None = option(
         None,
@@ -118,7 +115,10 @@ def once(run: Run[LcsOptions], advance: Any) -> Any:
     if advance is None:
         return run.search.run(trace=run.options.trace, progress=None)
     shown = counted(advance, "cells", len(run.problem.a) * len(run.problem.b) / PARTS)
-    report = lambda done, waves: shown(PARTS * done // waves, f"wave {done:,} of {waves:,}")  # noqa: E731
+
+    def report(done: int, waves: int) -> None:
+        shown(PARTS * done // waves, f"wave {done:,} of {waves:,}")
+
     return run.search.run(trace=run.options.trace, progress=report)
 
 

@@ -23,12 +23,13 @@ def local_search(
     best_known: str = "optimum",
     save: Callable[[Run[Any], Any], None] = lambda run, solution: None,
     speed: Callable[[Any], float] = lambda problem: 1e8,
+    for_peers: Callable[[Any], Any] = lambda problem: problem,
 ) -> Workload[SearchOptions]:
     """Declare local search on a problem.
 
     Parameters
     ----------
-    name, title, options, standard
+    name, title, options, standard, for_peers
         See `Workload`.
     load
         From options to the problem (a `core.problems.problem.Problem`) and, in words, where its instance came from.
@@ -74,7 +75,9 @@ def local_search(
         return Work(count, "neighbours", speed(run.problem), at_most=True)
 
     def result(run: Run[SearchOptions], outcome: Any) -> Result:
-        return found(run, outcome, f"best cost {shown(outcome.cost)}{gap(outcome.cost, run.problem.optimum, best_known)}")
+        return found(
+            run, outcome, f"best cost {shown(outcome.cost)}{gap(outcome.cost, run.problem.optimum, best_known)}"
+        )
 
     return Workload(
         name,
@@ -95,6 +98,7 @@ def local_search(
         ways=lambda run: run.search.ways,
         headline=headline,
         save=saved,
+        for_peers=for_peers,
     )
 
 

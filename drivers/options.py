@@ -39,6 +39,7 @@ class Group(NamedTuple):
 
 
 COMMON = Group("options")
+CHECKS = Group("checks and comparison")
 RESULTS = Group("results")
 
 
@@ -162,6 +163,13 @@ class Options:
         "append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
         OutputFile,
         "FILE",
+    )
+    peers: bool = option(
+        False,
+        "run the solvers of other people that are here on the same problem, --repeats times each, and show them beside "
+        "this search (pip install 'onekernel[peers]')",
+        bool,
+        group=CHECKS,
     )
     progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
 

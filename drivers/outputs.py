@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from core.errors import UserError
 
@@ -16,7 +16,7 @@ class OutputFile(str):
     """The name of a file to write, as an `argparse` type; by it `require_places` finds such options."""
 
 
-def require_places(options: argparse.Namespace) -> None:
+def require_places(options: Any) -> None:
     """Refuse options that name a file which could not be written at the end; no file is changed.
 
     Raises

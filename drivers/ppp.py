@@ -30,7 +30,7 @@ def load(options: PppOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.ppp import Ppp
 
-    problem = Ppp.load(options.instance, options.data)
+    problem = Ppp.load(options.instance or CHOSEN, options.data)
     return problem, problem.instance.source
 
 

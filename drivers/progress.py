@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -105,7 +104,14 @@ def progress(total: int | None, description: str, wanted: bool | None = None, ra
     return Bar(total, description, RichProgress(*columns, console=console))
 
 
-def counted(advance: Advance, unit: str, per_step: float = 1.0) -> Callable[[int, str], None]:
+class Report(Protocol):
+    """How steps counted from the beginning are told."""
+
+    def __call__(self, done: int, note: str = "") -> None:
+        """So many are done; a note replaces the last one."""
+
+
+def counted(advance: Advance, unit: str, per_step: float = 1.0) -> Report:
     """What turns steps counted from the beginning into those of a bar, with the speed at which units of work come.
 
     Parameters
@@ -119,8 +125,8 @@ def counted(advance: Advance, unit: str, per_step: float = 1.0) -> Callable[[int
 
     Returns
     -------
-    callable
-        (steps done, note). A count that is lower than the last one is a second pass, which begins at 0 again.
+    Report
+        A count that is lower than the last one is a second pass, which begins at 0 again.
 
     """
     began = time.perf_counter()

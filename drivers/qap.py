@@ -29,7 +29,7 @@ def load(options: QapOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.qap import Qap
 
-    problem = Qap.load(options.instance, options.data)
+    problem = Qap.load(options.instance or CHOSEN, options.data)
     return problem, problem.instance.source
 
 

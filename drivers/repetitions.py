@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.progress import progress, rate
@@ -83,8 +83,7 @@ class Repetitions:
         self.saved = False
         self.contradicted = 0
         self.hosts = 1
-        self.own_s: list[float] = []
-        """Running times of this process's repetitions, which stand beside those of peers."""
+        self.beside = Beside(workload, run) if run.options.peers else None
 
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
@@ -127,10 +126,8 @@ class Repetitions:
             from reports.records import fold
 
             fold(self.options.record, identity)
-        if self.run.peers is not None:
-            from drivers.peers import table
-
-            print("\n".join(table(self.run.peers, self.own_s)), flush=True)
+        if self.beside is not None:
+            print("\n".join(self.beside.table()), flush=True)
         if self.contradicted:
             print(
                 f"error: {self.run.problem.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
@@ -167,9 +164,10 @@ class Repetitions:
         Each is done even if another fails: what hours have found is in the record when the terminal is gone, and on
         the terminal when the disk is full.
         """
-        self.own_s.append(spent.times.running_s)
         result = self.workload.result(self.run, outcome)
-        opinions = list(self.opinions(outcome, result))
+        opinions = list(self.workload.judges(self.run, outcome, result))
+        if self.beside is not None:
+            opinions += self.beside.opinions(result, spent.times.running_s)
         confirmed, verdict = judged(opinions, result, self.unasked())
         with ExitStack() as last:
             last.callback(self.show, result, spent, verdict)
@@ -179,22 +177,6 @@ class Repetitions:
             if self.options.record:
                 self.append(result, spent, confirmed is True, [one.judge for one in opinions if one.judge])
         self.contradicted += confirmed is False
-
-    def opinions(self, outcome: Any, result: Result) -> Iterator[Opinion]:
-        """Everybody who knows about a result: the workload's judges, and the peers if they are asked."""
-        yield from self.workload.judges(self.run, outcome, result)
-        if not getattr(self.options, "peers", False):
-            return
-        from drivers.peers import measure, objection, peers_for
-
-        if self.run.peers is None:
-            seconds = statistics.median(self.own_s)
-            self.run.peers = measure(
-                peers_for(self.workload.name), self.run.problem, self.options.repeats, seconds
-            )
-        for peer in self.run.peers:
-            if peer.cost is not None:
-                yield Opinion(peer.name if peer.proved else "", objection(peer, result.cost))
 
     def unasked(self) -> str:
         """The options that would have somebody confirm a result."""
@@ -273,7 +255,7 @@ class Repetitions:
 
         backend = self.run.search.backend
         device = backend.device
-        peers = {} if self.run.peers is None else {"peers": [peer._asdict() for peer in self.run.peers]}
+        peers = {} if self.beside is None else {"peers": [peer._asdict() for peer in self.beside.measured]}
         about = {
             "instance_source": self.run.source,
             "communication_share": spent.communication_share,

@@ -69,17 +69,11 @@ class SearchOptions(Options):
         choices=("auto", "attributes", "moves"),
         group=TABU,
     )
-    strength: int | None = option(
-        None, "random moves (at most) that shake an optimum", positive, "K", group=SHAKEN
-    )
-    temperature: float | None = option(
-        None, "of the start (0: from random moves)", number, "T", group=ANNEALING
-    )
+    strength: int | None = option(None, "random moves (at most) that shake an optimum", positive, "K", group=SHAKEN)
+    temperature: float | None = option(None, "of the start (0: from random moves)", number, "T", group=ANNEALING)
     cooling: float | None = option(None, "factor after each plateau", number, "C", group=ANNEALING)
     plateau: int | None = option(None, "draws at one temperature", positive, "P", group=ANNEALING)
-    batch: int | None = option(
-        None, "draws looked at side by side; same trajectory", positive, "B", group=ANNEALING
-    )
+    batch: int | None = option(None, "draws looked at side by side; same trajectory", positive, "B", group=ANNEALING)
     iterations: int | None = option(
         None, f"of a walk (default: {ITERATIONS}, or unlimited with --seconds)", positive, "N", group=STOP
     )
@@ -184,13 +178,14 @@ class SearchOptions(Options):
         """The stop criteria, combined."""
         from core.search.local_search import Iterations, NoImprovement, Seconds, Stop, Target
 
-        stop = Stop()
-        for value, make in (
+        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
             (self.iterations, Iterations),
             (self.seconds, Seconds),
             (self.target, Target),
             (self.patience, NoImprovement),
-        ):
+        )
+        stop = Stop()
+        for value, make in criteria:
             if value is not None:
                 stop |= make(value)
         return stop

@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import UserError
 from drivers.options import RESULTS, Group, Options, option
 from drivers.outputs import OutputFile, writing
-from drivers.workload import Opinion, Run, Task
+from drivers.workload import Opinion, Task
 
 # --- instances ---
 
@@ -125,7 +125,6 @@ def save_tour(options: Any, instance: Any, tour: Any) -> None:
         The disk refuses.
 
     """
-
     if tour is None:
         return
     if options.tour:

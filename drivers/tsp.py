@@ -41,6 +41,7 @@ TSP = local_search(
     chosen=None,
     standard=("--iterations", "5000"),
     save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour),
+    for_peers=lambda problem: problem.instance,
 )
 main = driver(TSP, __doc__)
 

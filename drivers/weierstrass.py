@@ -34,7 +34,7 @@ def load(options: WeierstrassOptions) -> tuple[Any, str]:
     from core.problems.weierstrass import Weierstrass
 
     problem = Weierstrass.load(
-        options.instance, options.data, points=options.points, dtype=options.dtype, seed=options.seed
+        options.instance or CHOSEN, options.data, points=options.points, dtype=options.dtype, seed=options.seed
     )
     return problem, problem.instance.source
 

@@ -1,4 +1,4 @@
-"""What a workload is: one declaration, from which its command line, its runs, its records and its comparisons follow."""
+"""What a workload is: one declaration, from which its command line, runs, records and comparisons follow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
-from drivers.options import AnyOptions, Options
+from drivers.options import AnyOptions
 
 if TYPE_CHECKING:
     from drivers.forecast import Work
@@ -32,7 +32,8 @@ class Task(NamedTuple):
     source: str
 
 
-class Result(NamedTuple):
+@dataclass(frozen=True)
+class Result:
     """What one repetition found.
 
     Attributes
@@ -62,7 +63,7 @@ class Result(NamedTuple):
     words: str
     solution: Any = None
     index: int = 0
-    details: Mapping[str, Any] = {}
+    details: Mapping[str, Any] = field(default_factory=dict)
     gave_up: str = ""
 
     @property
@@ -101,8 +102,6 @@ class Run(Generic[AnyOptions]):
         What `Workload.search` made.
     ranks
         The communicator, which measures its own time.
-    peers
-        What other solvers did with the same problem; None: nobody asked them.
 
     """
 
@@ -111,7 +110,6 @@ class Run(Generic[AnyOptions]):
     source: str
     search: Any
     ranks: Any
-    peers: list[Any] | None = None
     found_before: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -163,7 +161,8 @@ class Workload(Generic[AnyOptions]):
     result : callable
         (run, outcome) -> `Result`, on the first rank.
     judges : callable
-        (run, outcome, result) -> `Opinion`\ s of all who know about the result without the search, the plain scorer first.
+        (run, outcome, result) -> an `Opinion` of everybody who knows about the result without the search, the plain
+        scorer first.
     standard : tuple of str
         Arguments that make a comparison of about a second on one core, where none are given.
     steps : callable
@@ -180,6 +179,8 @@ class Workload(Generic[AnyOptions]):
         (task, ranks, arguments) -> what the record's ``details`` hold besides, made before the device is.
     on_one_core : callable
         (options) -> whether one core is the fastest device for what they ask for, so that `--backend auto` takes it.
+    for_peers : callable
+        (problem) -> the problem as `drivers.peers` takes it.
 
     """
 
@@ -203,10 +204,7 @@ class Workload(Generic[AnyOptions]):
     save: Callable[[Run[AnyOptions], Any], None] = lambda run, solution: None
     details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] = no_details
     on_one_core: Callable[[AnyOptions], bool] = lambda options: False
-
-    def given_options(self, name: str) -> bool:
-        """Whether the workload understands an option of that name."""
-        return any(one.name == name for one, _ in self.options.declared())
+    for_peers: Callable[[Any], Any] = lambda problem: problem
 
 
 def gap(cost: int, best: int | None, name: str = "optimum") -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from drivers.options import run_driver
+from drivers.endings import run_driver
 
 
 @pytest.fixture

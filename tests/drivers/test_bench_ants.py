@@ -11,7 +11,7 @@ from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
 from core.search.ant_colony.colony import Colony
 from drivers import bench_ants
-from drivers.options import run_driver
+from drivers.endings import run_driver
 
 INSTANCES = ("uniform:3:seed=1", "uniform:32:seed=2", "uniform:33:seed=3", "uniform:70:seed=4")
 

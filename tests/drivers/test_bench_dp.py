@@ -13,7 +13,7 @@ from core.problems.knapsack import generate
 from core.problems.strings import common_length, random_strings
 from core.search.dp import held_karp
 from drivers import bench, bench_dp
-from drivers.options import run_driver
+from drivers.endings import run_driver
 
 TINY = bench_dp.Sizes(700, 300, 12, 400, (5, 8), (9,), 4096)
 survey = backends.survey()

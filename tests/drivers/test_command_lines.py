@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from drivers import bench, bench_ants
-from drivers.options import run_driver
+from drivers.endings import run_driver
 
 QUICK = {
     "ihc": "--instance uniform:9:seed=1 --climbers 2 --backend cpu",

@@ -13,7 +13,7 @@ import pytest
 
 from backends.base import OutOfMemory
 from drivers import aco, exact, heldkarp, ihc, knapsack, lcs, local_search, ppp, qap, tsp, weierstrass
-from drivers.options import LESS_MEMORY, run_driver
+from drivers.endings import LESS_MEMORY, run_driver
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--backend", "cpu", "--no-progress"]
@@ -105,7 +105,7 @@ def test_all_ranks_end_with_1_if_the_first_finds_a_contradiction(mpirun):
     script = f"""
         import sys
         from drivers import ihc
-        from drivers.options import run_driver
+        from drivers.endings import run_driver
         ihc.Climbs.check = lambda self, outcome: (None, False)
         code = run_driver(ihc.main, {[*NINE, "--climbers", "4"]})
         print("code", code, flush=True)

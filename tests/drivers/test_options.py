@@ -120,7 +120,7 @@ def test_one_failing_rank_ends_the_others_with_exit_code_2(mpirun):
     script = """
         import sys
         from core.errors import UserError
-        from drivers.options import run_driver
+        from drivers.endings import run_driver
 
         def driver(argv):
             from mpi4py import MPI

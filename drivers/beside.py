@@ -1,0 +1,66 @@
+"""`--peers`: other people's solvers on the problem of a run, and what they say of its result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from drivers.workload import Opinion, Result, Run, Workload
+
+
+class Beside:
+    """The solvers that stand beside one run.
+
+    Attributes
+    ----------
+    measured : list of drivers.peers.Measured
+        What they did; they run once, after the first repetition, with its time and cost to reach.
+
+    """
+
+    def __init__(self, workload: Workload[Any], run: Run[Any]) -> None:
+        from drivers.peers import peers_for
+
+        self.peers = peers_for(workload.name)
+        # What a search proves is the best there is, so that a better one is an objection.
+        self.proves = workload.hash_covers == "answer"
+        self.problem = workload.for_peers(run.problem)
+        self.repeats = run.options.repeats
+        self.measured: list[Any] = []
+        self.cost: int | None = None
+        self.own_s: list[float] = []
+        self.process_s: float | None = None
+
+    def opinions(self, result: Result, running_s: float) -> Iterator[Opinion]:
+        """What the solvers say of a result that took so long."""
+        from drivers.peers import confirming, measure, objections
+
+        self.own_s.append(running_s)
+        self.cost = result.cost
+        if not self.measured:
+            self.process_s = seconds_since_start()
+            self.measured = measure(self.peers, self.problem, self.repeats, running_s, result.cost)
+        if self.proves and not result.gave_up:
+            for objection in objections(self.peers, self.measured, result.cost):
+                yield Opinion("", objection)
+            for name in confirming(self.measured, result.cost):
+                yield Opinion(name)
+
+    def table(self) -> list[str]:
+        """This search and the solvers, as lines of text."""
+        from drivers.peers import table, this_search
+
+        if not self.measured:
+            return ["nothing to compare the other solvers with: all repetitions are recorded"]
+        whole_s = self.process_s
+        start_s = None if whole_s is None else whole_s - self.own_s[0]
+        own = this_search(self.cost, self.own_s, proved=self.proves, start_s=start_s, own_process_s=whole_s)
+        return list(table(own, self.measured))
+
+
+def seconds_since_start() -> float:
+    """How long ago this process began: imports, the device and compilation are in it."""
+    import psutil
+
+    return time.time() - float(psutil.Process().create_time())
