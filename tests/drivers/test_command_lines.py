@@ -11,20 +11,7 @@ import pytest
 
 from drivers import bench, bench_ants
 from drivers.endings import run_driver
-
-QUICK = {
-    "ihc": "--instance uniform:9:seed=1 --climbers 2 --backend cpu",
-    "aco": "--instance uniform:9:seed=1 --ants 2 --iterations 1 --backend cpu",
-    "tsp": "--instance uniform:9:seed=1 --iterations 1 --backend cpu",
-    "qap": "--instance taillard:9:seeds=1,2 --iterations 1 --backend cpu",
-    "ppp": "--instance 11-13:seed=5 --iterations 1 --backend cpu",
-    "weierstrass": "--instance 2 --points 3 --iterations 1 --backend cpu",
-    "exact": "--instance uniform:8:seed=1 --backend cpu",
-    "heldkarp": "--instance uniform:8:seed=1 --backend cpu",
-    "lcs": "--text ABCBDAB BDCABA --backend cpu",
-    "knapsack": "--items 5 --capacity 50 --backend cpu",
-}
-"""What each driver does in no time; what follows it on a line is wrong."""
+from tests.drivers.small_runs import QUICK
 
 EVERYWHERE = [
     ("--nonsense 3", "unrecognized arguments"),

@@ -1,6 +1,5 @@
 """A backend is one file and a line: one that nobody knows runs through drivers, reports, auto and bench rightly."""
 
-import argparse
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -12,7 +11,7 @@ from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
 from drivers import automatic, bench, bench_devices, ihc
 from drivers.compare import plan
-from drivers.repetitions import chosen_device
+from drivers.options import Options
 from reports.comparison import compare, is_baseline
 from reports.literature import publication, timing_rows
 from reports.records import load
@@ -77,7 +76,7 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
 def test_ranks_take_turns_over_its_devices_of_one_kind():
     def taken(device, local_rank):
         ranks = SimpleNamespace(size=4, local_rank=local_rank)
-        backend = chosen_device(argparse.Namespace(backend="abacus", device=device), ranks)
+        backend = automatic.chosen_device(Options(backend="abacus", device=device), ranks)
         return backend.device.index
 
     assert [taken("0", rank) for rank in range(4)] == ["0", "2", "0", "2"]
@@ -93,12 +92,12 @@ def test_auto_takes_it_for_the_kind_that_its_class_says():
     ]
     for rank, index in ((0, "0"), (1, "2")):
         ranks = SimpleNamespace(size=2, local_rank=rank)
-        assert automatic.automatic_device(argparse.Namespace(device="0"), ranks, 2).device.index == index
+        assert automatic.automatic_device(Options(), ranks, 2).device.index == index
 
 
 def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     ranks = SimpleNamespace(size=4, local_rank=2)
-    made = automatic.automatic_device(argparse.Namespace(device="0"), ranks, 3)
+    made = automatic.automatic_device(Options(), ranks, 3)
     assert made.device.kind == "core"
     assert "abacus: 2 GPUs here, none of them for rank 2 of this host" in capsys.readouterr().err
 

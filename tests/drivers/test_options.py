@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from drivers.options import add_common_options, run_driver
+from drivers.endings import run_driver
+from drivers.options import Options, add_options, parsed
 from drivers.progress import progress
 
 ROOT = Path(__file__).parents[2]
@@ -36,8 +37,8 @@ class OwnError(ValueError):
 
 def parse(*arguments):
     parser = argparse.ArgumentParser()
-    add_common_options(parser)
-    return parser.parse_args(arguments)
+    add_options(parser, Options)
+    return parsed(Options, vars(parser.parse_args(arguments)))
 
 
 def test_all_drivers_share_these_options():
@@ -68,6 +69,7 @@ def test_all_drivers_share_these_options():
         "repeats": 3,
         "seed": 9,
         "record": "r.jsonl",
+        "peers": False,
         "progress": True,
     }
     assert parse("--no-progress").progress is False
