@@ -240,7 +240,14 @@ def _is_json(line: bytes) -> bool:
 
 
 def _may_be_torn(tail: bytes) -> bool:
-    return tail.startswith(_START) or _START.startswith(tail)
+    """Whether a last line without its end may be the beginning of a record, and not a whole one with something behind."""
+    if not tail.startswith(_START):
+        return _START.startswith(tail)
+    try:
+        json.JSONDecoder().raw_decode(tail.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _mend_tail(descriptor: int, path: str | os.PathLike[str]) -> None:
