@@ -240,7 +240,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _may_be_torn(tail: bytes) -> bool:
-    """Whether a last line without its end may be the beginning of a record, and not a whole one with something behind."""
+    """Whether a last line may be the beginning of a record, and not a whole record with something behind it."""
     if not tail.startswith(_START):
         return _START.startswith(tail)
     try:
