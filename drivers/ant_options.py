@@ -32,16 +32,21 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 class AntOptions(Options):
     """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
 
-    ants: int | None = option(None, f"of each colony ({USUAL.ants})", positive, "M", group=ANTS)
+    ants: int | None = option(None, f"of each colony ({USUAL.ants})", positive, "M", group=ANTS, decides="search")
     iterations: int = option(100, "tours an ant (%(default)s)", positive, "N", group=ANTS, decides="work")
-    alpha: float | None = option(None, f"exponent of the pheromone ({USUAL.alpha:g})", number, "A", group=ANTS)
-    beta: float | None = option(None, f"exponent of 1 / distance ({USUAL.beta:g})", number, "B", group=ANTS)
+    alpha: float | None = option(
+        None, f"exponent of the pheromone ({USUAL.alpha:g})", number, "A", group=ANTS, decides="search"
+    )
+    beta: float | None = option(
+        None, f"exponent of 1 / distance ({USUAL.beta:g})", number, "B", group=ANTS, decides="search"
+    )
     candidates: int | None = option(
         None,
         f"choose among the K nearest cities while one of them is left, at most 32; 0: all ({USUAL.candidates})",
         natural,
         "K",
         group=ANTS,
+        decides="search",
     )
     local_search: str | None = option(
         None,
@@ -49,6 +54,7 @@ class AntOptions(Options):
         f"many times faster (2opt-near) ({USUAL.local_search})",
         choices=LOCAL_SEARCHES,
         group=ANTS,
+        decides="search",
     )
     strategy: str = option(
         STRATEGIES[-1],
@@ -59,7 +65,7 @@ class AntOptions(Options):
         decides="way",
     )
     rho: float | None = option(
-        None, f"part that evaporates in an iteration ({USUAL.rho:g})", number, "R", group=PHEROMONE
+        None, f"part that evaporates in an iteration ({USUAL.rho:g})", number, "R", group=PHEROMONE, decides="search"
     )
     variant: str | None = option(
         None,
@@ -67,6 +73,7 @@ class AntOptions(Options):
         f"({USUAL.variant})",
         choices=VARIANTS,
         group=PHEROMONE,
+        decides="search",
     )
     best_every: int | None = option(
         None,
@@ -75,6 +82,7 @@ class AntOptions(Options):
         natural,
         "N",
         group=MMAS,
+        decides="search",
     )
     stagnation: int | None = option(
         None,
@@ -82,6 +90,7 @@ class AntOptions(Options):
         natural,
         "N",
         group=MMAS,
+        decides="search",
     )
     smoothing: float | None = option(
         None,
@@ -89,9 +98,10 @@ class AntOptions(Options):
         number,
         "D",
         group=MMAS,
+        decides="search",
     )
     colonies: int | None = option(
-        None, f"each with its own pheromone ({USUAL.colonies})", positive, "C", group=COLONIES
+        None, f"each with its own pheromone ({USUAL.colonies})", positive, "C", group=COLONIES, decides="search"
     )
     exchange: int | None = option(
         None,
@@ -99,6 +109,7 @@ class AntOptions(Options):
         natural,
         "N",
         group=COLONIES,
+        decides="search",
     )
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()

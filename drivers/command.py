@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from drivers.automatic import chosen_backend, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
-from drivers.outputs import require_places
+from drivers.outputs import OutputFile, require_places
 from drivers.repetitions import Repetitions
 from drivers.workload import Run, Task, Workload
 
@@ -43,7 +44,14 @@ def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -
     from cluster.timed import Timed
 
     own = parse(workload, description, argv)
+    refuse_several_solutions(own)
     ranks = Timed(agreed_ranks(workload, own))
+    seeds = own.seeds or (own.seed,)
+    return max(run_of_seed(workload, replace(own, seed=seed), ranks, argv) for seed in seeds)
+
+
+def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, argv: Sequence[str]) -> int:
+    """All repetitions with one seed; returns the exit code, on all ranks the same."""
     first: Any = checked(workload, own, ranks.size) if ranks.rank == 0 else None
     task: Task = ranks.bcast(first)
     options = at_place_of(task.options, own)
@@ -51,7 +59,7 @@ def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -
     search = prepared(workload, ranks, task.problem, options)
     try:
         one = Run(options, task.problem, task.source, search, ranks)
-        return Repetitions(workload, one, details).repeat()
+        return Repetitions(workload, one, {"asked": own.asked(), **details}).repeat()
     finally:
         search.backend.close()
 
@@ -70,6 +78,26 @@ def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequenc
     # Files may stand anywhere among the options.
     values = parser.parse_intermixed_args(argv) if positional else parser.parse_args(argv)
     return parsed(workload.options, vars(values))
+
+
+def refuse_several_solutions(options: Options) -> None:
+    """Refuse one file for the best solutions of several seeds.
+
+    Raises
+    ------
+    UserError
+        Names the file's option.
+
+    """
+    from core.errors import UserError
+
+    if options.seeds is None:
+        return
+    if options.seed:
+        raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
+    for one, _ in options.declared():
+        if one.name != "record" and isinstance(getattr(options, one.name), OutputFile):
+            raise UserError(f"{spelled(one)} with --seeds: expected one seed, since each finds a solution of its own")
 
 
 def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:

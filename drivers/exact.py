@@ -41,6 +41,7 @@ class ExactOptions(Options):
         f"in the thesis (edges), or nothing ({BOUNDS[0]}; up to 7 cities all tours, on the host)",
         choices=BOUNDS,
         group=SEARCH,
+        decides="search",
     )
     enumerate: str | None = option(
         None,
@@ -48,6 +49,7 @@ class ExactOptions(Options):
         f"(permutations) ({ENUMERATIONS[0]})",
         choices=ENUMERATIONS,
         group=SEARCH,
+        decides="search",
     )
     depth: int | None = option(
         None,

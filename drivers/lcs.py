@@ -73,7 +73,7 @@ def load(options: LcsOptions, ranks: int) -> Task:
     from core.problems import strings
 
     options.refuse_idle()
-    if options.seed:
+    if options.seed or options.seeds:
         raise UserError("--seed changes nothing here: nothing is random (strings have their own: random:1000:seed=2)")
     if options.output is not None and not options.trace:
         raise UserError("--output needs --trace: without it there is a length and no subsequence")

@@ -95,7 +95,7 @@ def local_search(
         steps=lambda run: run.options.iterations,
         work=work,
         parameters=parameters,
-        ways=lambda run: run.search.ways,
+        ways=lambda run: {**run.search.ways, "threads": run.options.threads},
         headline=headline,
         save=saved,
         for_peers=for_peers,

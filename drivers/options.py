@@ -14,20 +14,23 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from drivers.outputs import OutputFile
 
+MOST_SEEDS = 10_000
 UNIFORM = "uniform:100:seed=1"
 AT_HAND = "chosen by what is at hand"
 
-Decides = Literal["work", "way", "place", "nothing"]
+Decides = Literal["work", "way", "search", "place", "nothing"]
 """What an option decides.
 
 work
     What is computed: runs are compared only where these are equal.
 way
     How it is computed, and so the speed alone: equal work has equal hashes whatever these are.
+search
+    The one or the other, as the search says in its own parameters and ways.
 place
     Where a rank works and what it shows; the ranks of a job may differ in it.
 nothing
-    Checks, files and how often.
+    The instance (a record has its hash), checks, files and how often.
 """
 
 
@@ -118,6 +121,15 @@ def number(text: str) -> float:
     return value
 
 
+def seeds(text: str) -> tuple[int, ...]:
+    """Read different seeds: all from one to another as in 0..29, or one by one as in 3,5,8."""
+    first, between, last = text.partition("..")
+    listed = range(natural(first), natural(last) + 1) if between else [natural(one) for one in text.split(",")]
+    if not 1 <= len(set(listed[: MOST_SEEDS + 1])) == len(listed) <= MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"expected up to {MOST_SEEDS} different seeds as in 0..29, found {text!r}")
+    return tuple(listed)
+
+
 def folder(text: str) -> str:
     """Read the name of a folder in which files can be made."""
     if not os.path.isdir(text) or not os.access(text, os.W_OK | os.X_OK):
@@ -156,6 +168,9 @@ class Options:
     )
     repeats: int = option(1, "repetitions to time (%(default)s)", positive, "R")
     seed: int = option(0, "seed of the run (%(default)s)", natural, "S")
+    seeds: tuple[int, ...] | None = option(
+        None, "a run for each of several seeds, in place of --seed: 0..29, or 3,5,8", seeds, "A..B"
+    )
     backend: str = backend_option("auto")
     device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
     record: OutputFile | None = option(
@@ -178,6 +193,13 @@ class Options:
         """All options with their declarations, in their order."""
         for one in fields(cls):
             yield one, one.metadata["option"]
+
+    def asked(self) -> dict[str, Any]:
+        """What the command line says of work and ways, other than by default: runs that were asked alike agree."""
+        said = {
+            one.name: getattr(self, one.name) for one, d in self.declared() if d.decides in ("work", "way", "search")
+        }
+        return {one.name: said[one.name] for one in fields(self) if said.get(one.name, one.default) != one.default}
 
     def deciding(self, decides: Decides) -> dict[str, Any]:
         """Names and values of the options that decide the work, the way or the place."""

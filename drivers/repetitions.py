@@ -45,19 +45,45 @@ def over_ranks(every: Sequence[Times]) -> Times:
 
 
 class Spent(NamedTuple):
-    """What one repetition took.
+    """What one repetition took, and under which conditions.
 
     Attributes
     ----------
     times : Times
         See there.
+    rank_seconds : list of float
+        Every rank's own running time.
     communication_share : float
         Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
+    read : Mapping
+        What meters read: `started`, `conditions` and `energy_j` of `reports.schema.Sample`.
 
     """
 
     times: Times
+    rank_seconds: list[float]
     communication_share: float
+    read: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, every: Sequence[tuple[Times, float, Mapping[str, Any]]]) -> Spent:
+        """What all ranks spent: the times, the shares of communication and the readings of each."""
+        times = [one for one, _, _ in every]
+        return cls(
+            over_ranks(times),
+            [one.running_s for one in times],
+            sum(share for _, share, _ in every) / len(every),
+            all_readings([read for _, _, read in every]),
+        )
+
+
+def all_readings(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The first rank's date and conditions, and the joules of all ranks together, by what they were read from."""
+    joules: dict[str, float] = {}
+    for read in every:
+        for source, one in (read.get("energy_j") or {}).items():
+            joules[source] = joules.get(source, 0.0) + one
+    return {**every[0], "energy_j": joules or None}
 
 
 class Repetitions:
@@ -145,18 +171,34 @@ class Repetitions:
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         steps = self.workload.steps(self.run)
-        with progress(steps, self.workload.doing, wanted=self.options.progress, rank=self.ranks.rank) as bar:
+        shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
+        meter = self.meter()
+        with progress(steps, self.workload.doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
             began = time.perf_counter()
-            shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
             outcome = self.workload.once(self.run, bar.advance if shown else None)
             ran_s = time.perf_counter() - began
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
         share = self.ranks.seconds / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
-        every = self.ranks.gather((times, share)) or [(times, share)]
-        shares = [one for _, one in every]
-        return outcome, Spent(over_ranks([Times(*one) for one, _ in every]), sum(shares) / len(shares))
+        own = times, share, self.readings(meter)
+        return outcome, Spent.of(self.ranks.gather(own) or [own])
+
+    def meter(self) -> Any:
+        """What reads this rank's device, and its host too."""
+        from reports.meters import Meter
+
+        device = self.run.search.backend.device
+        return Meter(device.kind, self.options.device, device_name=device.name)
+
+    def readings(self, meter: Any) -> dict[str, Any]:
+        """What a rank's meter read; of all ranks of a host the first alone tells the processors' energy."""
+        from reports.meters import PACKAGE_ENERGY
+
+        read: dict[str, Any] = dict(meter.values)
+        if self.ranks.local_rank and read["energy_j"]:
+            read["energy_j"] = {name: joules for name, joules in read["energy_j"].items() if name != PACKAGE_ENERGY}
+        return read
 
     def finish(self, outcome: Any, spent: Spent) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
@@ -258,7 +300,6 @@ class Repetitions:
         peers = {} if self.beside is None else {"peers": [peer._asdict() for peer in self.beside.measured]}
         about = {
             "instance_source": self.run.source,
-            "communication_share": spent.communication_share,
             "confirmed_by": list(judges),
             "device_name": device.name,
             "driver": device.driver,
@@ -277,7 +318,15 @@ class Repetitions:
                 trajectory_hash=result.hash,
                 hash_covers=self.workload.hash_covers,
                 details={**result.details, **peers, **self.details, **about},
-                samples=(Sample(*spent.times),),
+                samples=(
+                    Sample(
+                        *spent.times,
+                        **spent.read,
+                        rank_seconds=spent.rank_seconds,
+                        communication_share=spent.communication_share,
+                    ),
+                ),
+                unit=self.workload.unit,
                 scored=scored,
             ),
         )

@@ -39,13 +39,13 @@ RESULTS = Group("results and problem")
 
 def algorithm_option(default: str) -> Any:
     """Declare `--algorithm` with its default."""
-    return option(default, "(%(default)s)", choices=tuple(ALGORITHMS), group=SEARCH)
+    return option(default, "(%(default)s)", choices=tuple(ALGORITHMS), group=SEARCH, decides="search")
 
 
 def neighbourhood_option(default: str) -> Any:
     """Declare `--neighbourhood` with its default."""
     text = "its moves (%(default)s); a descent takes up to three, as in flip1,flip2"
-    return option(default, text, metavar="NAME", group=SEARCH)
+    return option(default, text, metavar="NAME", group=SEARCH, decides="search")
 
 
 @dataclass(frozen=True)
@@ -59,35 +59,54 @@ class SearchOptions(Options):
     algorithm: str = algorithm_option("tabu")
     neighbourhood: str = neighbourhood_option("exchange2")
     evaluation: str = option(
-        "auto", "how neighbours are evaluated; auto: the fastest way", metavar="NAME", group=SEARCH
+        "auto", "how neighbours are evaluated; auto: the fastest way", metavar="NAME", group=SEARCH, decides="search"
     )
-    tenure: int | None = option(None, "iterations that a move stays forbidden", natural, "T", group=TABU)
-    tenure_span: int | None = option(None, "up to so many more, drawn at random", natural, "D", group=TABU)
+    tenure: int | None = option(
+        None, "iterations that a move stays forbidden", natural, "T", group=TABU, decides="search"
+    )
+    tenure_span: int | None = option(
+        None, "up to so many more, drawn at random", natural, "D", group=TABU, decides="search"
+    )
     remember: str | None = option(
         None,
         "what is forbidden (auto: attributes if there are)",
         choices=("auto", "attributes", "moves"),
         group=TABU,
+        decides="search",
     )
-    strength: int | None = option(None, "random moves (at most) that shake an optimum", positive, "K", group=SHAKEN)
-    temperature: float | None = option(None, "of the start (0: from random moves)", number, "T", group=ANNEALING)
-    cooling: float | None = option(None, "factor after each plateau", number, "C", group=ANNEALING)
-    plateau: int | None = option(None, "draws at one temperature", positive, "P", group=ANNEALING)
-    batch: int | None = option(None, "draws looked at side by side; same trajectory", positive, "B", group=ANNEALING)
+    strength: int | None = option(
+        None, "random moves (at most) that shake an optimum", positive, "K", group=SHAKEN, decides="search"
+    )
+    temperature: float | None = option(
+        None, "of the start (0: from random moves)", number, "T", group=ANNEALING, decides="search"
+    )
+    cooling: float | None = option(None, "factor after each plateau", number, "C", group=ANNEALING, decides="search")
+    plateau: int | None = option(None, "draws at one temperature", positive, "P", group=ANNEALING, decides="search")
+    batch: int | None = option(
+        None, "draws looked at side by side; same trajectory", positive, "B", group=ANNEALING, decides="search"
+    )
     iterations: int | None = option(
-        None, f"of a walk (default: {ITERATIONS}, or unlimited with --seconds)", positive, "N", group=STOP
+        None,
+        f"of a walk (default: {ITERATIONS}, or unlimited with --seconds)",
+        positive,
+        "N",
+        group=STOP,
+        decides="search",
     )
     seconds: float | None = option(
-        None, "wall-clock time; ends every run at another iteration", number, "S", group=STOP
+        None, "wall-clock time; ends every run at another iteration", number, "S", group=STOP, decides="search"
     )
-    target: int | None = option(None, "a cost that is good enough", int, "COST", group=STOP)
-    patience: int | None = option(None, "iterations without a better solution", positive, "N", group=STOP)
+    target: int | None = option(None, "a cost that is good enough", int, "COST", group=STOP, decides="search")
+    patience: int | None = option(
+        None, "iterations without a better solution", positive, "N", group=STOP, decides="search"
+    )
     level: str | None = option(
         None,
         "share out one walk's neighbourhood, or walks, or every neighbour's evaluation too "
         "(default: iteration for one walk, algorithm for several)",
         choices=("iteration", "algorithm", "solution"),
         group=PARALLEL,
+        decides="search",
     )
     walks: int | None = option(
         None,
@@ -95,31 +114,38 @@ class SearchOptions(Options):
         positive,
         "W",
         group=PARALLEL,
+        decides="search",
     )
     exchange: int | None = option(
-        None, "every K iterations all walks go on from the best of them", natural, "K", group=PARALLEL
+        None, "every K iterations all walks go on from the best of them", natural, "K", group=PARALLEL, decides="search"
     )
     generate: str = option(
-        "device", "who lists the neighbours (section 6.6)", choices=("device", "host"), group=EXPERIMENTS
+        "device",
+        "who lists the neighbours (section 6.6)",
+        choices=("device", "host"),
+        group=EXPERIMENTS,
+        decides="search",
     )
     select: str | None = option(
         None,
         "who takes one: reduce on the device, or copy all differences (section 6.7; default: as --generate)",
         choices=("device", "host"),
         group=EXPERIMENTS,
+        decides="search",
     )
     threads: str = option(
         "fixed",
         "shape of the launches: from the sizes, or tried during the first iterations (algorithm 3, section 6.5)",
         choices=("fixed", "tuned"),
         group=EXPERIMENTS,
-        decides="way",
+        decides="search",
     )
     tables: str = option(
         "global",
         "memory in which the problem's data lie (section 5; images exist in OpenCL only)",
         choices=("global", "readonly", "shared", "image"),
         group=EXPERIMENTS,
+        decides="search",
     )
     solution: OutputFile | None = option(
         None, "save the best solution, a number per line", OutputFile, "FILE", group=RESULTS

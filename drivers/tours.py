@@ -65,7 +65,7 @@ def refuse_seed(options: Options) -> None:
         One is given.
 
     """
-    if options.seed:
+    if options.seed or options.seeds:
         raise UserError("--seed changes nothing here: nothing is random (an instance has its own: uniform:20:seed=1)")
 
 
