@@ -217,7 +217,7 @@ class Repetitions:
                 self.saved = True
                 last.callback(self.workload.save, self.run, result.solution)
             if self.options.record:
-                self.append(result, spent, confirmed is True, [one.judge for one in opinions if one.judge])
+                self.append(result, spent, confirmed is True, confirming(opinions))
         self.contradicted += confirmed is False
 
     def unasked(self) -> str:
@@ -339,7 +339,7 @@ def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[b
     asked, or the search was told to give up.
     """
     objections = [one.objection for one in opinions if one.objection]
-    confirmed_by = [one.judge for one in opinions if one.judge and not one.objection]
+    confirmed_by = confirming(opinions)
     if objections:
         return False, f"NOT CONFIRMED: {'; '.join(objections)}"
     if result.gave_up:
@@ -347,3 +347,8 @@ def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[b
     if confirmed_by:
         return True, f"confirmed by {' and by '.join(confirmed_by)}"
     return None, f"not confirmed: nobody was asked ({unasked})"
+
+
+def confirming(opinions: Sequence[Opinion]) -> list[str]:
+    """Who confirms a result, in words; of those who object nobody."""
+    return [one.judge for one in opinions if one.judge and not one.objection]

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from drivers import bench, bench_ants
 from drivers.endings import run_driver
 from tests.drivers.small_runs import QUICK
 
@@ -298,6 +297,8 @@ def test_the_line_that_the_wrong_ones_begin_with_is_right(ended, driver):
 
 
 def test_a_bench_compiles_no_c_program_that_nobody_asked_for(monkeypatch, capsys):
+    from drivers import bench, bench_ants
+
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a program was started"))
     monkeypatch.setattr(bench_ants, "ON_ONE_CORE", ())
     plain = SimpleNamespace(yardsticks=False, c_source=None)

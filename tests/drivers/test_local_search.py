@@ -95,7 +95,7 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
     assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "moves", "core")
     details = record["details"]
     assert details["neighbours"] == [36]
-    assert details["communication_share"] == 0.0
+    assert [sample["communication_share"] for sample in record["samples"]] == [0.0, 0.0]
     assert details["confirmed_by"] == ["the scorer"]
     assert details["instance_source"]
 
@@ -322,7 +322,7 @@ def test_three_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, argume
     assert re.search(r"; [\d.]+ % in communication\), ", done.stdout)
     (one,), (three,) = lines(alone), lines(shared)
     assert three["ranks"] == 3
-    assert 0 < three["details"]["communication_share"] < 1
+    assert 0 < three["samples"][0]["communication_share"] < 1
     for name in ("best_cost", "best_index", "evaluations", "trajectory_hash", "parameters", "instance_sha256"):
         assert three[name] == one[name], name
 

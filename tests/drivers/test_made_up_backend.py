@@ -9,8 +9,8 @@ import backends
 from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
-from drivers import automatic, bench, bench_devices, ihc
-from drivers.compare import plan
+from drivers import automatic, ihc
+from drivers.configurations import plan
 from drivers.options import Options
 from reports.comparison import compare, is_baseline
 from reports.literature import publication, timing_rows
@@ -103,6 +103,8 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 
 
 def test_bench_and_compare_sort_it_by_its_kind():
+    from drivers import bench_devices
+
     rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
     assert bench_devices.places(rows, on_gpu=True) == [("abacus", "0"), ("abacus", "2")]
     on_cores = bench_devices.places(rows, on_gpu=False)
@@ -117,6 +119,8 @@ def test_bench_and_compare_sort_it_by_its_kind():
 
 
 def test_the_bench_compares_all_cores_with_one_and_others_with_all():
+    from drivers import bench
+
     times = {f"{name} {scan}": [1.0] for name in ("threads", "cpu", "abacus") for scan in bench.SCANS} | {
         "C, gcc": [1.0]
     }

@@ -68,6 +68,7 @@ def test_all_drivers_share_these_options():
         "device": "1:0",
         "repeats": 3,
         "seed": 9,
+        "seeds": None,
         "record": "r.jsonl",
         "peers": False,
         "progress": True,
@@ -143,12 +144,12 @@ def test_the_options_are_light_enough_for_64_ranks():
     result = python("""
         import sys
         before = set(sys.modules)
-        import drivers.options, drivers.progress
+        import drivers.options, drivers.progress, drivers.endings, drivers.command
         print(*sorted(set(sys.modules) - before))
         """)
     loaded = set(result.stdout.split())
     assert "drivers.progress" in loaded
-    assert not loaded & {"numba", "rich", "mpi4py", "dataclasses", "subprocess", "json"}
+    assert not loaded & {"numba", "rich", "mpi4py", "psutil", "subprocess", "json"}
 
 
 @pytest.mark.parametrize(("wanted", "rank"), [("None", 0), ("False", 0), ("True", 1)])
