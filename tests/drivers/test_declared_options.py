@@ -105,7 +105,9 @@ def test_seeds_are_a_range_with_both_ends_or_a_list(text, found):
     assert seeds(text) == found
 
 
-@pytest.mark.parametrize("text", ["3..1", "1,1", "", "x", "1..", "..2", "-1..2", "0..10000", "1,,2", "0..99999999999999"])
+@pytest.mark.parametrize(
+    "text", ["3..1", "1,1", "", "x", "1..", "..2", "-1..2", "0..10000", "1,,2", "0..99999999999999"]
+)
 def test_seeds_that_are_none_twice_the_same_or_too_many_are_refused(text):
     with pytest.raises(argparse.ArgumentTypeError):
         seeds(text)

@@ -44,7 +44,16 @@ def test_a_cache_that_cannot_be_used_is_one_line_and_the_run_goes_on(tmp_path):
 def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_path, name):
     claim_another_cost(monkeypatch.setattr, name)
     record, solution = tmp_path / "r.jsonl", tmp_path / "solution"
-    arguments = [*QUICK_RUNS[name].split(), "--no-progress", "--repeats", "2", "--record", record, SAVES[name], solution]
+    arguments = [
+        *QUICK_RUNS[name].split(),
+        "--no-progress",
+        "--repeats",
+        "2",
+        "--record",
+        record,
+        SAVES[name],
+        solution,
+    ]
     code, said, error = drive(*arguments, driver=driver_of(name))
     assert code == 1
     assert said.count("hash ") == said.count(", NOT CONFIRMED: ") == 2
@@ -75,7 +84,11 @@ def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
     [
         (lcs, ["random:50000", "--no-trace"], ", not confirmed: nobody was asked (--trace, --verify, --peers)\n"),
         (heldkarp, [*NINE, "--no-trace"], ", not confirmed: nobody was asked (--trace, --verify, --peers)\n"),
-        (knapsack, ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"], ", NOT PROVED: the search gave up"),
+        (
+            knapsack,
+            ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"],
+            ", NOT PROVED: the search gave up",
+        ),
     ],
 )
 def test_what_nobody_was_asked_or_was_given_up_as_asked_is_no_failure(drive, tmp_path, driver, arguments, said):

@@ -10,7 +10,6 @@ from drivers import __main__ as listing
 from drivers import command, workloads
 from drivers.endings import run_driver
 from drivers.options import Options
-from drivers.outputs import OutputFile
 from reports.rules import HASH_COVERS
 from tests.drivers.small_runs import QUICK, claim_another_cost, driver_of, workload_of
 
@@ -52,15 +51,13 @@ def test_a_declaration_bears_its_module_s_name_and_known_words(name):
 
 
 @every
-def test_the_standard_arguments_are_the_workload_s_own_and_decide_work_alone(name):
+def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_alone(name):
     one = workload_of(name)
     assert one.standard
     options = command.parse(one, "", one.standard)
-    changed = {other.name for other, _ in one.options.declared() if getattr(options, other.name) != other.default}
-    assert changed
-    decided = {other.name: declared.decides for other, declared in one.options.declared()}
-    assert all(decided[other] in ("work", "way", "search") or other in ("instance", "items", "capacity") for other in changed)
-    assert not any(isinstance(value, OutputFile) for value in vars(options).values())
+    for other, declared in one.options.declared():
+        if getattr(options, other.name) != other.default:
+            assert declared.decides in ("work", "search") or other.name in ("instance", "items", "capacity"), other.name
 
 
 @every
@@ -78,10 +75,10 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
     assert (kept["schema"], kept["scored"]) == (2, True)
     assert line["verdict"] == f"confirmed by {' and by '.join(kept['details']['confirmed_by'])}"
-    assert kept["details"]["instance_source"] and kept["details"]["evaluations_per_step"]
+    assert kept["details"]["instance_source"]
     options = command.parse(one, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
-    assert options.deciding("way").items() <= kept["ways"].items()
+    assert options.deciding("way").keys() <= kept["ways"].keys()
     elsewhere = {other.name for other, declared in one.options.declared() if declared.decides in ("place", "nothing")}
     assert not elsewhere & kept["parameters"].keys()
     assert not kept["parameters"].keys() & kept["ways"].keys()
