@@ -48,7 +48,7 @@ class House:
 
 
 def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
-    """Compare; returns 0 when every configuration ran and did the same work, 1 when not, 2 where an instance is missing.
+    """Compare; returns 0 when every configuration ran and did the same work, 1 when not, 2 when an instance is missing.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def _conclude(sections: Sequence[experiment.Section], folder: Path, name: str, r
     experiment.show(compared)
     for path in experiment.write(compared, folder, name):
         print(path)
-    doubted = [row for one in compared for row in one.not_run if row.wrong]
+    doubted = [row for one in compared for row in one.comparison.not_run if row.wrong]
     for row in doubted:
         print(f"error: {row}", file=sys.stderr)
     return FAILED if doubted else DONE

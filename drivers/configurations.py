@@ -74,10 +74,9 @@ def plan(
     if not chosen:
         raise UserError("no backend is usable here: `python -m backends` says why")
     configurations = [one for one, _ in chosen]
-    first = _of_ranks(devices, chosen, rank_backend)
+    of_a_rank = _of_ranks(devices, chosen, rank_backend)
     obstacle = mpi_obstacle()
-    for count in (one for one in ranks if one > 1 and first is not None):
-        ranked = replace(first, ranks=count)
+    for ranked in [replace(of_a_rank, ranks=count) for count in ranks if count > 1] if of_a_rank else []:
         if obstacle:
             not_run.append(ranked.not_run(obstacle))
         else:

@@ -134,7 +134,7 @@ class Runner:
         took_s = time.perf_counter() - began
         self.took_s.append(took_s)
         found = contest.records_of(configuration, self.environment)
-        # A run whose result was contradicted ends with 1 and has its records, by which the comparison says why it is out.
+        # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
         if contest.complete(found) and (result.returncode == DONE or not all(one.scored for one in found)):
             print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
             return found
