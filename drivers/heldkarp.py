@@ -158,7 +158,7 @@ HELDKARP = Workload(
     work=work,
     ways=lambda run: {"tiling": run.options.tiling},
     headline=headline,
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour),
+    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
     details=lambda task, ranks, argv: profiled(
         task, ranks, argv, "heldkarp", sized=bool(task.options.instance or task.options.matrix)
     ),

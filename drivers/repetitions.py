@@ -217,7 +217,7 @@ class Repetitions:
                 self.saved = True
                 last.callback(self.workload.save, self.run, result.solution)
             if self.options.record:
-                self.append(result, spent, confirmed is True, confirming(opinions))
+                self.append(result, spent, confirmed is True, agreeing(opinions))
         self.contradicted += confirmed is False
 
     def unasked(self) -> str:
@@ -332,6 +332,11 @@ class Repetitions:
         )
 
 
+def agreeing(opinions: Sequence[Opinion]) -> list[str]:
+    """Who knows about a result and has nothing against it, in words."""
+    return [one.judge for one in opinions if one.judge and not one.objection]
+
+
 def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[bool | None, str]:
     """Whether a result is confirmed, and that in words.
 
@@ -339,7 +344,7 @@ def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[b
     asked, or the search was told to give up.
     """
     objections = [one.objection for one in opinions if one.objection]
-    confirmed_by = confirming(opinions)
+    confirmed_by = agreeing(opinions)
     if objections:
         return False, f"NOT CONFIRMED: {'; '.join(objections)}"
     if result.gave_up:
@@ -347,8 +352,3 @@ def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[b
     if confirmed_by:
         return True, f"confirmed by {' and by '.join(confirmed_by)}"
     return None, f"not confirmed: nobody was asked ({unasked})"
-
-
-def confirming(opinions: Sequence[Opinion]) -> list[str]:
-    """Who confirms a result, in words; of those who object nobody."""
-    return [one.judge for one in opinions if one.judge and not one.objection]

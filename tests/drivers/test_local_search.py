@@ -112,6 +112,16 @@ def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_
     assert len(whole["samples"]) == 3
 
 
+def test_several_seeds_are_a_run_each(drive, tmp_path):
+    code, said, _ = drive(*SMALL, "--seeds", "3,5", "--repeats", "2", "--record", tmp_path / "r.jsonl")
+    assert (code, said.count("confirmed by the scorer")) == (0, 4)
+    records = lines(tmp_path / "r.jsonl")
+    assert [(record["seed"], len(record["samples"])) for record in records] == [(3, 2), (5, 2)]
+    assert len({record["trajectory_hash"] for record in records}) == 2
+    drive(*SMALL, "--seed", "5", "--repeats", "2", "--record", tmp_path / "alone.jsonl")
+    assert lines(tmp_path / "alone.jsonl")[0]["trajectory_hash"] == records[1]["trajectory_hash"]
+
+
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
     ways = (
         ["--evaluation", "kept"],

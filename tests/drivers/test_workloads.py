@@ -106,3 +106,9 @@ def test_every_repetition_of_a_run_has_the_same_hash(drive, name):
     assert code == 0
     assert len(re.findall("hash ([0-9a-f]{16})", said)) == 2
     assert len(set(re.findall("hash ([0-9a-f]{16})", said))) == 1
+
+
+@pytest.mark.parametrize("name", ["ihc", "aco", "tsp", "exact", "heldkarp"])
+def test_the_file_of_a_tour_names_the_program_that_found_it(drive, tmp_path, name):
+    drive(*QUICK[name].split(), "--no-progress", "--tour", tmp_path / "best.tour", driver=driver_of(name))
+    assert f"found by onekernel, drivers.{name}\n" in (tmp_path / "best.tour").read_text()
