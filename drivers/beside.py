@@ -24,6 +24,7 @@ class Beside:
 
         self.peers = peers_for(workload.name)
         # What a search proves is the best there is, so that a better one is an objection.
+        self.noun = workload.noun
         self.proves = workload.hash_covers == "answer"
         self.problem = workload.for_peers(run.problem)
         self.repeats = run.options.repeats
@@ -42,10 +43,14 @@ class Beside:
             self.process_s = seconds_since_start()
             self.measured = measure(self.peers, self.problem, self.repeats, running_s, result.cost)
         if self.proves and not result.gave_up:
-            for objection in objections(self.peers, self.measured, result.cost):
+            for objection in objections(self.peers, self.measured, result.cost, self.noun):
                 yield Opinion("", objection)
             for name in confirming(self.measured, result.cost):
                 yield Opinion(name)
+
+    def recorded(self) -> list[dict[str, Any]]:
+        """What the solvers did, as a record's ``details["peers"]`` holds it."""
+        return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
         """This search and the solvers, as lines of text."""
