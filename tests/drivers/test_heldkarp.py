@@ -9,7 +9,7 @@ import pytest
 
 from core.problems import tsplib
 from core.search.dp.held_karp import HeldKarp, ShortestTour
-from core.search.dp.restricted import RestrictedTour
+from core.search.dp.restricted import Restricted, RestrictedTour
 from drivers import heldkarp
 
 DRIVER = heldkarp
@@ -225,15 +225,17 @@ def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict
     assert verdict(right._replace(length=11)) == "NOT CONFIRMED: the scorer finds length 12"
     assert verdict(longer, optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
     assert verdict(longer, "--verify") == "NOT CONFIRMED: branch and bound finds length 12"
-    assert verdict(longer._replace(tour=None), "--no-trace", optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
+    assert (
+        verdict(longer._replace(tour=None), "--no-trace", optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
+    )
 
 
 def test_a_wrong_result_of_the_restricted_search_is_not_confirmed(verdict):
     def found(outcome, optimum=None):
         return verdict(outcome, "--k", 2, optimum=optimum, searched=RestrictedTour)
 
-    right = Restricted(12, np.arange(4), 10, 16, 1)
-    longer = Restricted(16, np.array([0, 2, 1, 3]), 10, 16, 1)
+    right = Restricted(12, np.arange(4), 16, 4, 2, 10, 1)
+    longer = Restricted(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
     assert found(longer, 12) == "confirmed by the scorer"
     assert found(right, 13) == "NOT CONFIRMED: the optimum is known to be 13"
     assert found(longer._replace(start_length=12)) == "NOT CONFIRMED: the start tour has length 12"

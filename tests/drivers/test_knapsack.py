@@ -130,6 +130,16 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
         assert (last["scored"], last["details"]["proved"]) == (False, False)
 
 
+def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, package, tmp_path):
+    package("ortools.algorithms.python.knapsack_solver", "raise ImportError('no such symbol')")
+    even = np.random.default_rng(1).integers(100, 999, 40) * 2
+    write(tmp_path / "hard", Knapsack("hard", even, even, 14_001))
+    asked = ["--instance", tmp_path / "hard", *QUIET, "--method", "bb", "--nodes", "1000", "--peers"]
+    code, said, _ = drive(*asked)
+    (own,) = [line.split() for line in said.splitlines() if line.startswith("this search")]
+    assert code == 0 and "hard: incumbent of value " in said and own[3] == "no"
+
+
 @pytest.mark.parametrize(("method", "shown"), [("dp", r"items .*cells/s"), ("bb", r"nodes .*nodes/s, incumbent \d+")])
 def test_progress_is_shown_and_changes_nothing(drive, method, shown):
     pytest.importorskip("rich", reason="rich is not installed")
