@@ -26,7 +26,7 @@ endif
 .PHONY: help venv compare test test-all lint bench clean
 
 help:
-	@echo "make compare   run iterative hill climbing on every device here and write reports/out/compare.md"
+	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
@@ -55,7 +55,7 @@ $(INTEL): $(STAMP)
 	else echo "wide launch shapes are not tested: pip could not install .[opencl-intel]"; fi
 
 compare: venv
-	$(RUN) -m drivers.compare
+	$(RUN) -m drivers.compare $(WORKLOAD)
 
 test: venv $(INTEL)
 	$(PYTEST) -m "not slow"

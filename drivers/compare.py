@@ -1,62 +1,34 @@
-"""`make compare`: iterative hill climbing on every device of this machine, proof of equal work, and a report.
+"""`make compare`: any workload on every device of this machine, proof of equal work, and a report.
 
-Each configuration runs in a process of its own, so that no backend warms, slows or breaks another.
+python -m drivers.compare                                                   hill climbing
+python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, a section each
+python -m drivers.compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
-import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from drivers import guardian
-from drivers.options import DONE, FAILED, add_work_options, natural, positive, run_driver
-from reports import markdown, plots
-from reports.comparison import Comparison, NotRun, compare
-from reports.records import Record, RecordError, UnequalWorkError, load
-from reports.table import print_table
+from drivers.configurations import plan, refuse_oversubscription
+from drivers.contest import Command, Contest, Runner
+from drivers.endings import DONE, FAILED, run_driver
+from drivers.options import add_options, natural, parsed, positive, seeds
+from drivers.workload import Task, Workload
+from drivers.workloads import NAMES, named, owners
+from reports import experiment
+from reports.environment import cores
+from reports.records import RecordError, UnequalWorkError
 
-RECORDS = "compare.jsonl"
-ONE_CORE = "core"
-"""The kind of device that a rank takes, and that the baseline has."""
-# One repetition on one core is to take about a second, at the 10^9 moves per second that a core reaches.
-MOVES_PER_REPETITION = 10**9
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One way to run the workload."""
-
-    backend: str
-    device: str
-    device_name: str
-    ranks: int = 1
-
-    def __str__(self) -> str:
-        """Name it as messages do."""
-        ranks = f", {self.ranks} ranks" if self.ranks > 1 else ""
-        return f"{self.backend} (device {self.device}: {self.device_name}{ranks})"
-
-
-@dataclass(frozen=True)
-class Work:
-    """What every configuration computes, and where it is recorded."""
-
-    instance: str
-    data: str | None
-    climbers: int
-    repeats: int
-    seed: int
-    records: Path
-    scan: str = "full"
+USER_MISTAKE = 2
+DEFAULT = "ihc"
+OWN = ("instance", "repeats", "seed", "seeds", "backend", "device", "record", "progress", "strings")
+"""Options of a workload that a comparison has in its own way."""
 
 
 @dataclass(frozen=True)
@@ -67,146 +39,136 @@ class House:
     ----------
     survey : callable
         Devices of all backends, as `backends.survey` lists them.
-    find_instance : callable
-        (spec or None, data folder or None) -> (spec, loaded instance, why this one).
     command : callable
-        (Configuration, Work) -> the command line that runs it.
+        See `drivers.contest.Command`.
     """
 
     survey: Callable[[], Iterable[Any]]
-    find_instance: Callable[[str | None, str | None], tuple[str, Any, str]]
-    command: Callable[[Configuration, Work], list[str]]
+    command: Command = Contest.command
 
 
 def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
-    """Compare; returns 0 when every configuration ran and did the same work, 1 when not.
+    """Compare; returns 0 when every configuration ran and did the same work, 1 when not, 2 when an instance is missing.
 
     Raises
     ------
     UserError
-        A backend that does not exist or is not usable here was named, or kept records are of other work.
+        An unknown workload, an option of another one, a backend that does not exist or is not usable here, no
+        instance at all, or a folder that cannot be written.
     """
-    options = _parser().parse_args(argv)
-    house = house or House(_survey, _find_instance, driver_command)
-    configurations, not_run = plan(list(house.survey()), options.backends, options.ranks)
-    spec, instance, why = house.find_instance(options.instance, options.data)
-    work = Work(
-        instance=spec,
-        data=options.data,
-        climbers=options.climbers or sensible_climbers(instance.n),
-        repeats=options.repeats,
-        seed=options.seed,
-        records=options.out / RECORDS,
-        scan=options.scan,
-    )
-    _prepare(options.out, work, instance, options.keep)
-    print(f"{instance.name}, {instance.n} cities ({why}); {work.climbers} climbers, {work.repeats} repetitions")
-    failures = [failure for failure in (_run(c, house.command(c, work), work) for c in configurations) if failure]
-    return _conclude(work, [*not_run, *failures], bool(failures), options.out, why)
+    workload, options, rest = read(sys.argv[1:] if argv is None else argv)
+    house = house or House(_survey)
+    ranks = [2, 4] if options.ranks is None else options.ranks
+    if options.ranks is None:
+        ranks = [one for one in ranks if one <= cores()]
+    elif not options.oversubscribe:
+        refuse_oversubscription(ranks, cores())
+    configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
+    records = _prepared(options.out, workload, options.fresh)
+    contests, missing = contests_of(workload, options, rest, records)
+    runner = Runner(len(contests) * len(configurations), house.command)
+    sections, failed = [], False
+    for contest in contests:
+        found, failures = runner.all_of(contest, configurations)
+        failed |= bool(failures)
+        sections.append(experiment.Section(found, (*not_run, *failures), contest.task.source))
+    code = _conclude(sections, options.out, workload.name, records)
+    return USER_MISTAKE if missing else FAILED if failed else code
 
 
-def plan(
-    devices: Sequence[Any], backends: Sequence[str] | None, ranks: Sequence[int]
-) -> tuple[list[Configuration], list[NotRun]]:
-    """Choose which configurations to run, the one-core baseline first, and which not and why.
+# --- from the command line to contests ---
 
-    Parameters
-    ----------
-    devices : sequence
-        Objects with `backend, device, name, usable, reason, kind, oracle`, as `backends.survey` has them.
-    backends : sequence of str, optional
-        Only these; None: all but the oracle, which is thousands of times slower.
-    ranks : sequence of int
-        Numbers of MPI ranks to run one core's backend over besides.
 
-    Raises
-    ------
-    UserError
-        A named backend is unknown or not usable here, or nothing is left to run.
-    """
-    chosen: list[Configuration] = []
-    kinds: dict[Configuration, str] = {}
-    not_run: list[NotRun] = []
-    _refuse_unusable(devices, backends or ())
-    for device in devices:
-        if backends is not None and device.backend not in backends:
+def read(argv: Sequence[str]) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
+    """The workload, the options of the comparison, and those of the workload as they were given."""
+    named_first = bool(argv) and not argv[0].startswith("-")
+    workload = named(argv[0] if named_first else DEFAULT)
+    parser = _parser(workload)
+    options, rest = parser.parse_known_args(argv[1:] if named_first else argv)
+    for flag in (one.split("=")[0] for one in rest if one.startswith("--")):
+        if flag in ("--help", "-h"):
             continue
-        if backends is None and device.oracle:
-            why = f"the oracle, far too slow to race: --backends {device.backend}"
-            not_run.append(NotRun(device.backend, device.device, 1, why))
-        elif device.usable:
-            chosen.append(Configuration(device.backend, device.device, device.name))
-            kinds[chosen[-1]] = "" if device.oracle else device.kind
-        else:
-            not_run.append(NotRun(device.backend, device.device, 1, _one_line(device.reason)))
-    chosen.sort(key=lambda configuration: kinds[configuration] != ONE_CORE)
-    if not chosen:
-        raise UserError("no backend is usable here: `python -m backends` says why")
-    if kinds[chosen[0]] == ONE_CORE:
-        obstacle = mpi_obstacle()
-        for count in ranks:
-            ranked = replace(chosen[0], ranks=count)
-            if count > 1 and obstacle:
-                not_run.append(NotRun(ranked.backend, ranked.device, count, obstacle))
-            elif count > 1:
-                chosen.append(ranked)
-    return chosen, not_run
+        others = owners(flag)
+        if others and workload.name not in others:
+            raise UserError(f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}")
+    if options.seed is not None and options.seeds is not None:
+        raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
+    return workload, options, rest
 
 
-def sensible_climbers(cities: int) -> int:
-    """Choose climbers for about a second on one core: a climb takes about n steps of (n-1)(n-2)/2 moves."""
-    climbers = MOVES_PER_REPETITION // max(1, cities * (cities - 1) * (cities - 2) // 2)
-    rounded = int(float(f"{climbers:.0e}"))
-    return min(100_000, max(16, rounded))
+def contests_of(
+    workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], records: Path
+) -> tuple[list[Contest], list[str]]:
+    """A contest for each instance, and the instances that are missing, which are named on standard error.
+
+    Raises
+    ------
+    UserError
+        There is no instance left, or what is asked for is bounded by the clock.
+
+    """
+    contests, missing = [], []
+    specs: list[str | None] = options.instance or [None]
+    for spec in specs:
+        given = arguments_of(workload, spec, options.data, rest)
+        values = _workload_parser(workload).parse_args(given)
+        asked = parsed(workload.options, vars(values))
+        if getattr(asked, "seconds", None) is not None:
+            raise UserError(
+                "--seconds: the clock ends every run elsewhere, and those of a comparison do equal work; expected "
+                "another limit, such as --iterations"
+            )
+        chosen = options.seeds or ((options.seed,) if options.seed is not None else (0,))
+        seeded = ["--seeds", ",".join(map(str, chosen))] if len(chosen) > 1 else ["--seed", str(chosen[0])]
+        try:
+            task: Task = workload.load(asked, 1)
+        except UserError as error:
+            if len(specs) == 1:
+                raise
+            print(f"error: {error}", file=sys.stderr)
+            missing.append(str(spec))
+            continue
+        all_given = (*given, *seeded)
+        contests.append(Contest(workload, task, all_given, asked.asked(), tuple(chosen), options.repeats, records))
+    if not contests:
+        raise UserError(f"--instance: none of {', '.join(missing)} can be read, expected one at least")
+    return contests, missing
 
 
-def driver_command(configuration: Configuration, work: Work) -> list[str]:
-    """Return the command line that runs one configuration and records it."""
-    command = [sys.executable, "-m", "drivers.ihc", "--instance", work.instance]
-    command += ["--data", work.data] if work.data else []
-    command += ["--climbers", str(work.climbers), "--scan", work.scan, "--backend", configuration.backend]
-    command += ["--device", configuration.device, "--repeats", str(work.repeats), "--seed", str(work.seed)]
-    command += ["--record", str(work.records), "--no-progress"]
-    launcher = mpirun()
-    if configuration.ranks > 1 and launcher:
-        return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *command]
-    return command
+def arguments_of(workload: Workload[Any], spec: str | None, data: str | None, rest: Sequence[str]) -> list[str]:
+    """The driver's arguments for an instance; what the workload takes as its standard where nothing else is asked."""
+    given = list(rest)
+    standard = list(workload.standard)
+    place = standard.index("--instance") if "--instance" in standard else None
+    instance = None if place is None else standard[place + 1]
+    if place is not None:
+        del standard[place : place + 2]
+    if not given:
+        given = standard
+    chosen = spec or instance
+    return [*given, *(["--instance", chosen] if chosen else []), *(["--data", data] if data else [])]
 
 
-def mpirun() -> str | None:
-    """Find the MPI launcher: the one installed beside this Python, else the one on the path, else None."""
-    beside = Path(sys.executable).with_name("mpirun")
-    return str(beside) if beside.exists() else shutil.which("mpirun")
+def _workload_parser(workload: Workload[Any]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"python -m drivers.compare {workload.name}", allow_abbrev=False)
+    add_options(parser, workload.options)
+    return parser
 
 
-def mpi_obstacle() -> str | None:
-    """Say why several ranks cannot run here; None when they can."""
-    if importlib.util.find_spec("mpi4py") is None:
-        return "mpi4py is missing: pip install -e '.[mpi]'"
-    if mpirun() is None:
-        return "no mpirun beside this Python or on the path: pip install -e '.[mpi]'"
-    return None
-
-
-def _parser() -> argparse.ArgumentParser:
+def _parser(workload: Workload[Any]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m drivers.compare",
-        description="Run iterative hill climbing on every usable device, check that all did the "
-        "same work, and write a speed-up report.",
+        usage="%(prog)s [WORKLOAD] [options] [options of the workload]",
+        description="Run a workload on every usable device, check that all did the same work, and write a speed-up "
+        f"report. Workloads: {', '.join(NAMES)} (without one: {DEFAULT}). Without options of the workload it does "
+        "about a second of one core's work; `python -m drivers.WORKLOAD --help` lists them.",
+        allow_abbrev=False,
     )
-    add_work_options(parser, repeats=7)
-    parser.add_argument(
-        "--climbers",
-        type=positive,
-        metavar="C",
-        help="random restarts (default: about a second of one core's work)",
-    )
-    parser.add_argument(
-        "--scan",
-        choices=("full", "pruned"),
-        default="full",
-        help="evaluate every move, as the paper does, or leave out those that cannot win (%(default)s)",
-    )
+    parser.add_argument("--instance", nargs="+", metavar="NAME", help="one or more, a section of the report for each")
+    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
+    parser.add_argument("--repeats", type=positive, default=7, metavar="R", help="repetitions to time (%(default)s)")
+    parser.add_argument("--seed", type=natural, metavar="S", help="seed of the runs (0)")
+    parser.add_argument("--seeds", type=seeds, metavar="A..B", help="several seeds in place of one: 0..29, or 3,5,8")
     parser.add_argument(
         "--backends",
         nargs="+",
@@ -217,15 +179,16 @@ def _parser() -> argparse.ArgumentParser:
         "--ranks",
         nargs="*",
         type=natural,
-        default=[2, 4],
         metavar="N",
-        help="numbers of MPI ranks to run one core's backend over (default: 2 4; nothing after it: none)",
+        help="numbers of MPI ranks to run besides (default: 2 4, as far as there are cores; nothing after it: none)",
     )
+    parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
+    parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
     parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     parser.add_argument(
-        "--keep",
+        "--fresh",
         action="store_true",
-        help="continue the records of the last comparison: run only what is missing",
+        help="run everything again; otherwise what is recorded already is taken from the records",
     )
     return parser
 
@@ -236,107 +199,42 @@ def _survey() -> Iterable[Any]:
     return backends.survey()
 
 
-def _find_instance(spec: str | None, data: str | None) -> tuple[str, Any, str]:
-    from core.problems import sources, tsp
-
-    why = "as asked for"
-    if spec is None:
-        spec, why = sources.default_instance(data)
-    return spec, tsp.load(spec, data), why.rstrip(".")
+# --- files ---
 
 
-def _refuse_unusable(devices: Sequence[Any], named: Sequence[str]) -> None:
-    known = list(dict.fromkeys(device.backend for device in devices))
-    for name in named:
-        if name not in known:
-            raise UserError(f"--backends: expected some of {', '.join(known)}, found {name!r}")
-        if not any(device.usable for device in devices if device.backend == name):
-            reasons = "; ".join(_one_line(device.reason) for device in devices if device.backend == name)
-            raise UserError(f"--backends: {name} is not usable here: {reasons}")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _prepare(folder: Path, work: Work, instance: Any, keep: bool) -> None:
-    """Make room: no report of an earlier comparison may be taken for this one's."""
+def _prepared(folder: Path, workload: Workload[Any], fresh: bool) -> Path:
+    """Make room: no report of an earlier comparison may be taken for this one's; returns where records are kept."""
+    records = folder / f"{experiment.name_of(workload.name)}.jsonl"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for stale in (markdown.REPORT, *(f"speedup.{form}" for form in plots.FORMATS)):
-            (folder / stale).unlink(missing_ok=True)
-        if not keep and work.records.exists():
-            work.records.replace(work.records.with_suffix(".previous.jsonl"))
+        experiment.remove(folder, workload.name)
+        if fresh and records.exists():
+            records.replace(records.with_suffix(".previous.jsonl"))
+        with records.open("a"):
+            pass
     except OSError as error:
         raise UserError(f"{folder}: cannot write there: {error.strerror}") from None
-    if work.records.exists():
-        for record in load(work.records):
-            found = (record.instance_sha256, record.parameters.get("climbers"), record.seed)
-            if found != (instance.sha256, work.climbers, work.seed):
-                raise UserError(
-                    f"{record.origin}: --keep would mix work: the record has another instance, seed or "
-                    f"number of climbers than {instance.name}, {work.seed}, {work.climbers}"
-                )
+    return records
 
 
-def _run(configuration: Configuration, command: list[str], work: Work) -> NotRun | None:
-    """Run one configuration; None when it left its record, else why not."""
-    print(f"  {configuration} ...", end=" ", flush=True)
-    environment = dict(os.environ)
-    if configuration.ranks > 1 and os.geteuid() == 0:
-        # Containers are often root-only; without these two Open MPI refuses to start there.
-        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    result = guardian.run(command, environment)
-    record = _record_of(configuration, work)
-    # A run whose result was contradicted ends with 1 and has its record, from which the comparison says why it is out.
-    if record is not None and (result.returncode == DONE or not record.scored):
-        print(f"best {record.best_cost}, hash {record.hashed}")
-        return None
-    said = result.stderr.strip().splitlines()
-    reason = f"failed with exit code {result.returncode}" if result.returncode else "wrote no record"
-    print(reason)
-    print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
-    reason += f": {_telling_line(said)}" if said else ""
-    return NotRun(configuration.backend, configuration.device, configuration.ranks, reason)
-
-
-def _telling_line(said: Sequence[str]) -> str:
-    """Pick the line that names the error; a launcher's own lines come after it."""
-    errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
-    return errors[-1] if errors else said[0]
-
-
-def _record_of(configuration: Configuration, work: Work) -> Record | None:
-    if not work.records.exists():
-        return None
-    key = (configuration.backend, configuration.device, configuration.ranks)
-    found = (r for r in load(work.records) if r.ways.get("scan", work.scan) == work.scan)
-    return next((r for r in found if (r.backend, r.device, r.ranks) == key), None)
-
-
-def _conclude(work: Work, not_run: Sequence[NotRun], failed: bool, folder: Path, why: str) -> int:
-    if not work.records.exists():
+def _conclude(sections: Sequence[experiment.Section], folder: Path, name: str, records: Path) -> int:
+    if not any(section.records for section in sections):
         print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
         return FAILED
     try:
-        comparison = compare(load(work.records), not_run)
+        compared = [experiment.compared(section) for section in sections if section.records]
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
-        print(f"error: {error}. No report was written; the records are in {work.records}", file=sys.stderr)
+        print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
         return FAILED
     print()
-    print_table(comparison)
-    for path in markdown.write(comparison, folder, why):
+    experiment.show(compared)
+    for path in experiment.write(compared, folder, name):
         print(path)
-    return FAILED if failed or _doubted(comparison) else DONE
-
-
-def _doubted(comparison: Comparison) -> bool:
-    """Say which runs the NumPy scorer contradicted, and whether there are any."""
-    doubted = [row for row in comparison.not_run if row.wrong]
+    doubted = [row for one in compared for row in one.comparison.not_run if row.wrong]
     for row in doubted:
         print(f"error: {row}", file=sys.stderr)
-    return bool(doubted)
+    return FAILED if doubted else DONE
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ refused is not recorded.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +19,11 @@ PACKAGE_ENERGY = "processor package (RAPL)"
 
 MOST_PROCESSORS = 16
 """Whose clocks are read, evenly spread: reading hundreds of files takes milliseconds."""
+RENEWALS = 10
+"""Times that a counter of energy must have been renewed in a repetition whose joules are recorded: what is counted to
+the last renewal before each reading is then wrong by a tenth at most."""
+RENEWED_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
+"""Seconds between two renewals of a counter, as seen on an H200 and as Intel's manuals say."""
 MOST_WATTS = 600.0
 """That a processor package draws. Its counter of energy may have wrapped around twice in a repetition that is so long
 that this many watts fill it; the joules are then not recorded."""
@@ -39,7 +45,9 @@ class Meter:
 
     The load is that of the minute before the repetition. Clocks and the temperature are those right after it, while
     the device has not cooled down yet; what throttled is collected before and after. Energy is the difference of two
-    counters, so it is that of the whole GPU or of all processor packages, whoever else used them.
+    counters, so it is that of the whole GPU or of all processor packages, whoever else used them; a repetition that is
+    too short for the counter (see `RENEWED_S`) has none. An H200 takes 3 to 8 ms to answer how much energy it has
+    drawn, and is not asked again in a run whose last repetition was too short. All else is read in less than 1 ms.
 
     Parameters
     ----------
@@ -53,6 +61,8 @@ class Meter:
         Folder in which `proc` and `sys` are.
     nvml : module, optional
         What is used in place of `pynvml`.
+    clock : callable, optional
+        Seconds since some moment.
 
     Attributes
     ----------
@@ -77,8 +87,11 @@ class Meter:
         device_name: str = "",
         root: Path = Path("/"),
         nvml: Any = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.values: dict[str, Any] = {}
+        self._clock = clock
+        self._lasted = math.inf
         self._load = root / "proc/loadavg"
         self._processors = _processors(root)
         self._packages = _packages(root)
@@ -94,32 +107,39 @@ class Meter:
         throttled = gpu.throttled_by() if gpu else None
         # Energy last: what the other readings draw is not the repetition's.
         counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
-        self._before = (time.perf_counter(), counters, gpu.joules() if gpu else None, throttled)
+        joules = gpu.joules() if gpu and _long_enough(self._lasted, GPU_ENERGY) else None
+        self._before = (self._clock(), counters, joules, throttled)
         return self
 
     def __exit__(self, *error: object) -> None:
         """Read what belongs after it, and fill `values`."""
         began, counters, joules, throttled = self._before
-        energy = {}
-        if joules is not None and self._gpu and (now := self._gpu.joules()) is not None:
-            energy[GPU_ENERGY] = now - joules
-        drawn = self._package_joules(counters, time.perf_counter() - began)
-        if drawn is not None:
-            energy[PACKAGE_ENERGY] = drawn
+        self._lasted = self._clock() - began
+        energy = {PACKAGE_ENERGY: self._package_joules(counters)}
+        if self._gpu and joules is not None and _long_enough(self._lasted, GPU_ENERGY):
+            now = self._gpu.joules()
+            energy[GPU_ENERGY] = None if now is None else now - joules
         found = self.values["conditions"] | _clocks(self._processors)
         if self._gpu:
             found |= self._gpu.conditions(throttled)
-        self.values |= {"conditions": found or None, "energy_j": energy or None}
+        known = {source: drawn for source, drawn in energy.items() if drawn is not None}
+        self.values |= {"conditions": found or None, "energy_j": known or None}
 
-    def _package_joules(self, before: Mapping[Path, int], seconds: float) -> float | None:
-        """Joules of all packages; None where one could not be read, or has filled its counter once or more."""
+    def _package_joules(self, before: Mapping[Path, int]) -> float | None:
+        """Joules of all packages; None where one could not be read, or may have filled its counter."""
+        if not self._packages or not _long_enough(self._lasted, PACKAGE_ENERGY):
+            return None
         total = 0
         for counter, capacity in self._packages.items():
             now = _whole_number(counter)
-            if now is None or counter not in before or seconds * MOST_WATTS * 1e6 >= capacity:
+            if now is None or counter not in before or self._lasted * MOST_WATTS * 1e6 >= capacity:
                 return None
             total += now - before[counter] + (capacity if now < before[counter] else 0)
-        return total / 1e6 if self._packages else None
+        return total / 1e6
+
+
+def _long_enough(seconds: float, source: str) -> bool:
+    return seconds >= RENEWALS * RENEWED_S[source]
 
 
 class _Gpu:
@@ -127,6 +147,8 @@ class _Gpu:
 
     def __init__(self, nvml: Any, handle: Any) -> None:
         self._nvml, self._handle = nvml, handle
+        # Asked once: an H200 takes a millisecond to answer.
+        self._most_mhz = self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM)
         # Newer versions of NVML and of drivers say "event" where older ones say "throttle"; the bits are the same.
         self._bits: dict[int, str] = {}
         self._questions = []
@@ -154,7 +176,7 @@ class _Gpu:
         nvml = self._nvml
         found = {
             "gpu_mhz": self._read(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
-            "gpu_mhz_max": self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM),
+            "gpu_mhz_max": self._most_mhz,
             "gpu_celsius": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
         }
         reasons = self.throttled_by()

@@ -17,8 +17,8 @@ LOGARITHMIC_ABOVE = 20.0
 BASELINE, PLAIN, NOTED = "#9a9a9a", "#2a6f97", "#c9a227"
 
 
-def speedups(comparison: Comparison, folder: Path) -> list[Path]:
-    """Draw the speed-up of each row over one core into `folder` as `speedup.svg` and `speedup.png`.
+def speedups(comparison: Comparison, folder: Path, name: str = "speedup") -> list[Path]:
+    """Draw the speed-up of each row over one core into a folder as SVG and PNG of that name.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def speedups(comparison: Comparison, folder: Path) -> list[Path]:
     axes.set_title(f"{work.workload} on {work.instance}, {work_done}", fontsize=10)
     written = []
     for form in FORMATS:
-        path = folder / f"speedup.{form}"
+        path = folder / f"{name}.{form}"
         figure.savefig(path, dpi=150, metadata={"Date": None} if form == "svg" else {"Software": None})
         written.append(path)
     pyplot.close(figure)

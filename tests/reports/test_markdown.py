@@ -96,6 +96,14 @@ def test_without_a_baseline_no_ratio_is_printed(make_record):
     assert "as fast as one core" not in text
 
 
+def test_rates_are_in_the_workloads_unit_and_absent_where_nothing_is_counted(make_record):
+    text = markdown.render(compare([make_record(workload="lcs")]))
+    assert tables(text)[0][0][10].strip() == "G cells/s"
+    assert "G cells/s are 10^9 cells per second" in text
+    text = markdown.render(compare([make_record(workload="exact", evaluations=0)]))
+    assert [cell.strip() for cell in tables(text)[0][2][10:12]] == ["", ""]
+
+
 def test_another_workload_has_no_published_table(make_record):
     text = markdown.render(compare([make_record(workload="lcs")]))
     assert "Beside the published figures" not in text
@@ -103,7 +111,7 @@ def test_another_workload_has_no_published_table(make_record):
 
 def test_the_report_and_its_plot_are_written(tmp_path, make_record):
     files = markdown.write(compare([make_record(), make_record(backend="threads")]), tmp_path / "new" / "folder")
-    assert [file.name for file in files] == ["compare.md", "speedup.svg", "speedup.png"]
+    assert [file.name for file in files] == ["compare.md", "compare.tex", "speedup.svg", "speedup.png"]
     assert "](speedup.svg)" in files[0].read_text()
 
 

@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -72,6 +71,12 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
     return SimpleNamespace(NVMLError=RefusedError, asked=asked, **functions, **constants)
 
 
+def meter_in(root, kind="cores", seconds=2.0, nvml=None, **options):
+    """A meter over a made-up machine, and a clock on which every repetition takes so many seconds."""
+    clock = itertools.count()
+    return Meter(kind, options.pop("index", 0), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
+
+
 def measured(meter, during=lambda: None):
     with meter:
         during()
@@ -79,7 +84,7 @@ def measured(meter, during=lambda: None):
 
 
 def gpu(root, nvml, index=0, **options):
-    return measured(Meter("gpu", index, root=root, nvml=nvml, **options))
+    return measured(meter_in(root, "gpu", nvml=nvml, index=index, **options))
 
 
 def test_a_machine_that_says_nothing_gives_the_date_alone(tmp_path):
@@ -126,7 +131,7 @@ def test_of_very_many_processors_some_from_everywhere_are_read(tmp_path, monkeyp
 def test_joules_of_all_packages_are_added_and_those_of_their_parts_are_not(tmp_path):
     write(tmp_path, package(0, 1_000_000) | package(1, 5_000_000))
     write(tmp_path, package("0:0", 7, "core") | package("0:1", 7, "dram") | package(2, 7, "psys"))
-    meter = Meter("cores", 0, root=tmp_path)
+    meter = meter_in(tmp_path)
     after = package(0, 3_500_000) | package(1, 5_500_000) | package("0:0", 9_000_000, "core")
     energy = measured(meter, lambda: write(tmp_path, after))["energy_j"]
     assert energy == {PACKAGE_ENERGY: 3.0}
@@ -134,14 +139,30 @@ def test_joules_of_all_packages_are_added_and_those_of_their_parts_are_not(tmp_p
 
 def test_a_counter_of_joules_that_begins_again_is_taken_for_what_it_counted(tmp_path):
     write(tmp_path, package(0, CAPACITY - 1_000_000))
-    values = measured(Meter("core", 0, root=tmp_path), lambda: write(tmp_path, package(0, 2_000_000)))
+    values = measured(meter_in(tmp_path), lambda: write(tmp_path, package(0, 2_000_000)))
     assert values["energy_j"] == {PACKAGE_ENERGY: 3.0}
 
 
-def test_a_counter_that_may_have_begun_again_twice_is_not_recorded(tmp_path):
-    small = 60_000  # 600 watts fill it in 0.1 ms
-    write(tmp_path, package(0, 1, capacity=small))
-    assert measured(Meter("core", 0, root=tmp_path), lambda: time.sleep(0.001))["energy_j"] is None
+@pytest.mark.parametrize(("seconds", "recorded"), [(430.0, True), (440.0, False)])
+def test_a_counter_that_600_watts_may_have_filled_is_not_recorded(tmp_path, seconds, recorded):
+    write(tmp_path, package(0, 1))
+    energy = measured(meter_in(tmp_path, seconds=seconds), lambda: write(tmp_path, package(0, 1_000_001)))["energy_j"]
+    assert energy == ({PACKAGE_ENERGY: 1.0} if recorded else None)
+
+
+@pytest.mark.parametrize(("seconds", "recorded"), [(0.009, False), (0.011, True)])
+def test_a_repetition_too_short_for_a_counter_has_no_joules_and_not_0(tmp_path, seconds, recorded):
+    write(tmp_path, package(0, 1))
+    energy = measured(meter_in(tmp_path, seconds=seconds))["energy_j"]
+    assert energy == ({PACKAGE_ENERGY: 0.0} if recorded else None)
+
+
+def test_a_gpu_whose_repetitions_are_short_is_asked_for_joules_once(tmp_path):
+    nvml, asked = made_up_nvml(reasons=[1] * 6), []
+    nvml.nvmlDeviceGetTotalEnergyConsumption = lambda handle: asked.append(handle) or 5_000
+    meter = meter_in(tmp_path, "gpu", seconds=0.9, nvml=nvml)
+    assert [measured(meter)["energy_j"] for _ in range(3)] == [None] * 3
+    assert asked == ["handle"]
 
 
 @pytest.mark.parametrize("missing", ["energy_uj", "max_energy_range_uj"])
@@ -152,7 +173,7 @@ def test_a_package_that_cannot_be_read_leaves_the_sum_out(tmp_path, missing, con
     path.unlink()
     if content is not None:
         path.write_text(content)
-    assert measured(Meter("core", 0, root=tmp_path))["energy_j"] is None
+    assert measured(meter_in(tmp_path))["energy_j"] is None
 
 
 def test_a_gpu_says_clocks_temperature_joules_and_that_nothing_throttled(tmp_path):
@@ -233,13 +254,13 @@ def test_a_gpu_has_the_number_that_cuda_gave_it(tmp_path, monkeypatch, visible, 
 
 def test_no_gpu_is_asked_where_a_core_ran(tmp_path):
     nvml = made_up_nvml()
-    measured(Meter("cores", 0, root=tmp_path, nvml=nvml))
+    measured(meter_in(tmp_path, "cores", nvml=nvml))
     assert nvml.asked == []
 
 
 def test_a_meter_measures_repetition_after_repetition_and_fills_a_sample(tmp_path, make_record):
     write(tmp_path, {"proc/loadavg": "0.5 0 0 1/1 1"} | package(0, 0))
-    meter = Meter("gpu", 0, root=tmp_path, nvml=made_up_nvml(reasons=[1] * 4))
+    meter = meter_in(tmp_path, "gpu", nvml=made_up_nvml(reasons=[1] * 4))
     first = measured(meter, lambda: write(tmp_path, package(0, 2_000_000)))
     second = measured(meter, lambda: write(tmp_path, package(0, 7_000_000)))
     assert first["energy_j"] == {GPU_ENERGY: 250.0, PACKAGE_ENERGY: 2.0}

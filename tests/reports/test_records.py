@@ -16,6 +16,7 @@ from reports.records import (
     UnequalWorkError,
     append,
     completed,
+    families,
     fold,
     load,
     merge,
@@ -296,6 +297,17 @@ def test_unequal_work_is_refused_with_the_two_that_differ(make_record, field, va
 def test_repetitions_of_one_run_that_disagree_are_refused(make_record):
     with pytest.raises(UnequalWorkError, match="trajectory_hash"):
         merge([make_record(), make_record(trajectory_hash="ffff")])
+
+
+def test_a_family_is_the_runs_that_differ_in_the_seed_alone(make_record):
+    seeds = [make_record(seed=seed, best_cost=21282 + seed, trajectory_hash=f"{seed:04x}") for seed in (10, 2, 0)]
+    apart = [
+        make_record(seed=1, **change) for change in ({"backend": "cuda"}, {"ranks": 2}, {"ways": {"scan": "full"}})
+    ]
+    grouped = families([seeds[0], apart[0], seeds[1], *apart[1:], seeds[2], seeds[0]])
+    assert [[run.seed for run in family] for family in grouped] == [[0, 2, 10], [1], [1], [1]]
+    assert [len(run.samples) for run in grouped[0]] == [1, 1, 2]
+    assert families([]) == []
 
 
 def test_a_run_counts_as_scored_only_when_every_repetition_was(make_record):

@@ -1,0 +1,173 @@
+"""Runs of one workload on many configurations, each in a process of its own, from the records that are there already.
+
+A process of its own, so that no backend warms, slows or breaks another. What the records of this machine and version
+hold of the same work is not run again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivers import guardian
+from drivers.configurations import Configuration, mpirun
+from drivers.endings import DONE
+from drivers.workload import Task, Workload
+from reports.comparison import NotRun
+from reports.records import Record, load
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The same work for every configuration.
+
+    Attributes
+    ----------
+    workload
+        The declaration.
+    task
+        What is solved, as this process loaded it.
+    arguments : tuple of str
+        Of the driver, without those that a configuration adds.
+    asked
+        See `drivers.options.Options.asked`.
+    seeds, repeats
+        Runs, and repetitions of each.
+    records : Path
+        Where they are kept.
+
+    """
+
+    workload: Workload[Any]
+    task: Task
+    arguments: tuple[str, ...]
+    asked: dict[str, Any]
+    seeds: tuple[int, ...]
+    repeats: int
+    records: Path
+
+    def command(self, configuration: Configuration) -> list[str]:
+        """The command line that runs one configuration and records it."""
+        command = [sys.executable, "-m", f"drivers.{self.workload.name}", *self.arguments]
+        command += ["--backend", configuration.backend, "--device", configuration.device]
+        command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
+        launcher = mpirun()
+        if configuration.ranks > 1 and launcher:
+            return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *command]
+        return command
+
+    def records_of(self, configuration: Configuration, environment: Any) -> list[Record]:
+        """What the file holds of a configuration on this machine, a record for each seed."""
+        from reports.records import merge
+
+        if not self.records.exists():
+            return []
+        key = configuration.backend, configuration.device, configuration.ranks
+        return merge(
+            record
+            for record in load(self.records)
+            if (record.backend, record.device, record.ranks) == key
+            and (record.workload, record.instance_sha256) == (self.workload.name, self.task.problem.sha256)
+            and record.details.get("asked") == self.asked
+            and record.seed in self.seeds
+            and record.environment == environment
+        )
+
+    def complete(self, records: Sequence[Record]) -> bool:
+        """Whether every seed has all its repetitions."""
+        return {one.seed for one in records if len(one.samples) >= self.repeats} == set(self.seeds)
+
+
+Command = Callable[[Contest, Configuration], list[str]]
+"""Makes the command line that runs a configuration; tests hand in another."""
+
+
+class Runner:
+    """Runs contests one after the other, and says how many of how many are done and how long the rest takes.
+
+    Parameters
+    ----------
+    total
+        Runs of all contests, those included that the records hold.
+    command
+        See `Command`.
+
+    """
+
+    def __init__(self, total: int, command: Command = Contest.command) -> None:
+        from reports.environment import environment
+
+        self.total = total
+        self.command = command
+        self.environment = environment()
+        self.begun = 0
+        self.took_s: list[float] = []
+
+    def all_of(self, contest: Contest, configurations: Sequence[Configuration]) -> tuple[list[Record], list[NotRun]]:
+        """Run a contest on all configurations; its records, and what has none and why."""
+        records: list[Record] = []
+        failures: list[NotRun] = []
+        for configuration in configurations:
+            self.begun += 1
+            found = self.run(contest, configuration)
+            if isinstance(found, NotRun):
+                failures.append(found)
+            else:
+                records += found
+        return records, failures
+
+    def run(self, contest: Contest, configuration: Configuration) -> list[Record] | NotRun:
+        """Run one configuration unless its records are there: its records, or why there are none."""
+        print(f"[{self.begun}/{self.total}] {contest.task.problem.name} on {configuration} ...", end=" ", flush=True)
+        held = contest.records_of(configuration, self.environment)
+        if contest.complete(held):
+            print(f"recorded already: {outcome_of(held)}")
+            return held
+        began = time.perf_counter()
+        result = guardian.run(self.command(contest, configuration), variables(configuration))
+        took_s = time.perf_counter() - began
+        self.took_s.append(took_s)
+        found = contest.records_of(configuration, self.environment)
+        # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
+        if contest.complete(found) and (result.returncode == DONE or not all(one.scored for one in found)):
+            print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
+            return found
+        said = result.stderr.strip().splitlines()
+        reason = f"failed with exit code {result.returncode}" if result.returncode else "wrote no record"
+        print(f"{reason} ({took_s:.1f} s{self.left()})")
+        print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
+        return configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
+
+    def left(self) -> str:
+        """How long the runs that are left take if they take as long as those that ran, in words."""
+        left = self.total - self.begun
+        return f", about {left * sum(self.took_s) / len(self.took_s):.0f} s left" if left else ""
+
+
+def outcome_of(records: Sequence[Record]) -> str:
+    """What runs of several seeds found, in words."""
+    first = records[0]
+    best = min(one.best_cost for one in records)
+    several = f" of {len(records)} seeds" if len(records) > 1 else ""
+    return f"best {best}{several}, hash {first.hashed}"
+
+
+def variables(configuration: Configuration) -> dict[str, str]:
+    """The environment of a run."""
+    environment = dict(os.environ)
+    if configuration.ranks > 1 and os.geteuid() == 0:
+        # Containers are often root-only; without these two Open MPI refuses to start there.
+        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return environment
+
+
+def telling_line(said: Sequence[str]) -> str:
+    """Pick the line that names the error; a launcher's own lines come after it."""
+    errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
+    return errors[-1] if errors else said[0]

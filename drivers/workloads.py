@@ -1,0 +1,42 @@
+"""All workloads by name; a module is imported when its workload is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from core.errors import UserError
+from drivers.workload import Workload
+
+NAMES = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+
+
+def named(name: str) -> Workload[Any]:
+    """The declaration of a workload.
+
+    Raises
+    ------
+    UserError
+        There is none of that name.
+
+    """
+    if name not in NAMES:
+        near = difflib.get_close_matches(name, NAMES, 1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise UserError(f"workload {name!r}{meant}: expected one of {', '.join(NAMES)}")
+    declared: Workload[Any] = getattr(importlib.import_module(f"drivers.{name}"), name.upper())
+    return declared
+
+
+def everything() -> Iterator[Workload[Any]]:
+    """All workloads, in the order in which lists show them."""
+    return map(named, NAMES)
+
+
+def owners(flag: str) -> list[str]:
+    """Names of the workloads that have an option, by its spelling."""
+    from drivers.options import spelled
+
+    return [one.name for one in everything() if any(spelled(o) == flag for o, _ in one.options.declared())]
