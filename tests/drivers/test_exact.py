@@ -204,6 +204,17 @@ def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict
     )
 
 
+def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
+    found = iter([solution(12, [0, 1, 2, 3])._replace(nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
+    monkeypatch.setattr(ExactSearch, "run", lambda self, report=None: next(found))
+    asked = ["--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--record", tmp_path / "r.jsonl"]
+    assert drive(*asked, "--repeats", "2")[0] == 0
+    code, said, error = drive(*asked, "--repeats", "3")
+    assert (code, error) == (0, "") and said.startswith("2 of 3 repetitions are in ")
+    (run,) = lines(tmp_path / "r.jsonl")
+    assert (len(run["samples"]), run["scored"]) == (3, True)
+
+
 def test_a_solver_that_finds_a_shorter_tour_speaks_against_ours(verdict, package):
     package("held_karp", HELD_KARP)
     longer = solution(16, [0, 2, 1, 3])
