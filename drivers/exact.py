@@ -174,6 +174,7 @@ EXACT = Workload(
     once=once,
     result=result,
     judges=judges,
+    noun="length",
     standard=("--instance", "gr17", "--bound", "edges"),
     # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
     work=lambda run: Work.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
