@@ -156,7 +156,8 @@ class Bench:
 
         What is confirmed of one contestant is of all who do the same work and find the same.
         """
-        name = entrant.contestant.name + (f" on {contest.where}" if contest.where else "")
+        on_device = contest.where and entrant.contestant.place is not None
+        name = f"{entrant.contestant.name}, {contest.where}" if on_device else entrant.contestant.name
         for fact, value in finding.facts.items():
             known, whose = self.found.setdefault((contest.work, fact), (value, name))
             if value != known:

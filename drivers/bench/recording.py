@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ class Recorder:
     """Appends repetitions to a file of records, or does nothing where there is none.
 
     A line is on the disk when `add` returns, so a benchmark that is killed loses the repetition that it was in.
+
+    Raises
+    ------
+    RecordError
+        The file is there and holds something else than records.
+
     """
 
     def __init__(self, path: str | None) -> None:
@@ -37,7 +44,10 @@ class Recorder:
         self.environment: dict[str, Any] = {}
         if path is not None:
             from reports.environment import environment
+            from reports.records import load
 
+            if os.path.exists(path):
+                load(path)
             self.environment = environment()
 
     def add(
