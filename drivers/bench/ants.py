@@ -318,5 +318,5 @@ def run_yardstick(program: Path, path: Path, ants: int, iterations: int, rho: fl
     from core.search.ant_colony.settings import part_of_32_bits
 
     said = words_of(program, path, ants, iterations, part_of_32_bits(rho), seed)
-    numbers = (int(said[name], base) for name, base in (("best", 10), ("ant", 10), ("digest", 16)))
-    return Walked(*numbers, float(said["seconds"]), float(said["constructing"]))
+    length, ant, digest = int(said["best"]), int(said["ant"]), int(said["digest"], 16)
+    return Walked(length, ant, digest, float(said["seconds"]), float(said["constructing"]))

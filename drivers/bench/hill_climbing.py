@@ -191,5 +191,5 @@ def run_yardstick(program: Path, path: Path, climbers: int) -> tuple[Any, str, f
     from core.search.ihc import Outcome
 
     said = words_of(program, path, climbers)
-    numbers = (int(said[name]) for name in ("best", "climber", "steps", "moves"))
-    return Outcome(*numbers, int(said["digest"], 16)), said["digest"], float(said["seconds"])
+    best, climber, steps, moves = (int(said[name]) for name in ("best", "climber", "steps", "moves"))
+    return Outcome(best, climber, steps, moves, int(said["digest"], 16)), said["digest"], float(said["seconds"])

@@ -84,7 +84,7 @@ class Recorder:
         append(self.path, record)
         self.runs[record.identity] = None
 
-    def machine(self, contestant: Contestant, backend: Any) -> dict[str, str]:
+    def machine(self, contestant: Contestant, backend: Any) -> dict[str, Any]:
         """Backend, device and the device's kind."""
         if backend is None or contestant.place is None:
             return ALONE
