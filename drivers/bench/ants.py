@@ -21,11 +21,11 @@ from drivers.bench.devices import Place, one_core_first
 C_SOURCE = "ant_system.c"
 C_FORMS: dict[str, tuple[str, ...]] = {"C, plain loops": (), "C, vector types": ("-DVECTORS",)}
 """The forms of the C program: further arguments of gcc."""
-UNIT = "selection evaluations"
+UNIT = "selections"
 STRATEGY = "fine-deposit"
 """How a colony works unless it is told."""
 SPEED = 5e9
-"""Selection evaluations a second of one core."""
+"""Selections a second of one core: cities that an ant weighs in a step."""
 
 ON_CORES = (("d198", 198, 200), ("pcb442", 64, 200), ("pr1002", 64, 50))
 """Instance, ants, iterations."""

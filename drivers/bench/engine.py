@@ -8,12 +8,16 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from drivers.bench.contests import Contest, Contestant, Finding, Prepared
 from drivers.bench.devices import OpenDevices
 from drivers.bench.recording import Recorder, Times
+
+if TYPE_CHECKING:
+    from reports.meters import Meter
 
 PREPARING_S = 0.5
 """What a contestant takes to be made ready, roughly, when its machine code is in the cache."""
@@ -26,9 +30,10 @@ PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (0.0, ""))
 class Entrant:
     """A contestant that is ready, and what it has done so far."""
 
-    def __init__(self, contestant: Contestant, backend: Any) -> None:
+    def __init__(self, contestant: Contestant, backend: Any, meter: Meter | None) -> None:
         self.contestant = contestant
         self.backend = backend
+        self.meter = meter
         began_s = self.compiled_s
         self.prepared: Prepared = contestant.prepare(backend)
         self.unpaid_s = self.compiled_s - began_s
@@ -48,9 +53,10 @@ class Entrant:
         if timings is not None:
             timings.transfer_s = timings.kernel_s = 0.0
         before_s = self.compiled_s
-        began = time.perf_counter()
-        outcome = self.prepared.solve(repetition)
-        total_s = time.perf_counter() - began + self.unpaid_s
+        with self.meter or nullcontext():
+            began = time.perf_counter()
+            outcome = self.prepared.solve(repetition)
+            total_s = time.perf_counter() - began + self.unpaid_s
         compile_s = self.compiled_s - before_s + self.unpaid_s
         self.unpaid_s = 0.0
         if timings is None:
@@ -127,7 +133,8 @@ class Bench:
     def entered(self, contest: Contest, contestant: Contestant, devices: OpenDevices) -> Entrant | None:
         """A contestant made ready, and rehearsed; None, and says why, if it cannot take part here."""
         try:
-            entrant = Entrant(contestant, devices.backend(contestant.place))
+            backend = devices.backend(contestant.place)
+            entrant = Entrant(contestant, backend, self.recorder.meter(contestant, backend))
             if contest.rehearsed:
                 outcome, times = entrant.run(0)
                 entrant.unpaid_s = times.compile_s
@@ -144,7 +151,8 @@ class Bench:
         if finding.seconds is not None:
             times = Times(0.0, 0.0, finding.seconds, finding.seconds)
         scored = self.compare(contest, entrant, finding)
-        self.recorder.add(entrant.contestant, entrant.backend, entrant.prepared.subject, finding, times, scored)
+        sample = {**times._asdict(), **(entrant.meter.values if entrant.meter else {})}
+        self.recorder.add(entrant.contestant, entrant.backend, entrant.prepared.subject, finding, sample, scored)
         entrant.seconds.append(times.kernel_s if contest.by_kernels else times.running_s)
         entrant.outcomes.append(outcome)
         entrant.finding = finding

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from drivers.bench.contests import Contestant, Finding, Subject
+    from reports.meters import Meter
 
 ALONE = {"backend": "C", "device": "0", "device_kind": "core"}
 """What a record says of a yardstick, which has no backend."""
@@ -56,10 +58,10 @@ class Recorder:
         backend: Any,
         subject: Subject | None,
         finding: Finding,
-        times: Times,
+        sample: Mapping[str, Any],
         scored: bool,
     ) -> None:
-        """Append one repetition, unless its contestant keeps no records."""
+        """Append one repetition, unless its contestant keeps no records; a sample's times and what a meter read."""
         if self.path is None or subject is None or finding.result is None:
             return
         from reports.records import Record, Sample, append
@@ -75,7 +77,7 @@ class Recorder:
             hash_covers=subject.hash_covers,
             **self.machine(contestant, backend),
             ranks=1,
-            samples=(Sample(*times),),
+            samples=(Sample(**sample),),
             environment=self.environment,
             scored=scored,
             details={**details, **self.described(backend), "measured_by": "drivers.bench"},
@@ -83,6 +85,18 @@ class Recorder:
         )
         append(self.path, record)
         self.runs[record.identity] = None
+
+    def meter(self, contestant: Contestant, backend: Any) -> Meter | None:
+        """What reads load, clocks and joules around a repetition of a contestant; nothing without a file of records."""
+        if self.path is None:
+            return None
+        from reports.meters import Meter
+
+        if backend is None or contestant.place is None:
+            return Meter(ALONE["device_kind"], 0)
+        device = contestant.place.device
+        index = int(device) if device.isdigit() else device
+        return Meter(backend.device.kind, index, device_name=backend.device.name)
 
     def machine(self, contestant: Contestant, backend: Any) -> dict[str, Any]:
         """Backend, device and the device's kind."""

@@ -130,6 +130,7 @@ def test_a_finished_contest_has_a_line_of_records_for_each_contestant(tmp_path):
         ("B", 3, True),
     ]
     assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
+    assert all(sample.started for record in records for sample in record.samples)
 
 
 def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_path):
