@@ -61,7 +61,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--record",
         type=OutputFile,
         metavar="FILE",
-        help="append every repetition as soon as it is over to a file of run records, for `python -m reports`",
+        help="append every repetition as soon as it is over to a file of run records, for `python -m reports`; another "
+        "bench with the same file adds its own",
     )
     return parser.parse_args(argv)
 

@@ -151,7 +151,7 @@ from drivers.bench import main
 from drivers.options import run_driver
 rows = [row for row in backends.survey() if row.backend == "cpu"]
 backends.survey = lambda: rows
-line = ["--workload", "ihc", "--instance", "uniform:9:seed=1", "--climbers", "5", "--repeats", "10000000"]
+line = ["--workload", "ihc", "--instance", "uniform:5:seed=1", "--climbers", "5", "--repeats", "10000000"]
 sys.exit(run_driver(main, [*line, "--record", sys.argv[1]]))
 """
 

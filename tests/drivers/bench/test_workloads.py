@@ -12,8 +12,8 @@ from drivers.options import run_driver
 from reports.records import completed, load
 
 EXPERIMENTS = (
-    Experiment("qap", "taillard:8:seeds=1,2", "exchange2", 5, 28, 1e8),
-    Experiment("ppp", "11-13:seed=5", "flip2", 5, 78, 1e7, published_s=342),
+    Experiment("qap", "taillard:8:seeds=1,2", "exchange2", 5, 28, 1e8, published_s=342),
+    Experiment("ppp", "11-13:seed=5", "flip2", 5, 78, 1e7),
     Experiment("tsp", "uniform:9:seed=1", "exchange2", 5, 36, 1e8),
     Experiment("weierstrass", "2", "crowns", 2, 10, 1e5, "solution"),
 )
@@ -64,14 +64,13 @@ def test_one_bench_measures_all_workloads_and_its_records_are_those_of_their_dri
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS[:2], ids=lambda one: one.workload)
-def test_local_search_shows_iterations_a_second_and_the_papers_figure(make_field, place, capsys, experiment):
-    contest = local_search.contest(make_field(), experiment, place)
-    assert contest.amount == 5 * experiment.neighbours
+def test_local_search_shows_iterations_a_second_and_the_papers_figure(make_field, place, capsys):
+    contest = local_search.contest(make_field(), EXPERIMENTS[0], place)
+    assert contest.amount == 5 * 28
     Bench([contest], 2).run()
     said = capsys.readouterr().out
-    assert re.search(r"neighbours/s  [\d,]+ iterations/s" + (", paper 342 s" if experiment.published_s else "\n"), said)
-    assert re.search(r"^    cost -?\d+, hash [0-9a-f]{16}$", said, re.M)
+    assert re.search(r"neighbours/s  [\d,]+ iterations/s, paper 342 s\n", said)
+    assert re.search(r"^    cost \d+, hash [0-9a-f]{16}$", said, re.M)
 
 
 def test_exact_search_shows_its_nodes_and_the_thesis_time(make_field, monkeypatch, capsys):
@@ -113,9 +112,9 @@ def test_the_published_instances_of_exact_search_are_the_thesis_15():
 
 def test_what_a_bench_records_is_found_by_its_identity(make_field, tmp_path):
     path = tmp_path / "r.jsonl"
-    field = make_field(instance="uniform:9:seed=1")
+    field = make_field(instance="uniform:5:seed=1")
     Bench(list(hill_climbing.contests(field)), 2, str(path)).run()
     full, pruned = load(path)
     assert len(completed(path, full.identity).samples) == 2
     assert full.identity != pruned.identity
-    assert full.details["instance_source"] == field.instances.named("uniform:9:seed=1").source
+    assert full.details["instance_source"] == field.instances.named("uniform:5:seed=1").source
