@@ -9,26 +9,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import UserError
-from reports import markdown
+from core.standard_output import run_watched
+from reports import csv_file, ioh, markdown
 from reports.comparison import Comparison, compare
 from reports.literature import publication
 from reports.paper_tables import tables_report
 from reports.parameters import worded
-from reports.records import Record, UnequalWorkError, load
+from reports.records import Record, RecordError, UnequalWorkError, load
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (0 done, 2 user mistake)."""
-    parser = argparse.ArgumentParser(prog="python -m reports", description="Make reports from files of run records.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("compare", help="speed-up report over records of equal work")
-    _add_files(command)
-    command = commands.add_parser("tables", help="a paper's tables with records of any instances on their lines")
-    _add_files(command)
-    options = parser.parse_args(argv)
+    options = _parser().parse_args(argv)
     try:
         records = [record for path in options.records for record in load(path)]
-        if options.command == "tables":
+        if options.command == "csv":
+            return _write_csv(records, options.out)
+        if options.command == "ioh":
+            written = _write_ioh(records, options.out)
+        elif options.command == "tables":
             written = [markdown.write_tables(tables_report(records), options.out)]
         else:
             written = markdown.write(_compared(records), options.out)
@@ -37,6 +36,59 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m reports", description="Make reports from files of run records.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("compare", help="speed-up report over records of equal work")
+    _add_files(command)
+    command = commands.add_parser("tables", help="a paper's tables with records of any instances on their lines")
+    _add_files(command)
+    command = commands.add_parser(
+        "csv",
+        help="comma-separated values, a row per repetition",
+        description="Write comma-separated values, a row per repetition; what was not recorded is empty.",
+        epilog=f"columns:\n{csv_file.documentation()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_files(command, out=None, what="file to write to (standard output)")
+    command = commands.add_parser(
+        "ioh",
+        help="IOHprofiler's format, for IOHanalyzer and iohinspector",
+        description="Write every run in IOHprofiler's format: its best cost over its evaluations, a run per seed.",
+    )
+    _add_files(command, out=Path("reports/out/ioh"))
+    return parser
+
+
+def _write_csv(records: Sequence[Record], out: Path | None) -> int:
+    if not records:
+        raise RecordError("no records in the files")
+    text = csv_file.text_of(records)
+    if out is None:
+        return run_watched(lambda: _print(text))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{out}: cannot write the table: {error.strerror}") from None
+    tell([out])
+    return 0
+
+
+def _print(text: str) -> int:
+    print(text, end="")
+    return 0
+
+
+def _write_ioh(records: Sequence[Record], out: Path) -> Sequence[Path]:
+    if not records:
+        raise RecordError("no records in the files")
+    written = ioh.write(records, out)
+    for note in written.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return written.files
 
 
 def tell(written: Sequence[Path]) -> None:
@@ -69,9 +121,13 @@ def _compared(records: Sequence[Record]) -> Comparison:
         raise
 
 
-def _add_files(command: argparse.ArgumentParser) -> None:
+def _add_files(
+    command: argparse.ArgumentParser,
+    out: Path | None = Path("reports/out"),
+    what: str = "folder to write to (%(default)s)",
+) -> None:
     command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
-    command.add_argument("--out", type=Path, default=Path("reports/out"), help="folder to write to (%(default)s)")
+    command.add_argument("--out", type=Path, default=out, help=what)
 
 
 if __name__ == "__main__":

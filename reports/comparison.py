@@ -98,7 +98,7 @@ class Row:
 
     @property
     def rate(self) -> float | None:
-        """Evaluations per second of running time, in 10^9."""
+        """Evaluations per second of running time, in 10^9; None where the workload counts none."""
         return _rate(self.record.evaluations, self.running)
 
     @property
@@ -296,4 +296,4 @@ def _running(record: Record) -> list[float]:
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:
-    return evaluations / time.median.value / 1e9 if time.median.value > 0 else None
+    return evaluations / time.median.value / 1e9 if evaluations and time.median.value > 0 else None

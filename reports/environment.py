@@ -28,19 +28,20 @@ def environment(hosts: int = 1) -> dict[str, Any]:
     Parameters
     ----------
     hosts : int
-        Number of machines that the ranks are spread over; `cores` counts one of them.
+        Number of machines that the ranks are spread over; `cores` counts one of them, `host` names this one.
 
     Returns
     -------
     dict
         `suite` (git commit, `+changes` when files differ from it, None outside a checkout), `python`, `os`,
-        `cpu`, `cores`, `hosts`, and `packages` (name to version, installed ones only). The same on every call
+        `host`, `cpu`, `cores`, `hosts`, and `packages` (name to version, installed ones only). The same on every call
         in the same place, since it helps to identify a run.
     """
     return {
         "suite": suite_commit(),
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "host": platform.node() or "unknown",
         "cpu": processor_model(),
         "cores": cores(),
         "hosts": hosts,

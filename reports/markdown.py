@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports import literature
+from reports import compare_tables, latex, literature
 from reports.comparison import Comparison, Row, is_baseline
 from reports.line_tables import TablesReport
 from reports.parameters import worded
 from reports.peer_table import Peer, PeerReport, Printed
 from reports.records import Record
 from reports.schema import HASH_COVERS
-from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES, Estimate, Summary
+from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES
 from reports.strategy_table import Cell, Measured, StrategyReport
 from reports.wavefront_table import STATISTICS, STORED_BYTES, Spread, WavefrontReport
+from reports.wording import (
+    cell,
+    gap,
+    grouped,
+    machine,
+    number,
+    ratio,
+    ratio_interval,
+    seconds,
+    seconds_interval,
+    share,
+    size,
+)
 
 Tables = TablesReport | StrategyReport | PeerReport | WavefrontReport
 
 TEMPLATES = Path(__file__).parent / "templates"
 REPORT = "compare.md"
+LATEX = "compare.tex"
 
 
 def render(comparison: Comparison, plot: str | None = None, why_instance: str = "") -> str:
@@ -44,6 +58,7 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
     text = _template("compare.md.j2").render(
         work=comparison.work,
         rows=comparison.rows,
+        tables=compare_tables.tables(comparison),
         hashed=HASH_COVERS[comparison.work.hash_covers],
         evaluations=_counted(comparison.rows),
         common_ways=comparison.common_ways,
@@ -57,8 +72,6 @@ def render(comparison: Comparison, plot: str | None = None, why_instance: str = 
         **_statistics(comparison.rows),
         published=published,
         same_work=published is not None and literature.same_work(published, comparison.work),
-        timing=literature.timing_rows(published, comparison) if published else [],
-        quality=literature.quality_rows(published, comparison.work) if published else [],
     )
     return text.rstrip() + "\n"
 
@@ -147,7 +160,7 @@ def write_tables(report: Tables, folder: Path) -> Path:
 
 
 def write(comparison: Comparison, folder: Path, why_instance: str = "") -> list[Path]:
-    """Write the report, and its plot as SVG and PNG where there are speed-ups and matplotlib is installed.
+    """Write the report, its tables for LaTeX, and its plot as SVG and PNG where there are speed-ups and matplotlib is.
 
     Returns
     -------
@@ -166,91 +179,32 @@ def write(comparison: Comparison, folder: Path, why_instance: str = "") -> list[
         drawn = plots.speedups(comparison, folder) if comparison.baseline else []
         report = folder / REPORT
         report.write_text(render(comparison, drawn[0].name if drawn else None, why_instance), encoding="utf-8")
+        tables = folder / LATEX
+        tables.write_text(latex.document(list(compare_tables.tables(comparison).values())), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
-    return [report, *drawn]
+    return [report, tables, *drawn]
 
 
-def seconds(value: float) -> str:
-    """Word a time in the unit that keeps it readable, three digits long."""
-    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if value * scale >= 0.9995 or unit == "µs":
-            return f"{number(value * scale)} {unit}"
-    raise AssertionError("unreachable")
-
-
-def number(value: float | None) -> str:
-    """Word a number: three significant digits, thousands grouped, no exponent; empty for None."""
-    if value is None:
-        return ""
-    if abs(value) >= 999.5:
-        return f"{value:,.0f}"
-    return f"{value:#.3g}".rstrip(".") if abs(value) >= 1e-3 else f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def seconds_interval(estimate: Estimate) -> str:
-    """Word a time with its interval, if it has one."""
-    text = seconds(estimate.value)
-    return text if estimate.low is None or estimate.high is None else f"{text} [{_pair(estimate, seconds)}]"
-
-
-def _pair(estimate: Estimate, form: Any) -> str:
-    return f"{form(estimate.low)}, {form(estimate.high)}"
-
-
-def _ratio(value: Estimate | float | None) -> str:
-    if value is None:
-        return ""
-    return f"{number(value.value if isinstance(value, Estimate) else value)}x"
-
-
-def ratio_interval(estimate: Estimate) -> str:
-    """Word a ratio with its interval, if it has one."""
-    return _ratio(estimate) + ("" if estimate.low is None else f" [{_pair(estimate, number)}]")
-
-
-def _grouped(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
-
-
-def _cell(text: Any) -> str:
-    """Text that stays inside its cell of a Markdown table."""
-    return " ".join(str(text).split()).replace("|", "\\|")
-
-
-def _share(part: Summary, whole: Summary) -> str:
-    """Word a time as a part of the whole, in per cent of the medians."""
-    return f"{100 * part.median.value / whole.median.value:.0f} %" if whole.median.value > 0 else ""
-
-
-def _gap(cost: float, optimum: float | None) -> str:
-    """Word how far a cost is from the optimum; empty where none is known."""
-    if not optimum:
-        return ""
-    if cost == optimum:
-        return "the optimum"
-    return f"{100 * abs(cost / optimum - 1):.2f} % {'above' if cost > optimum else 'below'}"
-
-
-def _printed_cell(cell: Cell) -> str:
+def _printed_cell(printed: Cell) -> str:
     """Word a cell as the paper has it: seconds, and in brackets the ratio that follows from them."""
-    return f"{cell.seconds}" + ("" if cell.ratio is None else f" ({cell.ratio:.2f}x)")
+    return f"{printed.seconds}" + ("" if printed.ratio is None else f" ({printed.ratio:.2f}x)")
 
 
-def _strategy_cell(cell: Cell, first: str, paper: str, repetitions: int | None) -> str:
+def _strategy_cell(measured: Cell, first: str, paper: str, repetitions: int | None) -> str:
     """Word a cell of a device's table: the ratios of ours and the paper, then what was measured, line by line."""
-    ours, lines = cell.ours, []
+    ours, lines = measured.ours, []
     if ours is None:
         lines.append("not run")
-    elif cell.ratio is not None:
+    elif measured.ratio is not None:
         lines.append(ratio_interval(ours.ratio) if ours.ratio else f"no {first} run")
-    if cell.ratio is not None:
-        lines[0] += f", {paper} {cell.ratio:.2f}x"
+    if measured.ratio is not None:
+        lines[0] += f", {paper} {measured.ratio:.2f}x"
     if ours is not None:
         time = seconds_interval(ours.iteration)
-        lines += [f"**{time}**" if cell.fastest else time, *_measured_lines(ours)]
+        lines += [f"**{time}**" if measured.fastest else time, *_measured_lines(ours)]
         lines += [f"n = {ours.row.running.repetitions}"] if repetitions is None else []
-    return "<br>".join(map(_cell, lines))
+    return "<br>".join(map(cell, lines))
 
 
 def _measured_lines(ours: Measured) -> list[str]:
@@ -278,18 +232,18 @@ def _proof_cell(run: Row | None) -> str:
     details = run.record.details
     lines = [seconds_interval(run.running.median)]
     if details.get("nodes") is not None:
-        lines.append(f"{_grouped(details['nodes'])} nodes, {number(details.get('nodes_per_second'))}/s")
+        lines.append(f"{grouped(details['nodes'])} nodes, {number(details.get('nodes_per_second'))}/s")
     if run.record.ways.get("bound") == "host":
         lines.append("all tours, on the host")
     if details.get("root_bound") is not None:
         lines.append(f"bound at the root {details['root_bound']}")
     if details.get("optimal_tours") is not None:
-        lines.append(f"shortest tours: {_grouped(details['optimal_tours'])}")
+        lines.append(f"shortest tours: {grouped(details['optimal_tours'])}")
     if details.get("verified_by"):
         lines.append(f"verified by {details['verified_by']}")
     if run.speedup is not None and run.baseline_s is not None and not is_baseline(run):
         lines.append(f"{ratio_interval(run.speedup)} over {seconds(run.baseline_s)} on one core")
-    return "<br>".join(map(_cell, [*lines, *run.labels, f"n = {run.running.repetitions}"]))
+    return "<br>".join(map(cell, [*lines, *run.labels, f"n = {run.running.repetitions}"]))
 
 
 def _peer_cell(peer: Peer | None, length: int) -> str:
@@ -297,13 +251,13 @@ def _peer_cell(peer: Peer | None, length: int) -> str:
     if peer is None:
         return ""
     if peer.solve_s is None or peer.start_s is None:
-        return _cell(peer.trouble)
+        return cell(peer.trouble)
     lines = [f"{seconds(peer.solve_s)} (start-up {seconds(peer.start_s)})"]
     if peer.ratio is not None:
-        lines.append(_ratio(peer.ratio))
+        lines.append(ratio(peer.ratio))
     if peer.length != length:
         lines.append(f"length {peer.length}")
-    return "<br>".join(map(_cell, lines))
+    return "<br>".join(map(cell, lines))
 
 
 def _spread(spread: Spread | None, metric: str) -> str:
@@ -313,33 +267,6 @@ def _spread(spread: Spread | None, metric: str) -> str:
     if metric == "ipc":
         return " / ".join(f"{value:.2f}" for value in spread)
     return " / ".join(f"{100 * value:.1f}" for value in spread) + " %"
-
-
-def _bytes(count: int | None) -> str:
-    """Word a number of bytes in the unit that keeps it readable; empty for None."""
-    if count is None:
-        return ""
-    size, unit = float(count), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if size < 1024:
-            break
-        size, unit = size / 1024, larger
-    return f"{count} B" if unit == "B" else f"{number(size)} {unit}"
-
-
-def _machine(environment: Mapping[str, Any]) -> str:
-    """Word an environment in a line: processor, cores, system, Python, packages, version of the suite."""
-    hosts = environment.get("hosts") or 1
-    return ", ".join(
-        [
-            str(environment.get("cpu") or "processor not recorded"),
-            f"{environment.get('cores') or '?'} cores" + (f" on each of {hosts} hosts" if hosts > 1 else ""),
-            str(environment.get("os") or "system not recorded"),
-            f"Python {environment.get('python') or '?'}",
-            *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
-            f"suite {environment.get('suite') or 'outside a checkout'}",
-        ]
-    )
 
 
 def _statistics(rows: Sequence[Row]) -> dict[str, Any]:
@@ -381,21 +308,21 @@ def _template(name: str) -> Any:
         "seconds": seconds,
         "number": number,
         "seconds_interval": seconds_interval,
-        "ratio": _ratio,
+        "ratio": ratio,
         "ratio_interval": ratio_interval,
-        "grouped": _grouped,
-        "cell": _cell,
-        "machine": _machine,
-        "share": _share,
+        "grouped": grouped,
+        "cell": cell,
+        "machine": machine,
+        "share": share,
         "worded": worded,
-        "gap": _gap,
+        "gap": gap,
         "printed_cell": _printed_cell,
         "strategy_cell": _strategy_cell,
         "cities_of": _cities_of,
         "proof_cell": _proof_cell,
         "peer_cell": _peer_cell,
         "spread": _spread,
-        "bytes": _bytes,
+        "bytes": size,
         "over_one_core": lambda ours: "".join(_over_one_core(ours)),
     }
     return environment.get_template(name)

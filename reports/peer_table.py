@@ -57,9 +57,10 @@ class BoundTable:
 
 @dataclass(frozen=True)
 class Peer:
-    """Another solver that ran beside one of ours, as `drivers.exact_peers.Measured` records it.
+    """Another solver that ran beside one of ours, as `drivers.peers.peer.Measured` records it.
 
-    `ratio` is its time over ours, above 1 where ours is faster; None where it has no time.
+    Older records have `length` for its `cost`, and `proves` for `proved`. `ratio` is its time over ours, above 1 where
+    ours is faster; None where it has no time.
     """
 
     name: str
@@ -242,8 +243,8 @@ def _peer(peer: Mapping[str, Any], row: Row) -> Peer:
     solve_s, ours = peer.get("solve_s"), row.running.median.value
     return Peer(
         peer["name"],
-        bool(peer.get("proves")),
-        peer.get("length"),
+        bool(peer.get("proved", peer.get("proves"))),
+        peer.get("cost", peer.get("length")),
         solve_s,
         peer.get("start_s"),
         str(peer.get("trouble") or ""),

@@ -13,6 +13,7 @@ import stat
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from core.errors import UserError
@@ -26,6 +27,7 @@ __all__ = [
     "UnequalWorkError",
     "append",
     "completed",
+    "families",
     "fold",
     "identity",
     "load",
@@ -107,6 +109,26 @@ def merge(records: Iterable[Record]) -> list[Record]:
         require_equal_work([first, record])
         runs[record.identity] = first.with_samples(first.samples + record.samples, first.scored and record.scored)
     return list(runs.values())
+
+
+def families(records: Iterable[Record]) -> list[list[Record]]:
+    """Group runs that differ in the seed alone; repetitions of a run are joined.
+
+    Returns
+    -------
+    list of list of Record
+        Families in the order in which they first appear, a run per seed in the order of the seeds. A run that shares
+        all but its seed with no other is a family of one.
+
+    Raises
+    ------
+    UnequalWorkError
+        As `merge`.
+    """
+    grouped: dict[str, list[Record]] = {}
+    for run in merge(records):
+        grouped.setdefault(replace(run, seed=0).identity, []).append(run)
+    return [sorted(family, key=lambda run: run.seed) for family in grouped.values()]
 
 
 def completed(path: str | os.PathLike[str], run: str) -> Record | None:
@@ -218,7 +240,14 @@ def _is_json(line: bytes) -> bool:
 
 
 def _may_be_torn(tail: bytes) -> bool:
-    return tail.startswith(_START) or _START.startswith(tail)
+    """Whether a last line may be the beginning of a record, and not a whole record with something behind it."""
+    if not tail.startswith(_START):
+        return _START.startswith(tail)
+    try:
+        json.JSONDecoder().raw_decode(tail.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _mend_tail(descriptor: int, path: str | os.PathLike[str]) -> None:

@@ -1,7 +1,7 @@
 """Medians with bootstrap intervals, and ratios of medians, after Hoefler and Belli (SC 2015), rules 4 to 9.
 
 Costs (seconds) are never averaged as ratios: a speed-up is one ratio of two medians, with an interval of its
-own.
+own. Papers of the field print mean and standard deviation over seeds, so a summary has them too.
 """
 
 from __future__ import annotations
@@ -34,16 +34,21 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Summary:
-    """Repetitions in brief: their number, extremes, and the median with its interval."""
+    """Repetitions, or runs of several seeds, in brief: their number, extremes, median with its interval, and mean.
+
+    `deviation` is the sample standard deviation, over n - 1; None where there is one value alone.
+    """
 
     repetitions: int
     minimum: float
     maximum: float
     median: Estimate
+    mean: float
+    deviation: float | None
 
 
 def summarise(values: Sequence[float]) -> Summary:
-    """Median with 95 % bootstrap interval, minimum and maximum.
+    """Median with 95 % bootstrap interval, minimum, maximum, mean and sample standard deviation.
 
     Parameters
     ----------
@@ -56,7 +61,8 @@ def summarise(values: Sequence[float]) -> Summary:
     """
     data = _as_array(values)
     median = Estimate(float(np.median(data)), *_interval((data,), np.median))
-    return Summary(data.size, float(data.min()), float(data.max()), median)
+    deviation = float(data.std(ddof=1)) if data.size > 1 else None
+    return Summary(data.size, float(data.min()), float(data.max()), median, float(data.mean()), deviation)
 
 
 def ratio_of_medians(baseline: Sequence[float], other: Sequence[float]) -> Estimate:

@@ -32,6 +32,17 @@ _MOVES, _CLIMBS, _TOURS, _ANSWER = "moves", "climbs", "tours", "answer"
 COVERED = {"ihc": _CLIMBS, "aco": _TOURS, "qap": _MOVES, "ppp": _MOVES, "tsp": _MOVES, "weierstrass": _MOVES}
 """What a workload's hash covered; that of any other is taken to cover the least, the answer."""
 
+_NEIGHBOURS, _CELLS, OTHER_UNIT = "neighbours", "cells", "evaluations"
+UNITS = {
+    "ihc": "moves",
+    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass"), _NEIGHBOURS),
+    "aco": "selections",
+    "exact": "nodes",
+    **dict.fromkeys(("lcs", "knapsack"), _CELLS),
+    "heldkarp": "transitions",
+}
+"""What a workload counts as its evaluations, where a line does not say; that of any other is `OTHER_UNIT`."""
+
 ONE_CORE = ("cpu", "python")
 ORACLE = ("python",)
 GPU = ("cuda",)

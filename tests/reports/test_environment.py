@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
     assert "onekernel-no-such-package" not in found["packages"]
     assert 1 <= found["cores"] <= os.cpu_count()
     assert environment(hosts=3)["hosts"] == 3
+    assert found["host"] == socket.gethostname()
 
 
 def test_the_processor_is_the_one_that_the_system_reports():

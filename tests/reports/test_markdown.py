@@ -82,10 +82,26 @@ def test_published_figures_stand_beside_ours_and_unlike_work_is_said(report):
     assert "**Ours ran other work** (kroA100, 100 climbers, not kroE100, 100,000)" in report
 
 
+def test_machines_that_differ_in_the_name_alone_are_told_apart(make_record):
+    machine = make_record().environment
+    runs = [make_record(backend=name, environment=machine | {"host": name}) for name in ("cpu", "threads")]
+    text = markdown.render(compare(runs))
+    assert "- Machine A: cpu, Test CPU, 2 cores" in text
+    assert "- Machine B: threads, Test CPU, 2 cores" in text
+
+
 def test_without_a_baseline_no_ratio_is_printed(make_record):
     text = markdown.render(compare([make_record(backend="threads")]))
     assert "there is no baseline and no ratio" in text
     assert "as fast as one core" not in text
+
+
+def test_rates_are_in_the_workloads_unit_and_absent_where_nothing_is_counted(make_record):
+    text = markdown.render(compare([make_record(workload="lcs")]))
+    assert tables(text)[0][0][10].strip() == "G cells/s"
+    assert "G cells/s are 10^9 cells per second" in text
+    text = markdown.render(compare([make_record(workload="exact", evaluations=0)]))
+    assert [cell.strip() for cell in tables(text)[0][2][10:12]] == ["", ""]
 
 
 def test_another_workload_has_no_published_table(make_record):
@@ -95,7 +111,7 @@ def test_another_workload_has_no_published_table(make_record):
 
 def test_the_report_and_its_plot_are_written(tmp_path, make_record):
     files = markdown.write(compare([make_record(), make_record(backend="threads")]), tmp_path / "new" / "folder")
-    assert [file.name for file in files] == ["compare.md", "speedup.svg", "speedup.png"]
+    assert [file.name for file in files] == ["compare.md", "compare.tex", "speedup.svg", "speedup.png"]
     assert "](speedup.svg)" in files[0].read_text()
 
 

@@ -16,6 +16,7 @@ from reports.records import (
     UnequalWorkError,
     append,
     completed,
+    families,
     fold,
     load,
     merge,
@@ -23,6 +24,7 @@ from reports.records import (
 )
 
 ROOT = Path(__file__).parents[2]
+TIMES = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 0.0, "total_s": 0.0}
 KEYS = [
     "schema",
     "workload",
@@ -42,6 +44,7 @@ KEYS = [
     "trajectory_hash",
     "hash_covers",
     "environment",
+    "unit",
 ]
 
 
@@ -60,7 +63,7 @@ def test_a_line_is_one_json_object_with_the_keys_of_schema_version_2(tmp_path, m
     assert set(KEYS) <= set(content)
     assert content["schema"] == 2
     assert [sample["kernel_s"] for sample in content["samples"]] == [0.5, 0.25]
-    assert set(content["samples"][0]) == {"compile_s", "transfer_s", "kernel_s", "total_s"}
+    assert set(content["samples"][0]) == set(TIMES)
 
 
 def test_what_is_read_is_what_was_written(tmp_path, make_record):
@@ -296,6 +299,17 @@ def test_repetitions_of_one_run_that_disagree_are_refused(make_record):
         merge([make_record(), make_record(trajectory_hash="ffff")])
 
 
+def test_a_family_is_the_runs_that_differ_in_the_seed_alone(make_record):
+    seeds = [make_record(seed=seed, best_cost=21282 + seed, trajectory_hash=f"{seed:04x}") for seed in (10, 2, 0)]
+    apart = [
+        make_record(seed=1, **change) for change in ({"backend": "cuda"}, {"ranks": 2}, {"ways": {"scan": "full"}})
+    ]
+    grouped = families([seeds[0], apart[0], seeds[1], *apart[1:], seeds[2], seeds[0]])
+    assert [[run.seed for run in family] for family in grouped] == [[0, 2, 10], [1], [1], [1]]
+    assert [len(run.samples) for run in grouped[0]] == [1, 1, 2]
+    assert families([]) == []
+
+
 def test_a_run_counts_as_scored_only_when_every_repetition_was(make_record):
     assert not merge([make_record(), make_record(scored=False)])[0].scored
     assert merge([make_record(), make_record()])[0].scored
@@ -306,3 +320,101 @@ def test_recording_imports_nothing_that_64_ranks_would_wait_for():
     modules = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"scipy", "matplotlib", "jinja2", "rich", "numba", "pyopencl", "mpi4py", "cpuinfo", "numpy"}
     assert not heavy & set(modules.stdout.split())
+
+
+# --- what version 2 learned later ---
+
+MEASURED = {
+    "started": "2026-11-22T10:27:52Z",
+    "conditions": {"load_1min": 0.5, "governor": "performance", "throttled": False, "throttled_by": []},
+    "energy_j": {"gpu (NVML)": 250.0},
+    "rank_seconds": [1.0],
+    "bytes_moved": {"host_device": 4096},
+    "communication_share": 0.25,
+    "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
+}
+
+
+def measured(**changes):
+    return (Sample(0.0, 0.0, 1.0, 1.0, **(MEASURED | changes)),)
+
+
+def test_all_that_was_measured_is_read_as_it_was_written(tmp_path, make_record):
+    path = tmp_path / "runs.jsonl"
+    record = make_record(samples=measured(), unit="moves")
+    append(path, record)
+    assert load(path) == [record]
+    assert json.loads(path.read_text())["samples"][0] == {**TIMES, "kernel_s": 1.0, "total_s": 1.0, **MEASURED}
+    assert json.loads(path.read_text())["unit"] == "moves"
+
+
+@pytest.mark.parametrize("absent", MEASURED)
+def test_what_was_not_measured_is_absent_and_not_0(tmp_path, make_record, absent):
+    path = tmp_path / "runs.jsonl"
+    append(path, make_record(samples=measured(**{absent: None})))
+    assert absent not in json.loads(path.read_text())["samples"][0]
+    (sample,) = load(path)[0].samples
+    assert getattr(sample, absent) is None
+
+
+def test_a_line_from_before_is_read_and_its_unit_is_what_the_workload_counts(tmp_path, make_record):
+    path = tmp_path / "runs.jsonl"
+    workloads = {
+        "ihc": "moves",
+        "ppp": "neighbours",
+        "aco": "selections",
+        "exact": "nodes",
+        "lcs": "cells",
+        "heldkarp": "transitions",
+        "mine": "evaluations",
+    }
+    for workload in workloads:
+        content = json.loads(make_record(workload=workload).to_line())
+        del content["unit"]
+        with path.open("a") as file:
+            file.write(json.dumps(content) + "\n")
+    assert [record.unit for record in load(path)] == list(workloads.values())
+    assert load(path)[0].samples[0].conditions is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("started", "yesterday", "samples[0].started: expected a date and time in UTC such as"),
+        ("started", "2026-13-01T00:00:00Z", "samples[0].started: expected a date"),
+        ("started", "2026-11-22 10:27:52", "samples[0].started: expected a date"),
+        ("conditions", [1], "samples[0].conditions: expected an object"),
+        ("conditions", {"load_1min": -1}, "samples[0].conditions.load_1min: expected a number of at least 0, found -1"),
+        ("conditions", {"gpu_mhz": "fast"}, "samples[0].conditions.gpu_mhz: expected a number of at least 0"),
+        ("conditions", {"throttled": 1}, "samples[0].conditions.throttled: expected true or false, found 1"),
+        ("conditions", {"throttled_by": "heat"}, "samples[0].conditions.throttled_by: expected a list of reasons"),
+        ("energy_j", {"gpu": -1.0}, "samples[0].energy_j: expected an object from sources to joules"),
+        (
+            "energy_j",
+            250.0,
+            "samples[0].energy_j: expected an object from sources to joules of at least 0, found 250.0",
+        ),
+        ("rank_seconds", [1.0, 2.0], "samples[0].rank_seconds: expected the time of each of 1 ranks, found 2"),
+        ("rank_seconds", [-1.0], "samples[0].rank_seconds: expected a list of seconds"),
+        ("bytes_moved", {"elsewhere": 1}, "samples[0].bytes_moved: expected an object from host_device or ranks"),
+        ("bytes_moved", {"ranks": 1.5}, "samples[0].bytes_moved: expected an object"),
+        ("communication_share", 1.5, "samples[0].communication_share: expected a number from 0 to 1, found 1.5"),
+        ("history", {}, "samples[0].history: expected a list of [iteration, evaluations, seconds, best cost]"),
+        ("history", [[0, 0, 0.0]], "samples[0].history[0]: expected [iteration, evaluations, seconds, best cost]"),
+        ("history", [[0, 0, 0.0, 9], [0.5, 1, 1.0, 9]], "samples[0].history[1]: expected [iteration, evaluations"),
+        ("history", [[1, 9, 1.0, 9], [2, 8, 2.0, 9]], "samples[0].history[1]: expected [iteration, evaluations, sec"),
+        ("history", [[0, 0, 0.0, None]], "samples[0].history[0]: expected"),
+        ("history", ["none"], "samples[0].history[0]: expected"),
+    ],
+)
+def test_a_wrong_measurement_is_refused_by_name(make_record, name, value, message):
+    with pytest.raises(RecordError) as refusal:
+        make_record(samples=measured(**{name: value}))
+    assert str(refusal.value).startswith(message)
+
+
+def test_a_run_on_another_host_is_another_run(make_record):
+    here, there = (make_record(environment={"cpu": "Test CPU", "host": host}) for host in ("a", "b"))
+    assert here.identity != there.identity
+    with pytest.raises(RecordError, match=r"environment\.host: expected a name, found 7"):
+        make_record(environment={"host": 7})

@@ -19,6 +19,16 @@ def test_median_and_extremes_are_those_of_the_sorted_values():
     assert (summary.repetitions, summary.minimum, summary.maximum, summary.median.value) == (4, 1.0, 9.0, 3.5)
 
 
+def test_mean_and_deviation_are_those_that_papers_print():
+    summary = summarise([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])
+    assert (summary.mean, summary.deviation) == (5.0, pytest.approx((32 / 7) ** 0.5))
+
+
+def test_one_value_has_a_mean_and_no_deviation():
+    summary = summarise([3.0])
+    assert (summary.mean, summary.deviation) == (3.0, None)
+
+
 @pytest.mark.parametrize("values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 4.0, 15.0, 9.0, 2.0, 6.0]])
 def test_the_interval_is_the_exact_bootstrap_interval(values):
     exact = np.quantile(all_medians(values), [0.025, 0.975])

@@ -1,0 +1,79 @@
+"""Solvers of the quadratic assignment problem: the two methods of SciPy."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.problems.qap_instance import QapInstance
+from core.problems.qap_instance import cost as cost_of_permutation
+from drivers.peers.peer import Answer, Package, Subject
+
+FEWEST = 2
+"""Facilities: a pair of them is what both methods exchange."""
+
+Matrices = tuple[np.ndarray, np.ndarray]
+
+
+def minimal() -> QapInstance:
+    """Five facilities and five locations on a line."""
+    line = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    return QapInstance("minimal", line, line)
+
+
+def cost(problem: Any, permutation: Sequence[int]) -> int:
+    """Sum of flow times distance; of a `Qap` as of its instance."""
+    return cost_of_permutation(_instance(problem), np.array(permutation, np.int64))
+
+
+def refuses(problem: Any) -> str | None:
+    """Too few facilities."""
+    n = _instance(problem).n
+    return f"{n} facilities, it is run with at least {FEWEST}" if n < FEWEST else None
+
+
+def _instance(problem: Any) -> Any:
+    return getattr(problem, "instance", problem)
+
+
+ASSIGNMENTS = Subject(cost=cost, minimal=minimal)
+
+
+def matrices(problem: Any) -> Matrices:
+    """Flows and distances as int64."""
+    instance = _instance(problem)
+    return instance.flows.astype(np.int64), instance.distances.astype(np.int64)
+
+
+def with_faq(given: Matrices, seconds: float, seed: int) -> Answer:
+    """The fast approximate method (Vogelstein et al. 2015), one run from the barycentre; it takes no time."""
+    return _scipy("faq", given, seed)
+
+
+def with_two_opt(given: Matrices, seconds: float, seed: int) -> Answer:
+    """Exchanges of two from a random permutation until none improves; it takes no time."""
+    return _scipy("2opt", given, seed)
+
+
+def _scipy(method: str, given: Matrices, seed: int) -> Answer:
+    package = importlib.import_module("scipy.optimize")
+    found = package.quadratic_assignment(*given, method=method, options={"rng": np.random.default_rng(seed)})
+    return Answer(found.col_ind.tolist(), False)
+
+
+SCIPY_FAQ, SCIPY_2OPT = (
+    Package(
+        name=f"scipy {method}",
+        how_to_get="pip install scipy",
+        proves=False,
+        subject=ASSIGNMENTS,
+        refuses=refuses,
+        module="scipy",
+        form=matrices,
+        solve=solve,
+    )
+    for method, solve in (("faq", with_faq), ("2opt", with_two_opt))
+)

@@ -1,0 +1,60 @@
+"""A solver of the 0-1 knapsack problem: OR-tools."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.problems.knapsack import Knapsack
+from drivers.peers.peer import Answer, Package, PeerError, Subject
+
+Items = tuple[list[int], list[int], int]
+
+
+def minimal() -> Knapsack:
+    """Three items, of which two fit."""
+    return Knapsack("minimal", np.array([1, 2, 3]), np.array([1, 2, 3]), 3)
+
+
+def value(instance: Any, chosen: Sequence[bool]) -> int:
+    """Total value of a selection that fits."""
+    weight, total = instance.weight_and_value(np.array(chosen, bool))
+    if weight > instance.capacity:
+        raise PeerError(f"a selection of weight {weight}, expected at most {instance.capacity}")
+    return int(total)
+
+
+KNAPSACKS = Subject(cost=value, minimal=minimal, largest_is_best=True)
+
+
+def lists(instance: Any) -> Items:
+    """Values, weights and the capacity as Python integers."""
+    return instance.values.tolist(), instance.weights.tolist(), instance.capacity
+
+
+def with_ortools(items: Items, seconds: float, seed: int) -> Answer:
+    """Branch and bound on one core, from lists of integers to the selection; it takes no seed."""
+    package = importlib.import_module("ortools.algorithms.python.knapsack_solver")
+    values, weights, capacity = items
+    kind = package.SolverType.KNAPSACK_MULTIDIMENSION_BRANCH_AND_BOUND_SOLVER
+    solver = package.KnapsackSolver(kind, "knapsack")
+    solver.set_time_limit(seconds)
+    solver.init(values, [weights], [capacity])
+    solver.solve()
+    chosen = [bool(solver.best_solution_contains(item)) for item in range(len(values))]
+    return Answer(chosen, bool(solver.is_solution_optimal()))
+
+
+ORTOOLS = Package(
+    name="ortools",
+    how_to_get="pip install ortools",
+    proves=True,
+    subject=KNAPSACKS,
+    refuses=lambda instance: None,
+    module="ortools",
+    form=lists,
+    solve=with_ortools,
+)

@@ -1,0 +1,48 @@
+"""A solver of the longest common subsequence, of its length alone: rapidfuzz."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from core.problems.strings import StringPair
+from drivers.peers.peer import Answer, Package, PeerError, Subject
+
+
+def minimal() -> StringPair:
+    """Two strings of two letters."""
+    return StringPair("minimal", b"AB", b"BA")
+
+
+def length(pair: Any, found: int) -> int:
+    """The length itself, which no scorer can measure, unless it cannot be one of this pair."""
+    objection = pair.objection(found)
+    if objection is not None:
+        raise PeerError(f"length {found}; the scorer finds {objection}")
+    return found
+
+
+STRINGS = Subject(cost=length, minimal=minimal, largest_is_best=True)
+
+
+def texts(pair: Any) -> tuple[bytes, bytes]:
+    """Both strings as bytes."""
+    return pair.a.tobytes(), pair.b.tobytes()
+
+
+def with_rapidfuzz(pair: tuple[bytes, bytes], seconds: float, seed: int) -> Answer:
+    """Bit-parallel C++ on one core; it takes no seed and no time."""
+    package = importlib.import_module("rapidfuzz.distance")
+    return Answer(int(package.LCSseq.similarity(*pair)), True)
+
+
+RAPIDFUZZ = Package(
+    name="rapidfuzz",
+    how_to_get="pip install rapidfuzz",
+    proves=True,
+    subject=STRINGS,
+    refuses=lambda pair: None,
+    module="rapidfuzz",
+    form=texts,
+    solve=with_rapidfuzz,
+)

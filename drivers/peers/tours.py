@@ -1,0 +1,235 @@
+"""Solvers of the travelling salesman problem: fast-tsp, elkai, OR-tools, held-karp, Concorde and LKH.
+
+All are given the full matrix of distances, whatever the instance's own form.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.problems.tsp_instance import Instance, tour_length
+from drivers.peers.peer import Answer, Package, PeerError, Program, Subject
+
+FEWEST = 3
+MOST_MATRIX = 5_000
+"""Cities whose distances still fit in memory as Python integers, about 1 GB."""
+MOST_CIRCUIT = 60
+"""Cities up to which OR-tools' circuit constraint proves the optimum in about a minute."""
+MOST_HELD_KARP = 20
+"""Cities that the package held-karp takes."""
+
+Matrix = list[list[int]]
+
+
+def minimal() -> Instance:
+    """Five cities on a line."""
+    return Instance("minimal", distances=np.abs(np.subtract.outer(np.arange(5), np.arange(5))))
+
+
+def cost(instance: Any, tour: Sequence[int]) -> int:
+    """Length of a tour."""
+    return tour_length(instance.distances, np.array(tour, dtype=np.int64))
+
+
+TOURS = Subject(cost=cost, minimal=minimal)
+
+
+def is_symmetric(instance: Any) -> bool:
+    """Whether every way back is as long as the way there."""
+    return bool((instance.distances == instance.distances.T).all())
+
+
+def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any], str | None]:
+    """Return what says why a solver is not run: too few or too many cities, or ways back of other lengths."""
+
+    def refuses(instance: Any) -> str | None:
+        if not FEWEST <= instance.n <= most:
+            return f"{instance.n:,} cities, it is run with {FEWEST} to {most:,}"
+        if not asymmetric and not is_symmetric(instance):
+            return "asymmetric distances, it takes symmetric ones"
+        return None
+
+    return refuses
+
+
+# --- packages ---
+
+
+def rows(instance: Any) -> Matrix:
+    """The distances as lists of integers."""
+    matrix: Matrix = instance.distances.tolist()
+    return matrix
+
+
+def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> Answer:
+    """Local search from ever new disturbances, for so many seconds; it takes no seed."""
+    package = importlib.import_module("fast_tsp")
+    return Answer(package.find_tour(distances, duration_seconds=seconds), False)
+
+
+def with_elkai(distances: Matrix, seconds: float, seed: int) -> Answer:
+    """One run of LKH, from the matrix to the tour; it takes no seed and no time."""
+    package = importlib.import_module("elkai")
+    closed: list[int] = package.DistanceMatrix(distances).solve_tsp(runs=1)
+    return Answer(closed[:-1], False)
+
+
+def with_ortools(distances: Matrix, seconds: float, seed: int) -> Answer:
+    """CP-SAT's circuit constraint on all cores, from the matrix to the tour and, if there was time, its proof."""
+    cp_model = importlib.import_module("ortools.sat.python.cp_model")
+    n = len(distances)
+    model = cp_model.CpModel()
+    arcs = [(i, j, model.new_bool_var("")) for i in range(n) for j in range(n) if i != j]
+    model.add_circuit(arcs)
+    model.minimize(sum(distances[i][j] * taken for i, j, taken in arcs))
+    solver = cp_model.CpSolver()
+    solver.parameters.max_time_in_seconds = seconds
+    solver.parameters.random_seed = seed
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        raise PeerError(f"stopped with {solver.status_name(status)}, expected a tour")
+    following = {i: j for i, j, taken in arcs if solver.boolean_value(taken)}
+    tour = [0]
+    while len(tour) < n:
+        tour.append(following[tour[-1]])
+    return Answer(tour, status == cp_model.OPTIMAL)
+
+
+def flat(instance: Any) -> tuple[list[float], int]:
+    """The distances in one list, as floats, and the number of cities."""
+    return instance.distances.astype(float).ravel().tolist(), instance.n
+
+
+def with_held_karp(given: tuple[list[float], int], seconds: float, seed: int) -> Answer:
+    """The plain dynamic programming in Rust on one core; it takes no seed and no time."""
+    package = importlib.import_module("held_karp")
+    tour, length = package.solve_flat(*given)
+    return Answer(list(tour), True, said=round(length))
+
+
+FAST_TSP = Package(
+    name="fast-tsp",
+    how_to_get="pip install fast-tsp",
+    proves=False,
+    subject=TOURS,
+    refuses=refusal(asymmetric=False),
+    module="fast_tsp",
+    distribution="fast-tsp",
+    form=rows,
+    solve=with_fast_tsp,
+    timed=True,
+    shortest_s=1e-6,  # it takes any positive time, and its clock ticks in microseconds
+)
+ELKAI = Package(
+    name="elkai",
+    how_to_get="pip install elkai (LKH as a package)",
+    proves=False,
+    subject=TOURS,
+    refuses=refusal(),
+    module="elkai",
+    form=rows,
+    solve=with_elkai,
+)
+ORTOOLS = Package(
+    name="ortools",
+    how_to_get="pip install ortools",
+    proves=True,
+    subject=TOURS,
+    refuses=refusal(MOST_CIRCUIT),
+    module="ortools",
+    form=rows,
+    solve=with_ortools,
+)
+HELD_KARP = Package(
+    name="held-karp",
+    how_to_get="pip install held-karp",
+    proves=True,
+    subject=TOURS,
+    refuses=refusal(MOST_HELD_KARP),
+    module="held_karp",
+    distribution="held-karp",
+    form=flat,
+    solve=with_held_karp,
+)
+
+
+# --- programs ---
+
+
+def write_full_matrix(instance: Any, folder: Path, name: str) -> None:
+    """Write an instance in the form that both programs read: TSPLIB's explicit full matrix, NAME.tsp."""
+    kind = "TSP" if is_symmetric(instance) else "ATSP"
+    header = f"NAME: {name}\nTYPE: {kind}\nDIMENSION: {instance.n}\n"
+    form = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
+    lines = "".join(" ".join(map(str, row)) + "\n" for row in instance.distances.tolist())
+    (folder / f"{name}.tsp").write_text(f"{header}{form}{lines}EOF\n", encoding="ascii")
+
+
+def ask_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
+    """Solve with the given seed and without files left over."""
+    return ["-s", str(seed), "-x", "-o", "answer.sol", f"{name}.tsp"]
+
+
+def read_concorde(answer: Path, said: str) -> Answer:
+    """The answer is the number of cities and then they, from 0."""
+    _, *tour = _numbers(answer.read_text(), answer.name)
+    return Answer(tour, True, own_clock_s=_clock(r"Total Running Time: ([\d.]+)", said))
+
+
+def ask_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
+    """Make one run, whose default is ten; what is asked stands in a file of parameters."""
+    parameters = folder / f"{name}.par"
+    parameters.write_text(f"PROBLEM_FILE = {name}.tsp\nRUNS = 1\nSEED = {seed}\nTOUR_FILE = answer.tour\n")
+    return [parameters.name]
+
+
+def read_lkh(answer: Path, said: str) -> Answer:
+    """The answer is a TSPLIB tour, cities from 1, ended by -1."""
+    section = answer.read_text().partition("TOUR_SECTION")[2].partition("-1")[0]
+    tour = [city - 1 for city in _numbers(section, answer.name)]
+    return Answer(tour, False, own_clock_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
+
+
+def _numbers(text: str, name: str) -> list[int]:
+    try:
+        numbers = [int(word) for word in text.split()]
+    except ValueError:
+        numbers = []
+    if not numbers:
+        raise PeerError(f"found {text[:40]!r} in {name}, expected a tour's cities")
+    return numbers
+
+
+def _clock(pattern: str, said: str) -> float | None:
+    found = re.findall(pattern, said)
+    return float(found[-1]) if found else None
+
+
+CONCORDE = Program(
+    name="concorde",
+    how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH",
+    proves=True,
+    subject=TOURS,
+    refuses=refusal(asymmetric=False),
+    write=write_full_matrix,
+    command=ask_concorde,
+    answer_file="answer.sol",
+    read=read_concorde,
+)
+LKH = Program(
+    name="LKH",
+    how_to_get="build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
+    proves=False,
+    subject=TOURS,
+    refuses=refusal(),
+    write=write_full_matrix,
+    command=ask_lkh,
+    answer_file="answer.tour",
+    read=read_lkh,
+)

@@ -1,0 +1,29 @@
+"""What solvers beside our search say about its result, where that claims to be the best there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from drivers.peers.peer import Measured, Peer
+
+
+def objections(peers: Sequence[Peer], measured: Sequence[Measured], cost: int, noun: str = "cost") -> Iterator[str]:
+    """Yield what speaks against a result that claims to be the best: a better one, or a proof of another.
+
+    Parameters
+    ----------
+    peers, measured
+        What `drivers.peers.measuring.measure` was given, and what it returned.
+    cost : int
+        What our search found.
+    noun : str
+        What the cost is of this problem: length, value.
+    """
+    for peer, found in zip(peers, measured, strict=True):
+        if found.cost not in (None, cost) and (found.proved or not peer.subject.as_good(cost, found.cost)):
+            yield f"{found.name} finds {noun} {found.cost}"
+
+
+def confirming(measured: Sequence[Measured], cost: int) -> list[str]:
+    """Return the names of the solvers that proved the same cost."""
+    return [found.name for found in measured if found.proved and found.cost == cost]

@@ -1,0 +1,567 @@
+"""Other people's solvers beside ours: stand-ins for those that are not installed, SciPy itself."""
+
+import importlib
+import itertools
+import json
+import stat
+import sys
+
+import numpy as np
+import pytest
+
+from core.problems import tsplib
+from core.problems.knapsack import Knapsack, generate
+from core.problems.qap import Qap
+from core.problems.qap_instance import QapInstance
+from core.problems.strings import StringPair, common_length
+from drivers.matrix_files import MatrixInstance
+from drivers.peers import Measured, assignments, confirming, measure, measuring, objections, peers_for, tours
+
+PROGRAM = """#!{python}
+import itertools, re, sys
+
+def solved(path):
+    text = open(path).read()
+    n = int(re.search("DIMENSION: (.*)", text)[1])
+    numbers = [int(word) for word in text.split("SECTION")[1].split("EOF")[0].split()]
+    rows = [numbers[i * n : i * n + n] for i in range(n)]
+    length = lambda tour: sum(rows[a][b] for a, b in zip(tour, tour[1:] + tour[:1]))
+    return min(([0, *rest] for rest in itertools.permutations(range(1, n))), key=length)
+
+"""
+CONCORDE = """
+assert sys.argv[1] == "-s" and int(sys.argv[2]) >= 1 and sys.argv[3:5] == ["-x", "-o"], sys.argv
+tour = solved(sys.argv[6])
+open(sys.argv[5], "w").write(f"{len(tour)}\\n" + " ".join(map(str, tour)) + " \\n")
+print("Optimal Solution: 1.00")
+print("Total Running Time: 0.25 (seconds)")
+"""
+LKH = """
+said = dict(line.split(" = ") for line in open(sys.argv[1]).read().splitlines())
+assert said["RUNS"] == "1"
+tour = solved(said["PROBLEM_FILE"])
+body = "\\n".join(str(city + 1) for city in tour)
+open(said["TOUR_FILE"], "w").write(f"NAME : x.1.tour\\nTYPE : TOUR\\nDIMENSION : {len(tour)}\\nTOUR_SECTION\\n{body}\\n-1\\nEOF\\n")
+print("Time.min = 0.25 sec., Time.avg = 0.50 sec., Time.max = 0.75 sec.")
+"""
+SHORTEST = """
+import itertools
+def shortest(rows):
+    length = lambda tour: sum(rows[a][b] for a, b in zip(tour, tour[1:] + tour[:1]))
+    return min(([0, *rest] for rest in itertools.permutations(range(1, len(rows)))), key=length)
+"""
+FAST_TSP = (
+    SHORTEST
+    + """
+def find_tour(dists, duration_seconds):
+    assert duration_seconds > 0
+    return shortest(dists) if duration_seconds >= 0.004 else list(range(len(dists)))
+"""
+)
+ELKAI = (
+    SHORTEST
+    + """
+class DistanceMatrix:
+    def __init__(self, rows):
+        self.rows = rows
+    def solve_tsp(self, runs):
+        assert runs == 1
+        return [*shortest(self.rows), 0]
+"""
+)
+HELD_KARP = (
+    SHORTEST
+    + """
+def solve_flat(flat, n):
+    rows = [flat[i * n : i * n + n] for i in range(n)]
+    tour = shortest(rows)
+    return tour, sum(rows[a][b] for a, b in zip(tour, tour[1:] + tour[:1]))
+"""
+)
+CP_MODEL = """
+import itertools
+OPTIMAL, FEASIBLE = 4, 2
+class Literal:
+    def __rmul__(self, weight):
+        return Cost([(weight, self)])
+class Cost:
+    def __init__(self, terms):
+        self.terms = terms
+    def __radd__(self, zero):
+        return self
+    def __add__(self, other):
+        return Cost(self.terms + other.terms)
+class CpModel:
+    def new_bool_var(self, name):
+        return Literal()
+    def add_circuit(self, arcs):
+        self.arcs = {(i, j): taken for i, j, taken in arcs}
+    def minimize(self, cost):
+        self.weights = {taken: weight for weight, taken in cost.terms}
+class Parameters:
+    max_time_in_seconds = random_seed = None
+class CpSolver:
+    def __init__(self):
+        self.parameters = Parameters()
+    def solve(self, model):
+        assert self.parameters.max_time_in_seconds > 0 and self.parameters.random_seed >= 1
+        n = 1 + max(i for i, _ in model.arcs)
+        def arcs(rest):
+            tour = [0, *rest]
+            return [model.arcs[arc] for arc in zip(tour, tour[1:] + tour[:1])]
+        self.taken = min(map(arcs, itertools.permutations(range(1, n))), key=lambda a: sum(map(model.weights.get, a)))
+        return OPTIMAL
+    def status_name(self, status):
+        return {0: "UNKNOWN"}[status]
+    def boolean_value(self, taken):
+        return taken in self.taken
+"""
+KNAPSACK_SOLVER = """
+import itertools
+class SolverType:
+    KNAPSACK_MULTIDIMENSION_BRANCH_AND_BOUND_SOLVER = 5
+class KnapsackSolver:
+    def __init__(self, kind, name):
+        assert kind == 5
+    def set_time_limit(self, seconds):
+        assert seconds > 0
+    def init(self, values, weights, capacities):
+        self.given = values, weights[0], capacities[0]
+    def solve(self):
+        values, weights, capacity = self.given
+        fits = lambda some: sum(w for w, taken in zip(weights, some) if taken) <= capacity
+        worth = lambda some: sum(v for v, taken in zip(values, some) if taken)
+        self.best = max(filter(fits, itertools.product([0, 1], repeat=len(values))), key=worth)
+        return worth(self.best)
+    def best_solution_contains(self, item):
+        return bool(self.best[item])
+    def is_solution_optimal(self):
+        return True
+"""
+RAPIDFUZZ = """
+class LCSseq:
+    @staticmethod
+    def similarity(a, b):
+        row = [0] * (len(b) + 1)
+        for letter in a:
+            before = row
+            row = [0]
+            for k, other in enumerate(b):
+                row.append(before[k] + 1 if letter == other else max(before[k + 1], row[k]))
+        return row[-1]
+"""
+MODULES = {"fast_tsp", "elkai", "ortools", "held_karp", "rapidfuzz"}
+
+
+@pytest.fixture
+def stand_ins(tmp_path, monkeypatch):
+    """A folder that is all of PATH, for programs, and the first place for packages; the real ones are out of sight."""
+    folder = tmp_path / "peers"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    real = importlib.util.find_spec
+
+    def found(name):
+        return None if name in MODULES and not (folder / name).exists() else real(name)
+
+    monkeypatch.setattr(measuring.importlib.util, "find_spec", found)
+
+    class StandIns:
+        @staticmethod
+        def program(name, code):
+            path = folder / name
+            path.write_text(PROGRAM.replace("{python}", sys.executable) + code)
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+        @staticmethod
+        def package(name, code, *, module="__init__", version="9.9"):
+            path = folder / name / f"{module.replace('.', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(code)
+            about = folder / f"{name}-{version}.dist-info"
+            about.mkdir(exist_ok=True)
+            (about / "METADATA").write_text(
+                f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n"
+            )
+            importlib.invalidate_caches()
+
+    return StandIns
+
+
+def instance(n=7, seed=5):
+    upper = np.triu(np.random.default_rng(seed).integers(1, 100, (n, n)), 1)
+    return MatrixInstance("made up", upper + upper.T, "a test")
+
+
+def one_way_ring():
+    """Four cities, 4 long in one direction and 36 in the other."""
+    matrix = np.full((4, 4), 9)
+    matrix[range(4), (1, 2, 3, 0)] = 1
+    return MatrixInstance("one way", matrix, "a test")
+
+
+def length_of(problem, tour):
+    return sum(int(problem.distances[a][b]) for a, b in zip(tour, [*tour[1:], tour[0]], strict=True))
+
+
+def shortest_length(problem):
+    return min(length_of(problem, (0, *rest)) for rest in itertools.permutations(range(1, problem.n)))
+
+
+def install_tour_solvers(stand_ins):
+    stand_ins.package("fast_tsp", FAST_TSP, version="0.2.2")
+    stand_ins.package("elkai", ELKAI)
+    stand_ins.package("ortools", CP_MODEL, module="sat.python.cp_model")
+    stand_ins.package("held_karp", HELD_KARP)
+    stand_ins.program("concorde", CONCORDE)
+    stand_ins.program("LKH", LKH)
+
+
+def measured(problem, workload="exact", repeats=1, seconds=0.01, cost=None, only=None):
+    peers = [peer for peer in peers_for(workload) if only in (None, peer.name)]
+    return {row.name: row for row in measure(peers, problem, repeats, seconds, cost)}
+
+
+# --- tours ---
+
+
+def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_ins):
+    install_tour_solvers(stand_ins)
+    problem = instance()
+    rows = measured(problem, repeats=2, cost=shortest_length(problem))
+    assert {name: row.trouble for name, row in rows.items()} == dict.fromkeys(
+        ["fast-tsp", "elkai", "ortools", "held-karp", "concorde", "LKH"], ""
+    )
+    for row in rows.values():
+        assert row.cost == shortest_length(problem)
+        assert row.solve_s >= 0 and row.start_s > 0 and row.repetitions == 2
+    assert {name for name, row in rows.items() if row.proved} == {"ortools", "held-karp", "concorde"}
+    assert {name for name, row in rows.items() if row.in_process} == {"fast-tsp", "elkai", "ortools", "held-karp"}
+    assert (rows["fast-tsp"].version, rows["elkai"].version, rows["LKH"].version) == ("0.2.2", "9.9", "")
+    assert json.loads(json.dumps([row._asdict() for row in rows.values()]))[0]["cost"] == shortest_length(problem)
+
+
+def test_a_program_is_measured_as_a_whole_process_and_its_own_clock_is_told(stand_ins):
+    install_tour_solvers(stand_ins)
+    problem = instance()
+    rows = measured(problem, repeats=2, cost=shortest_length(problem))
+    for name, clock in (("concorde", 0.25), ("LKH", 0.5)):
+        row = rows[name]
+        assert row.own_clock_s == clock
+        assert row.seconds == row.process_s == row.to_cost > 0
+        assert row.solve_s == max(0.0, row.process_s - row.start_s)
+    for name in ("elkai", "held-karp"):
+        assert rows[name].process_s is None
+        assert rows[name].seconds == rows[name].solve_s == rows[name].to_cost
+
+
+def test_a_solver_that_is_given_its_time_is_tried_with_ever_less_of_it(stand_ins):
+    slow = FAST_TSP.replace("assert", "import time; time.sleep(duration_seconds); assert").replace("0.004", "0.03")
+    stand_ins.package("fast_tsp", slow)
+    problem = instance()
+    row = measured(problem, seconds=0.2, cost=shortest_length(problem))["fast-tsp"]
+    # The stand-in finds the optimum from 30 ms on: with 200, 100 and 50 ms, not with 25.
+    assert row.limit_s == 0.2
+    assert 0.05 <= row.to_cost < row.solve_s
+    assert row.solve_s >= 0.2
+
+
+def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
+    stand_ins.package("elkai", ELKAI)
+    stand_ins.package("fast_tsp", FAST_TSP)
+    problem = instance()
+    best = shortest_length(problem)
+    better = measured(problem, cost=best - 1)
+    assert (better["elkai"].to_cost, better["fast-tsp"].to_cost, better["elkai"].cost) == (None, None, best)
+    worse = measured(problem, cost=best + 1, only="elkai")["elkai"]
+    assert worse.to_cost == worse.solve_s
+    assert measured(problem, only="elkai")["elkai"].to_cost is None
+
+
+def test_a_timed_solver_gets_a_time_that_it_accepts_however_short_ours_was(stand_ins):
+    stand_ins.package("fast_tsp", FAST_TSP)
+    row = measured(instance(), seconds=0.0, cost=1)["fast-tsp"]
+    assert (row.trouble, row.limit_s) == ("", tours.FAST_TSP.shortest_s)
+
+
+def test_the_worst_of_the_repetitions_counts(stand_ins):
+    alternating = ELKAI.replace("return [*shortest(self.rows), 0]", "return [*next(answers)(self.rows), 0]")
+    stand_ins.package(
+        "elkai", alternating + "answers = iter([shortest, shortest, lambda rows: list(range(len(rows)))])\n"
+    )
+    problem = instance()
+    row = measured(problem, repeats=2)["elkai"]
+    assert row.cost == length_of(problem, range(7)) > shortest_length(problem)
+    assert row.costs == (shortest_length(problem), row.cost)
+
+
+def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_prints(stand_ins):
+    stand_ins.program("concorde", CONCORDE.replace("solved(sys.argv[6])", "sorted(solved(sys.argv[6]))"))
+    problem = instance()
+    assert measured(problem)["concorde"].cost == length_of(problem, range(7))
+
+
+def test_a_solver_whose_own_length_is_not_that_of_its_tour_is_not_believed(stand_ins):
+    stand_ins.package("held_karp", HELD_KARP.replace("return tour, sum", "return tour, 1 + sum"))
+    row = measured(instance())["held-karp"]
+    best = shortest_length(instance())
+    assert (row.cost, row.trouble) == (None, f"failed: it says {best + 1}, our scorer finds {best}")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("print('license expired')", "failed: no answer; its last line: license expired"),
+        ("sys.exit('no memory left')", "failed: ended with code 1: no memory left"),
+        (CONCORDE.replace("map(str, tour)", "'123'"), "failed: no solution: found a tour of shape"),
+        (CONCORDE.replace("map(str, tour)", "'abc'"), "failed: found '"),
+        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5 if 'min' in sys.argv[6] else [0] * 7"), "failed: no solution: found city 0 repeated"),
+        ("import time; time.sleep(60)", "failed: no answer within 0.5 s"),
+    ],
+    ids=["nothing left", "exit code", "too few cities", "no numbers", "no tour", "too slow"],
+)  # fmt: skip
+def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch, code, told):
+    stand_ins.program("concorde", code)
+    stand_ins.package("elkai", ELKAI)
+    if "sleep" in code:
+        monkeypatch.setattr(measuring, "LIMIT_S", 0.5)
+        stand_ins.package("elkai", "import time; time.sleep(60)")
+    rows = measured(instance())
+    assert rows["concorde"].trouble.startswith(told)
+    assert rows["concorde"].cost is None
+    assert rows["LKH"].trouble.startswith("not found: build it from ")
+    assert rows["ortools"].trouble == "not found: pip install ortools"
+    assert rows["elkai"].trouble == ("failed: no answer within 1 s" if "sleep" in code else "")
+
+
+def test_a_program_that_cannot_be_started_says_why(stand_ins, tmp_path):
+    stand_ins.program("concorde", "")
+    (tmp_path / "peers" / "concorde").write_text("#!/no/such/interpreter\n")
+    assert measured(instance())["concorde"].trouble == "failed: cannot be started: No such file or directory"
+
+
+def test_a_package_that_breaks_says_why_in_a_line(stand_ins):
+    stand_ins.package("elkai", "raise ImportError('no such symbol')")
+    stand_ins.package("fast_tsp", "import os; os._exit(0)")
+    stand_ins.package("ortools", CP_MODEL.replace("return OPTIMAL", "return 0"), module="sat.python.cp_model")
+    rows = measured(instance(4))
+    assert rows["elkai"].trouble == "failed: ended with code 1: ImportError: no such symbol"
+    assert rows["fast-tsp"].trouble == "failed: no result; its last line: it printed nothing"
+    assert rows["ortools"].trouble == "failed: ended with code 1: stopped with UNKNOWN, expected a tour"
+
+
+def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
+    cut_short = CP_MODEL.replace("return OPTIMAL", "return FEASIBLE")
+    stand_ins.package("ortools", cut_short, module="sat.python.cp_model")
+    row = measured(instance(5))["ortools"]
+    assert (row.cost, row.proved, row.trouble) == (shortest_length(instance(5)), False, "")
+
+
+def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
+    install_tour_solvers(stand_ins)
+    rows = measured(one_way_ring(), workload="heldkarp")
+    assert {name: row.cost for name, row in rows.items()} == {
+        "fast-tsp": None, "elkai": 4, "ortools": 4, "held-karp": 4, "concorde": None, "LKH": 4
+    }  # fmt: skip
+    for name in ("fast-tsp", "concorde"):
+        assert rows[name].trouble == "left out: asymmetric distances, it takes symmetric ones"
+
+
+@pytest.mark.parametrize(
+    ("cities", "running"),
+    [
+        (2, set()),
+        (20, {"fast-tsp", "elkai", "ortools", "held-karp", "concorde", "LKH"}),
+        (21, {"fast-tsp", "elkai", "ortools", "concorde", "LKH"}),
+        (61, {"fast-tsp", "elkai", "concorde", "LKH"}),
+    ],
+)
+def test_solvers_are_run_with_as_many_cities_as_they_take(cities, running):
+    problem = instance(cities)
+    reasons = {peer.name: peer.applies(problem) for peer in peers_for("exact")}
+    assert {name for name, why_not in reasons.items() if why_not is None} == running
+    if cities == 61:
+        assert reasons["ortools"] == "61 cities, it is run with 3 to 60"
+
+
+def test_an_instance_of_too_many_cities_is_left_out_before_its_matrix_is_computed():
+    class Large:
+        n = 100_000
+
+    assert tours.FAST_TSP.applies(Large()) == "100,000 cities, it is run with 3 to 5,000"
+
+
+def test_what_programs_read_is_the_instance(tmp_path):
+    tours.write_full_matrix(instance(6), tmp_path, "six")
+    assert tsplib.load(tmp_path / "six.tsp").sha256 == instance(6).sha256
+    tours.write_full_matrix(one_way_ring(), tmp_path, "ring")
+    assert "TYPE: ATSP\nDIMENSION: 4\n" in (tmp_path / "ring.tsp").read_text()
+
+
+@pytest.mark.parametrize("peer", [peer for peer in peers_for("exact") if peer.kind == "package"], ids=lambda p: p.name)
+def test_the_packages_themselves_find_the_shortest_tour_of_a_few_cities(peer):
+    pytest.importorskip(peer.module, reason=f"{peer.name} is not installed: {peer.how_to_get}")
+    problem = instance(8)
+    (row,) = measure([peer], problem, 1, 0.1, shortest_length(problem))
+    assert (row.trouble, row.cost, row.proved) == ("", shortest_length(problem), peer.proves)
+    assert row.to_cost is not None and row.version
+
+
+# --- other workloads ---
+
+
+def test_or_tools_solves_a_knapsack(stand_ins):
+    stand_ins.package("ortools", KNAPSACK_SOLVER, module="algorithms.python.knapsack_solver")
+    problem = generate("paper", 10, 40, seed=0)
+    best = problem.best_value()
+    row = measured(problem, "knapsack", repeats=2, cost=best)["ortools"]
+    assert (row.cost, row.proved, row.repetitions, row.version) == (best, True, 2, "9.9")
+    assert row.to_cost == row.solve_s > 0
+    assert measured(problem, "knapsack", cost=best + 1)["ortools"].to_cost is None
+    assert measured(problem, "knapsack", cost=best - 1)["ortools"].to_cost is not None
+
+
+def test_or_tools_itself_solves_a_knapsack():
+    pytest.importorskip("ortools", reason="ortools is not installed: pip install ortools")
+    problem = generate("paper", 30, 1000, seed=0)
+    row = measured(problem, "knapsack")["ortools"]
+    assert (row.trouble, row.cost, row.proved) == ("", problem.best_value(), True)
+
+
+def test_the_knapsack_of_least_value_counts(stand_ins):
+    lazy = KNAPSACK_SOLVER.replace("def __init__", "made = 0\n    def __init__") + (
+        "whole = KnapsackSolver.solve\n"
+        "def solve(self):\n"
+        "    whole(self)\n"
+        "    KnapsackSolver.made += 1\n"
+        "    if KnapsackSolver.made == 3:\n"
+        "        self.best = [False] * len(self.best)\n"
+        "KnapsackSolver.solve = solve\n"
+    )
+    stand_ins.package("ortools", lazy, module="algorithms.python.knapsack_solver")
+    assert measured(generate("paper", 8, 40, seed=0), "knapsack", repeats=2)["ortools"].cost == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("raise ImportError('no such symbol')", "failed: ended with code 1: ImportError: no such symbol"),
+        (KNAPSACK_SOLVER.replace("<= capacity", "<= 2 * capacity"), "failed: a selection of weight "),
+    ],
+)
+def test_a_knapsack_that_breaks_or_is_too_heavy_is_no_answer(stand_ins, code, told):
+    stand_ins.package("ortools", code, module="algorithms.python.knapsack_solver")
+    row = measured(generate("paper", 10, 40, seed=0), "knapsack")["ortools"]
+    assert row.trouble.startswith(told)
+    assert row.cost is None
+
+
+def test_a_knapsack_that_is_not_proved_says_so(stand_ins):
+    unproved = KNAPSACK_SOLVER.replace("return True", "return False")
+    stand_ins.package("ortools", unproved, module="algorithms.python.knapsack_solver")
+    row = measured(Knapsack("two", [1, 2], [1, 2], 2), "knapsack")["ortools"]
+    assert (row.cost, row.proved) == (2, False)
+
+
+@pytest.mark.parametrize("workload", ["knapsack", "lcs"])
+def test_a_package_that_is_not_here_is_named_with_what_installs_it(stand_ins, workload):
+    problem = {"knapsack": Knapsack("one", [1], [1], 1), "lcs": StringPair("two", b"A", b"B")}[workload]
+    (row,) = measured(problem, workload).values()
+    assert row.trouble == f"not found: pip install {row.name}"
+
+
+def test_rapidfuzz_finds_the_length_of_a_common_subsequence(stand_ins):
+    stand_ins.package("rapidfuzz", RAPIDFUZZ, module="distance")
+    pair = StringPair("words", b"ABCBDAB", b"BDCABA")
+    row = measured(pair, "lcs", repeats=2, cost=4)["rapidfuzz"]
+    assert (row.cost, row.proved, row.repetitions) == (4, True, 2) and row.to_cost == row.solve_s
+
+
+def test_a_length_that_may_be_wrong_is_reported_and_one_that_cannot_be_is_not(stand_ins):
+    stand_ins.package(
+        "rapidfuzz", "class LCSseq:\n    similarity = staticmethod(lambda a, b: len(b) - 1)", module="distance"
+    )
+    assert measured(StringPair("words", b"ABCBDAB", b"BDCABA"), "lcs")["rapidfuzz"].cost == 5
+    row = measured(StringPair("foreign", b"AAAA", b"ABBB"), "lcs")["rapidfuzz"]
+    assert (row.cost, row.trouble) == (None, "failed: length 3; the scorer finds at most 1 letters in common, not 3")
+
+
+def test_rapidfuzz_itself_agrees():
+    pytest.importorskip("rapidfuzz", reason="rapidfuzz is not installed: pip install rapidfuzz")
+    letters = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
+    pair = StringPair("random", *letters)
+    assert measured(pair, "lcs")["rapidfuzz"].cost == common_length(*letters)
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["instance", "problem"])
+def test_scipy_assigns_facilities(wrapped):
+    numbers = np.random.default_rng(3).integers(0, 10, (2, 5, 5))
+    given = QapInstance("five", *numbers)
+    every = [
+        int((numbers[0] * numbers[1][np.ix_(places, places)]).sum()) for places in itertools.permutations(range(5))
+    ]
+    rows = measured(Qap(given) if wrapped else given, "qap", repeats=3, cost=max(every))
+    assert list(rows) == ["scipy faq", "scipy 2opt"]
+    for row in rows.values():
+        assert row.trouble == "" and row.version and not row.proved
+        assert row.cost in every and row.cost < np.median(every)
+        assert row.to_cost == row.solve_s > 0
+
+
+def test_scipy_is_not_asked_to_assign_a_single_facility():
+    one = QapInstance("one", np.array([[1]]), np.array([[1]]))
+    assert assignments.SCIPY_FAQ.applies(one) == "1 facilities, it is run with at least 2"
+
+
+@pytest.mark.parametrize("workload", ["ppp", "weierstrass", "of a user's own"])
+def test_a_workload_without_solvers_has_an_empty_list(workload):
+    assert peers_for(workload) == ()
+    assert measure(peers_for(workload), None, 1, 1.0) == []
+
+
+@pytest.mark.parametrize("workload", ["ihc", "tsp", "aco", "exact", "heldkarp", "knapsack", "lcs", "qap"])
+def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload):
+    import pickle
+
+    names = [peer.name for peer in peers_for(workload)]
+    assert len(set(names)) == len(names) > 0
+    for peer in peers_for(workload):
+        assert peer.applies(peer.subject.minimal()) is None
+        if peer.kind == "package":
+            assert pickle.loads(pickle.dumps(peer.solve)) is peer.solve
+            pickle.dumps(peer.form(peer.subject.minimal()))
+
+
+# --- what they say of ours ---
+
+
+def test_solvers_object_to_a_result_if_one_found_better_or_proved_another():
+    peers = peers_for("exact")
+    silent = [Measured(peer.name, trouble="not found") for peer in peers]
+
+    def said(name, **found):
+        rows = [row._replace(**found) if row.name == name else row for row in silent]
+        return list(objections(peers, rows, 12, "length")), confirming(rows, 12)
+
+    assert said("elkai", cost=12) == ([], [])
+    assert said("elkai", cost=13) == ([], [])
+    assert said("elkai", cost=11) == (["elkai finds length 11"], [])
+    assert said("held-karp", cost=12, proved=True) == ([], ["held-karp"])
+    assert said("held-karp", cost=13, proved=True) == (["held-karp finds length 13"], [])
+    assert said("nobody") == ([], [])
+
+
+def test_of_values_the_larger_is_better():
+    peers = peers_for("knapsack")
+
+    def said(**found):
+        return list(objections(peers, [Measured("ortools", **found)], 12, "value"))
+
+    assert said(cost=11) == []
+    assert said(cost=13) == ["ortools finds value 13"]
+    assert said(cost=11, proved=True) == ["ortools finds value 11"]
+
+
+def test_measured_solvers_are_plain_data():
+    assert json.loads(json.dumps(Measured("x", cost=3)._asdict()))["cost"] == 3

@@ -1,0 +1,161 @@
+"""Runs in IOHprofiler's format, read back as its readers do."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.errors import UserError
+from reports import ioh
+from reports.records import Sample, append
+
+ROOT = Path(__file__).parents[2]
+HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
+
+
+@pytest.fixture
+def run(make_record):
+    """A function that makes a record with a history, whose costs are larger by the seed."""
+
+    def make(seed=0, history=HISTORY, repetitions=1, **changes):
+        rows = None if history is None else [[*row[:3], row[3] + seed] for row in history]
+        samples = (Sample(0.0, 0.0, 1.0, 1.0, history=rows),) * repetitions
+        fields = {"evaluations": 9700, "best_cost": 22000 + seed, "seed": seed, "details": {"cities": 100}}
+        return make_record(samples=samples, **(fields | changes))
+
+    return make
+
+
+def read(folder):
+    """Algorithm, function, dimension and the courses of its runs, split where iohinspector does: at evaluation 1."""
+    found = {}
+    for path in sorted(folder.glob("**/*.json")):
+        content = json.loads(path.read_text())
+        assert {"version", "suite", "function_id", "maximization", "attributes"} <= set(content)
+        for scenario in content["scenarios"]:
+            lines = (path.parent / scenario["path"]).read_text().splitlines()
+            assert lines[0] == " ".join(content["attributes"]) == "evaluations raw_y"
+            courses = []
+            for line in lines:
+                if line == lines[0]:
+                    continue
+                evaluations, cost = line.split(" ")
+                if evaluations == "1":
+                    courses.append([])
+                courses[-1].append((int(evaluations), float(cost)))
+            assert lines.count(lines[0]) == len(courses) == len(scenario["runs"])
+            for described, course in zip(scenario["runs"], courses, strict=True):
+                assert described["evals"] == course[-1][0]
+                assert (described["best"]["evals"], described["best"]["y"]) in course
+                assert set(described["best"]) == {"evals", "y", "x"}
+            key = content["algorithm"]["name"], content["function_name"], scenario["dimension"]
+            found[key] = courses
+    return found
+
+
+def test_a_history_is_the_best_cost_over_evaluations(tmp_path, run):
+    written = ioh.write([run()], tmp_path)
+    assert [file.relative_to(tmp_path).as_posix() for file in written.files] == ["ihc/IOHprofiler_f1_kroA100.json"]
+    assert (tmp_path / "ihc/data_f1_kroA100/IOHprofiler_f1_DIM100.dat").exists()
+    assert read(tmp_path) == {("ihc", "ihc kroA100", 100): [[(1, 30000), (4850, 25000), (9700, 22000)]]}
+    assert written.notes == ()
+
+
+def test_seeds_are_the_runs_of_an_algorithm_and_repetitions_are_not(tmp_path, run):
+    ioh.write([run(seed=0, repetitions=3), run(seed=1), run(seed=0)], tmp_path)
+    (courses,) = read(tmp_path).values()
+    assert [course[-1] for course in courses] == [(9700, 22000), (9700, 22001)]
+    described = json.loads((tmp_path / "ihc/IOHprofiler_f1_kroA100.json").read_text())
+    assert [one["seed"] for one in described["scenarios"][0]["runs"]] == [0, 1]
+
+
+def test_what_sets_algorithms_apart_names_them_and_instances_are_functions(tmp_path, run):
+    runs = [run(), run(parameters={"climbers": 7}), run(instance="a/b", instance_sha256="cd" * 32)]
+    ioh.write(runs, tmp_path)
+    assert sorted(read(tmp_path)) == [
+        ("ihc climbers=100", "ihc a/b", 100),
+        ("ihc climbers=100", "ihc kroA100", 100),
+        ("ihc climbers=7", "ihc kroA100", 100),
+    ]
+    assert sorted(path.name for path in tmp_path.glob("*")) == ["ihc_climbers=100", "ihc_climbers=7"]
+    assert (tmp_path / "ihc_climbers=100/IOHprofiler_f2_a_b.json").exists()
+
+
+def test_algorithms_whose_names_no_file_system_tells_apart_have_folders_of_their_own(tmp_path, run):
+    ioh.write([run(parameters={"start": name}) for name in ("a b", "a_b", "a/b")], tmp_path)
+    assert len(list(tmp_path.glob("*/*.json"))) == 3
+    assert len(read(tmp_path)) == 3
+
+
+def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, run):
+    written = ioh.write([run(history=None, details={"start_length": 40000})], tmp_path)
+    assert list(read(tmp_path).values()) == [[[(1, 40000), (9700, 22000)]]]
+    (note,) = written.notes
+    assert note.startswith("ihc on kroA100, seed 0, cpu (device 0): no history was recorded; its start and its end")
+
+
+def test_exact_search_counts_its_nodes(tmp_path, run):
+    details = {"start_length": 9000, "nodes": 321}
+    ioh.write([run(workload="exact", history=None, evaluations=0, details=details, best_cost=8000)], tmp_path)
+    assert list(read(tmp_path).values()) == [[[(1, 9000), (321, 8000)]]]
+
+
+def test_a_run_of_which_nothing_is_known_is_left_out_and_said(tmp_path, run):
+    written = ioh.write([run(), run(seed=1, history=None)], tmp_path)
+    assert len(read(tmp_path)["ihc", "ihc kroA100", 100]) == 1
+    assert written.notes[0].startswith("ihc on kroA100, seed 1,")
+    assert written.notes[0].endswith("left out, since its start is not known either")
+    with pytest.raises(UserError, match=r"^ihc on kroA100, seed 1, .* left out"):
+        ioh.write([run(seed=1, history=None)], tmp_path / "none")
+    with pytest.raises(UserError, match="none of 2 runs has a history or a known start"):
+        ioh.write([run(seed=1, history=None), run(seed=2, history=None)], tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_history_that_begins_late_or_ends_early_is_completed(tmp_path, run):
+    ioh.write([run(history=[[1, 500, 0.1, 29000], [2, 500, 0.2, 28000]])], tmp_path)
+    assert list(read(tmp_path).values()) == [[[(1, 29000), (500, 28000), (9700, 22000)]]]
+
+
+def test_values_of_knapsack_are_maximised(tmp_path, run):
+    ioh.write(
+        [run(workload="knapsack", history=[[0, 0, 0.0, 5], [1, 10, 0.1, 9]], evaluations=10, best_cost=9)], tmp_path
+    )
+    described = json.loads(next(tmp_path.glob("*/*.json")).read_text())
+    assert described["maximization"] is True
+    assert described["scenarios"][0]["runs"][0]["best"]["y"] == 9
+
+
+# --- from a shell ---
+
+
+def reports(*arguments):
+    command = [sys.executable, "-m", "reports", "ioh", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_files_are_named_on_standard_output_and_missing_histories_on_standard_error(tmp_path, run):
+    append(tmp_path / "a.jsonl", run())
+    append(tmp_path / "a.jsonl", run(seed=1, history=None))
+    done = reports(tmp_path / "a.jsonl", "--out", tmp_path / "out")
+    assert done.returncode == 0
+    assert done.stdout == f"{tmp_path}/out/ihc/IOHprofiler_f1_kroA100.json\n"
+    assert done.stderr.startswith("note: ihc on kroA100, seed 1,") and done.stderr.count("\n") == 1
+
+
+def test_bad_input_ends_with_one_line_and_exit_code_2(tmp_path, run):
+    (tmp_path / "empty.jsonl").touch()
+    append(tmp_path / "a.jsonl", run())
+    append(tmp_path / "b.jsonl", run())
+    append(tmp_path / "b.jsonl", run(best_cost=1))
+    for arguments, message in [
+        (["none.jsonl"], f"{tmp_path}/none.jsonl: cannot read the records"),
+        (["empty.jsonl"], "no records in the files"),
+        (["b.jsonl"], "not the same work, hence not compared: best_cost is 22000"),
+        (["a.jsonl", "--out", tmp_path / "a.jsonl"], f"{tmp_path}/a.jsonl: cannot write IOHprofiler's files: "),
+    ]:
+        done = reports(tmp_path / arguments[0], *arguments[1:])
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+        assert done.stderr.startswith(f"error: {message}")

@@ -1,0 +1,280 @@
+"""What is read before and after a repetition, from folders like those of Linux and from a made-up NVML."""
+
+import itertools
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from reports.meters import GPU_ENERGY, MOST_PROCESSORS, PACKAGE_ENERGY, Meter
+from reports.records import Sample
+
+ROOT = Path(__file__).parents[2]
+CAPACITY = 262_143_328_850
+
+
+def write(root, files):
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{content}\n")
+
+
+def processor(number, megahertz, governor="performance"):
+    folder = f"sys/devices/system/cpu/cpu{number}/cpufreq"
+    return {f"{folder}/scaling_cur_freq": megahertz * 1000, f"{folder}/scaling_governor": governor}
+
+
+def package(number, microjoules, name=None, capacity=CAPACITY):
+    folder = f"sys/class/powercap/intel-rapl:{number}"
+    name = name or f"package-{number}"
+    return {f"{folder}/name": name, f"{folder}/energy_uj": microjoules, f"{folder}/max_energy_range_uj": capacity}
+
+
+class RefusedError(Exception):
+    """What the made-up NVML raises."""
+
+
+def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
+    """A module like `pynvml` with one GPU, which draws 250 joules between two readings; `asked` is what was sought."""
+    reasons, joules, asked = list(reasons), itertools.count(1_000_000, 250_000), []
+
+    def found(number):
+        asked.append(number)
+        return "handle"
+
+    def refuse(*arguments):
+        raise RefusedError
+
+    functions = {
+        "nvmlInit": lambda: None,
+        "nvmlDeviceGetHandleByIndex": found,
+        "nvmlDeviceGetHandleByUUID": found,
+        "nvmlDeviceGetName": lambda handle: name,
+        "nvmlDeviceGetTotalEnergyConsumption": lambda handle: next(joules),
+        "nvmlDeviceGetCurrentClocksEventReasons": lambda handle: reasons.pop(0),
+        "nvmlDeviceGetClockInfo": lambda handle, clock: {"sm": 1755}[clock],
+        "nvmlDeviceGetMaxClockInfo": lambda handle, clock: {"sm": 1980}[clock],
+        "nvmlDeviceGetTemperature": lambda handle, sensor: {"core": 61}[sensor],
+    }
+    constants = {
+        "NVML_CLOCK_SM": "sm",
+        "NVML_TEMPERATURE_GPU": "core",
+        "nvmlClocksEventReasonGpuIdle": 1,
+        "nvmlClocksEventReasonSwPowerCap": 4,
+        "nvmlClocksEventReasonHwThermalSlowdown": 64,
+    }
+    functions |= dict.fromkeys(refused, refuse)
+    return SimpleNamespace(NVMLError=RefusedError, asked=asked, **functions, **constants)
+
+
+def meter_in(root, kind="cores", seconds=2.0, nvml=None, **options):
+    """A meter over a made-up machine, and a clock on which every repetition takes so many seconds."""
+    clock = itertools.count()
+    return Meter(kind, options.pop("index", 0), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
+
+
+def measured(meter, during=lambda: None):
+    with meter:
+        during()
+    return meter.values
+
+
+def gpu(root, nvml, index=0, **options):
+    return measured(meter_in(root, "gpu", nvml=nvml, index=index, **options))
+
+
+def test_a_machine_that_says_nothing_gives_the_date_alone(tmp_path):
+    values = measured(Meter("core", 0, root=tmp_path))
+    began = datetime.strptime(values.pop("started"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    assert abs((datetime.now(UTC) - began).total_seconds()) < 5
+    assert values == {"conditions": None, "energy_j": None}
+
+
+def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0})
+    write(tmp_path, {"proc/loadavg": "0.25 1.5 2.5 2/90 26705"} | processor(0, 1200, "powersave"))
+
+    def run():
+        write(tmp_path, {"proc/loadavg": "9.0 1.5 2.5 2/90 26705"} | processor(0, 3100, "powersave"))
+
+    assert measured(Meter("core", 0, root=tmp_path), run)["conditions"] == {
+        "load_1min": 0.25,
+        "governor": "powersave",
+        "cpu_mhz_mean": 3100.0,
+        "cpu_mhz_min": 3100.0,
+    }
+
+
+def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 7})
+    write(tmp_path, processor(0, 3000) | processor(1, 2000, "powersave") | processor(2, 1000))
+    assert measured(Meter("cores", 0, root=tmp_path))["conditions"] == {
+        "governor": "performance, powersave",
+        "cpu_mhz_mean": 2000.0,
+        "cpu_mhz_min": 1000.0,
+    }
+
+
+def test_of_very_many_processors_some_from_everywhere_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(200)))
+    for number in range(200):
+        write(tmp_path, processor(number, 1000 + number))
+    conditions = measured(Meter("cores", 0, root=tmp_path))["conditions"]
+    assert conditions["cpu_mhz_min"] == 1000.0
+    assert abs(conditions["cpu_mhz_mean"] - 1099.5) < 200 / MOST_PROCESSORS
+
+
+def test_joules_of_all_packages_are_added_and_those_of_their_parts_are_not(tmp_path):
+    write(tmp_path, package(0, 1_000_000) | package(1, 5_000_000))
+    write(tmp_path, package("0:0", 7, "core") | package("0:1", 7, "dram") | package(2, 7, "psys"))
+    meter = meter_in(tmp_path)
+    after = package(0, 3_500_000) | package(1, 5_500_000) | package("0:0", 9_000_000, "core")
+    energy = measured(meter, lambda: write(tmp_path, after))["energy_j"]
+    assert energy == {PACKAGE_ENERGY: 3.0}
+
+
+def test_a_counter_of_joules_that_begins_again_is_taken_for_what_it_counted(tmp_path):
+    write(tmp_path, package(0, CAPACITY - 1_000_000))
+    values = measured(meter_in(tmp_path), lambda: write(tmp_path, package(0, 2_000_000)))
+    assert values["energy_j"] == {PACKAGE_ENERGY: 3.0}
+
+
+@pytest.mark.parametrize(("seconds", "recorded"), [(430.0, True), (440.0, False)])
+def test_a_counter_that_600_watts_may_have_filled_is_not_recorded(tmp_path, seconds, recorded):
+    write(tmp_path, package(0, 1))
+    energy = measured(meter_in(tmp_path, seconds=seconds), lambda: write(tmp_path, package(0, 1_000_001)))["energy_j"]
+    assert energy == ({PACKAGE_ENERGY: 1.0} if recorded else None)
+
+
+@pytest.mark.parametrize(("seconds", "recorded"), [(0.009, False), (0.011, True)])
+def test_a_repetition_too_short_for_a_counter_has_no_joules_and_not_0(tmp_path, seconds, recorded):
+    write(tmp_path, package(0, 1))
+    energy = measured(meter_in(tmp_path, seconds=seconds))["energy_j"]
+    assert energy == ({PACKAGE_ENERGY: 0.0} if recorded else None)
+
+
+def test_a_gpu_whose_repetitions_are_short_is_asked_for_joules_once(tmp_path):
+    nvml, asked = made_up_nvml(reasons=[1] * 6), []
+    nvml.nvmlDeviceGetTotalEnergyConsumption = lambda handle: asked.append(handle) or 5_000
+    meter = meter_in(tmp_path, "gpu", seconds=0.9, nvml=nvml)
+    assert [measured(meter)["energy_j"] for _ in range(3)] == [None] * 3
+    assert asked == ["handle"]
+
+
+@pytest.mark.parametrize("missing", ["energy_uj", "max_energy_range_uj"])
+@pytest.mark.parametrize("content", [None, "", "many", "-5"])
+def test_a_package_that_cannot_be_read_leaves_the_sum_out(tmp_path, missing, content):
+    write(tmp_path, package(0, 1_000_000) | package(1, 1_000_000))
+    path = tmp_path / "sys/class/powercap/intel-rapl:1" / missing
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    assert measured(meter_in(tmp_path))["energy_j"] is None
+
+
+def test_a_gpu_says_clocks_temperature_joules_and_that_nothing_throttled(tmp_path):
+    values = gpu(tmp_path, made_up_nvml())
+    assert values["energy_j"] == {GPU_ENERGY: 250.0}
+    assert values["conditions"] == {
+        "gpu_mhz": 1755,
+        "gpu_mhz_max": 1980,
+        "gpu_celsius": 61,
+        "throttled": False,
+        "throttled_by": [],
+    }
+
+
+def test_what_throttled_before_or_after_is_named(tmp_path):
+    conditions = gpu(tmp_path, made_up_nvml(reasons=[4, 64 + 1]))["conditions"]
+    assert conditions["throttled"] is True
+    assert conditions["throttled_by"] == ["power limit", "temperature, by hardware"]
+
+
+def test_a_driver_that_knows_only_the_older_question_is_asked_that(tmp_path):
+    nvml = made_up_nvml(refused=["nvmlDeviceGetCurrentClocksEventReasons"])
+    nvml.nvmlDeviceGetCurrentClocksThrottleReasons = lambda handle: 4
+    nvml.nvmlClocksThrottleReasonSwPowerCap = 4
+    assert gpu(tmp_path, nvml)["conditions"]["throttled_by"] == ["power limit"]
+
+
+@pytest.mark.parametrize(
+    ("refused", "absent"),
+    [
+        ("nvmlDeviceGetClockInfo", ["gpu_mhz"]),
+        ("nvmlDeviceGetMaxClockInfo", ["gpu_mhz_max"]),
+        ("nvmlDeviceGetTemperature", ["gpu_celsius"]),
+        ("nvmlDeviceGetCurrentClocksEventReasons", ["throttled", "throttled_by"]),
+    ],
+)
+def test_what_a_gpu_refuses_to_say_is_absent_and_the_rest_is_there(tmp_path, refused, absent):
+    everything = gpu(tmp_path, made_up_nvml())["conditions"]
+    found = gpu(tmp_path, made_up_nvml(refused=[refused]))["conditions"]
+    assert found == {name: value for name, value in everything.items() if name not in absent}
+
+
+def test_a_gpu_without_a_counter_of_joules_has_none_and_not_0(tmp_path):
+    assert gpu(tmp_path, made_up_nvml(refused=["nvmlDeviceGetTotalEnergyConsumption"]))["energy_j"] is None
+
+
+@pytest.mark.parametrize("refused", ["nvmlInit", "nvmlDeviceGetHandleByIndex", "nvmlDeviceGetName"])
+def test_without_nvidias_driver_a_gpu_says_nothing(tmp_path, refused):
+    values = gpu(tmp_path, made_up_nvml(refused=[refused]))
+    assert (values["conditions"], values["energy_j"]) == (None, None)
+
+
+def test_another_gpu_than_the_one_that_ran_is_not_read(tmp_path):
+    assert gpu(tmp_path, made_up_nvml(), device_name="Test GPU")["energy_j"] == {GPU_ENERGY: 250.0}
+    assert gpu(tmp_path, made_up_nvml(name="Other GPU"), device_name="Test GPU")["energy_j"] is None
+    assert gpu(tmp_path, made_up_nvml(name=b"Test GPU"), device_name="Test GPU")["energy_j"] == {GPU_ENERGY: 250.0}
+
+
+@pytest.mark.parametrize(
+    ("visible", "index", "asked"),
+    [
+        (None, 1, 1),
+        ("", 1, 1),
+        ("3,1", 0, 3),
+        ("3, 1", 1, 1),
+        ("GPU-5d6e,2", 0, "GPU-5d6e"),
+        ("3", "GPU-77", "GPU-77"),
+    ],
+)
+def test_a_gpu_has_the_number_that_cuda_gave_it(tmp_path, monkeypatch, visible, index, asked):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    nvml = made_up_nvml()
+    gpu(tmp_path, nvml, index)
+    assert nvml.asked == [asked]
+
+
+def test_no_gpu_is_asked_where_a_core_ran(tmp_path):
+    nvml = made_up_nvml()
+    measured(meter_in(tmp_path, "cores", nvml=nvml))
+    assert nvml.asked == []
+
+
+def test_a_meter_measures_repetition_after_repetition_and_fills_a_sample(tmp_path, make_record):
+    write(tmp_path, {"proc/loadavg": "0.5 0 0 1/1 1"} | package(0, 0))
+    meter = meter_in(tmp_path, "gpu", nvml=made_up_nvml(reasons=[1] * 4))
+    first = measured(meter, lambda: write(tmp_path, package(0, 2_000_000)))
+    second = measured(meter, lambda: write(tmp_path, package(0, 7_000_000)))
+    assert first["energy_j"] == {GPU_ENERGY: 250.0, PACKAGE_ENERGY: 2.0}
+    assert second["energy_j"] == {GPU_ENERGY: 250.0, PACKAGE_ENERGY: 5.0}
+    samples = tuple(Sample(0.0, 0.0, 1.0, 1.0, **values) for values in (first, second))
+    assert make_record(samples=samples).samples[1].conditions["load_1min"] == 0.5
+
+
+def test_a_repetition_that_fails_fails_as_before(tmp_path):
+    with pytest.raises(ZeroDivisionError), Meter("core", 0, root=tmp_path):
+        raise ZeroDivisionError
+
+
+def test_nvml_is_imported_for_a_gpu_alone():
+    script = "import sys, reports.meters as m; m.Meter('cores', 0); print('pynvml' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
