@@ -153,7 +153,7 @@ HELDKARP = Workload(
     once=once,
     result=result,
     judges=judges,
-    standard=("--instance", "uniform:22:seed=1"),
+    standard=("--instance", "uniform:24:seed=1"),
     steps=steps,
     work=work,
     ways=lambda run: {"tiling": run.options.tiling},

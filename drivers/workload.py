@@ -164,7 +164,9 @@ class Workload(Generic[AnyOptions]):
         (run, outcome, result) -> an `Opinion` of everybody who knows about the result without the search, the plain
         scorer first.
     standard : tuple of str
-        Arguments that make a comparison of about a second on one core, where none are given.
+        Options, each with a value, that make a comparison of about a second on one core where they are not given.
+    fitted : callable
+        (problem) -> such arguments for an instance that the user names.
     steps : callable
         (run) -> steps of this rank's progress bar; None where nobody can tell.
     work : callable
@@ -196,6 +198,7 @@ class Workload(Generic[AnyOptions]):
     result: Callable[[Run[AnyOptions], Any], Result]
     judges: Callable[[Run[AnyOptions], Any, Result], Iterator[Opinion]]
     standard: tuple[str, ...] = ()
+    fitted: Callable[[Any], tuple[str, ...]] = lambda problem: ()
     steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown
     parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}
