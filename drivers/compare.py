@@ -80,9 +80,10 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         )
     _prepare(records, workload.name, options.fresh)
     runner = Runner(len(contests) * len(configurations), house.command)
-    print(f"{workload.name} {' '.join(contests[0].arguments)}, {options.repeats} repetitions; records: {records}")
+    print(f"{options.repeats} repetitions each, records: {records}")
     sections, failed = [], False
     for contest in contests:
+        print(f"{workload.name} {' '.join(contest.arguments)}", flush=True)
         found, failures = runner.all_of(contest, configurations)
         failed |= bool(failures)
         sections.append(experiment.Section(found, (*not_run, *failures), contest.task.source))

@@ -11,8 +11,8 @@ from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
 from drivers import automatic, bench, bench_devices, ihc
-from drivers.compare import plan
-from drivers.repetitions import chosen_device
+from drivers.automatic import chosen_device
+from drivers.configurations import plan
 from reports.comparison import compare, is_baseline
 from reports.literature import publication, timing_rows
 from reports.records import load
