@@ -26,7 +26,7 @@ endif
 .PHONY: help venv compare test test-all lint bench clean
 
 help:
-	@echo "make compare   run iterative hill climbing on every device here and write reports/out/compare.md"
+	@echo "make compare   run iterative hill climbing on every device here and write reports/out/compare-ihc.md"
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"

@@ -20,6 +20,7 @@ from drivers.configurations import ONE_CORE, Configuration, mpirun
 from drivers.endings import DONE
 from drivers.workload import Task, Workload
 from reports.comparison import NotRun
+from reports.environment import environment
 from reports.records import Record, UnequalWorkError, load, merge
 
 
@@ -64,7 +65,7 @@ class Contest:
             return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return command
 
-    def records_of(self, configuration: Configuration, environment: Any) -> list[Record]:
+    def records_of(self, configuration: Configuration, here: Any) -> list[Record]:
         """What the file holds of a configuration on this machine, a record for each seed."""
         if not self.records.exists():
             return []
@@ -77,7 +78,7 @@ class Contest:
             and record.details.get("asked") == self.asked
             and "schema_read" not in record.details
             and record.seed in self.seeds
-            and record.environment == environment
+            and record.environment == here
         )
 
     def complete(self, records: Sequence[Record]) -> bool:
@@ -102,8 +103,6 @@ class Runner:
     """
 
     def __init__(self, total: int, command: Command = Contest.command) -> None:
-        from reports.environment import environment
-
         self.total = total
         self.command = command
         self.environment = environment()
@@ -153,7 +152,7 @@ class Runner:
             print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
             return found
         said = result.stderr.strip().splitlines()
-        reason = f"failed with exit code {result.returncode}" if result.returncode else "wrote no record"
+        reason = f"failed with exit code {result.returncode}" if result.returncode else self._nothing_recorded()
         print(f"{reason} ({took_s:.1f} s{self.left()})")
         print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
         return configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
@@ -163,6 +162,12 @@ class Runner:
         left_s = (self.total - self.begun) * sum(self.took_s) / len(self.took_s)
         words = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
         return f", about {words} left" if self.begun < self.total else ""
+
+    def _nothing_recorded(self) -> str:
+        """Why a run that ended well left no record that counts."""
+        if environment() != self.environment:
+            return "its record is of another version: sources changed while it ran"
+        return "wrote no record"
 
     def _warn_of_changes(self, contest: Contest) -> None:
         """Say once that records may be of other sources, where nobody can tell."""
@@ -185,11 +190,11 @@ def outcome_of(records: Sequence[Record]) -> str:
 
 def variables(configuration: Configuration) -> dict[str, str]:
     """The environment of a run."""
-    environment = dict(os.environ)
+    inherited = dict(os.environ)
     if configuration.ranks > 1 and os.geteuid() == 0:
         # Containers are often root-only; without these two Open MPI refuses to start there.
-        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return environment
+        inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return inherited
 
 
 def telling_line(said: Sequence[str]) -> str:

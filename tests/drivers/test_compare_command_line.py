@@ -134,3 +134,29 @@ def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
     problem = workload.load(asked_of(workload, workload.standard), 1).problem
     fitted = workload.fitted(problem)
     assert not fitted or fitted == workload.standard[-len(fitted) :]
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("lcs {0} --no-trace {1} --repeats 1", "{0} --no-trace {1} --seed 0"),
+        ("heldkarp --matrix {2} --tiling none", "--matrix {2} --tiling none --seed 0"),
+        (
+            "tsp --target -5 --walks=2 --instance uniform:9:seed=1",
+            "--target -5 --walks=2 --instance uniform:9:seed=1 --seed 0",
+        ),
+    ],
+)
+def test_what_a_workload_understands_reaches_its_runs(line, arguments, tmp_path):
+    for name, text in (("a", "ACGT"), ("b", "AGT"), ("roads", "0 1 2 3\n1 0 4 5\n2 4 0 6\n3 5 6 0\n")):
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in ("a", "b", "roads")]
+    started = []
+
+    def start(contest, configuration):
+        started.append(contest.arguments)
+        return ["false"]
+
+    words = [*line.format(*files).split(), "--ranks", "--out", str(tmp_path)]
+    assert main(words, House(lambda: [device("cpu")], start)) == 1
+    assert started == [tuple(arguments.format(*files).split())]

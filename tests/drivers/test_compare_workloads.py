@@ -33,7 +33,7 @@ PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "2", "--out", str(tmp_path)])
     said = capsys.readouterr()
-    assert code == 0, said
+    assert code == 0, said.out + said.err
     records = load(tmp_path / f"compare-{name}.jsonl")
     assert [(record.backend, record.ranks) for record in records] == [("cpu", 1), ("threads", 1), ("cpu", 2)]
     assert len({record.trajectory_hash for record in records}) == 1

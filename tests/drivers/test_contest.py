@@ -114,6 +114,13 @@ def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, mon
     assert "--fresh" in note
 
 
+def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare, monkeypatch, capsys):
+    commits = iter(["before"])
+    monkeypatch.setattr("reports.environment.suite_commit", lambda: next(commits, "after"))
+    assert compare("--ranks", devices=BOTH) == 1
+    assert capsys.readouterr().out.count("sources changed while it ran") == 2
+
+
 def test_records_of_a_commit_are_taken_without_a_note(compare, monkeypatch, capsys):
     monkeypatch.setattr("reports.environment.suite_commit", lambda: "abc")
     for _ in range(2):

@@ -8,9 +8,10 @@ import sys
 import psutil
 import pytest
 
-from drivers.compare import main
+from drivers.compare import House, main
 from reports.records import load
 from tests.conftest import ROOT
+from tests.drivers.made_up_comparison import device
 from tests.patience import PATIENCE_S, soon
 
 # The oracle has nothing to compile, and a repetition takes milliseconds.
@@ -61,7 +62,7 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(how, tmp_path
     assert len(kept) >= before
     assert not (tmp_path / "compare-ihc.md").exists()
     wanted = len(kept) + 2
-    assert main([*WORK, "--repeats", str(wanted), "--out", str(tmp_path)]) == 0
+    assert main([*WORK, "--repeats", str(wanted), "--out", str(tmp_path)], House(lambda: [device("python")])) == 0
     (whole,) = load(records)
     assert list(whole.samples[:-2]) == kept
     assert len(whole.samples) == wanted
