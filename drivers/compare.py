@@ -73,8 +73,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     records = options.out / f"{experiment.name_of(workload.name)}.jsonl"
     contests, missing = contests_of(workload, options, rest, records)
     configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
-    planned = [one.ranks for one in configurations] + [one.ranks for one in not_run]
-    if options.ranks and max(ranks) > 1 == max(planned):
+    ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
+    if options.ranks and max(ranks) > 1 and max(ranked) == 1:
         raise UserError(
             f"--ranks {max(ranks)}: no backend of one core is among --backends, expected --rank-backend too"
         )
@@ -201,7 +201,6 @@ def _contests_on(
     seeds = tuple(options.seeds or (options.seed or 0,))
     seeded = ["--seeds", ",".join(map(str, seeds))] if len(seeds) > 1 else ["--seed", str(seeds[0])]
     given = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
-    given = [*given, *left_open(workload, given, seeded)]
     asked = asked_of(workload, [*given, *seeded])
     if getattr(asked, "seconds", None) is not None:
         raise UserError(
@@ -209,11 +208,18 @@ def _contests_on(
             "another limit, such as --iterations"
         )
 
+    names_instance = any(getattr(asked, name, None) for name in INSTANCES)
+    first = _loaded(workload, asked, seeds[0]) if names_instance else None
+    added = left_open(workload, given, first and first.problem)
+    if added or first is None:
+        given = [*given, *added]
+        asked = asked_of(workload, [*given, *seeded])
+        first = _loaded(workload, asked, seeds[0])
+
     def contest(task: Task, seeds: tuple[int, ...], seeded: Sequence[str]) -> Contest:
         return Contest(workload, task, (*given, *seeded), asked.asked(), seeds, options.repeats, records)
 
-    first = _loaded(workload, asked, seeds[0])
-    if first.problem.sha256 == _loaded(workload, asked, seeds[-1]).problem.sha256:
+    if len(seeds) == 1 or first.problem.sha256 == _loaded(workload, asked, seeds[-1]).problem.sha256:
         return [contest(first, seeds, seeded)]
     return [contest(_loaded(workload, asked, seed), (seed,), ["--seed", str(seed)]) for seed in seeds]
 
@@ -230,17 +236,13 @@ def asked_of(workload: Workload[Any], given: Sequence[str]) -> Any:
     return parsed(workload.options, vars(parser.parse_intermixed_args(given)))
 
 
-def left_open(workload: Workload[Any], given: Sequence[str], seeded: Sequence[str]) -> list[str]:
+def left_open(workload: Workload[Any], given: Sequence[str], problem: Any) -> list[str]:
     """What makes about a second of one core's work, as far as the arguments do not say otherwise.
 
     Of a group of options that belong together (limits, or how an instance is generated), either the arguments say
-    something or the standard does.
+    something or the standard does. The problem is that of an instance that the arguments name, else None.
     """
-    asked = asked_of(workload, [*given, *seeded])
-    if any(getattr(asked, name, None) for name in INSTANCES):
-        standard = workload.fitted(workload.load(asked, 1).problem)
-    else:
-        standard = workload.standard
+    standard = workload.standard if problem is None else workload.fitted(problem)
     declared = {spelled(one): about for one, about in workload.options.declared()}
     said = {declared[flag].group for flag in (word.split("=")[0] for word in given) if flag in declared} - {COMMON}
     pairs = zip(standard[::2], standard[1::2], strict=True)

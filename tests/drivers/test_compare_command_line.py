@@ -103,7 +103,13 @@ def test_help_names_all_workloads_and_the_options_of_the_one(given, capsys):
 
 
 def amounts(workload, *given):
-    return left_open(named(workload), given, [])
+    return left_open(named(workload), given, None)
+
+
+def amounts_on_its_own(workload, *given):
+    """What is left open of a comparison on an instance that the arguments name."""
+    declared = named(workload)
+    return left_open(declared, given, declared.load(asked_of(declared, given), 1).problem)
 
 
 def test_what_is_left_open_makes_a_second_of_work():
@@ -116,17 +122,17 @@ def test_what_is_left_open_makes_a_second_of_work():
 
 
 def test_an_instance_of_the_user_takes_the_place_of_the_standard_one(tmp_path):
-    assert amounts("exact", "--instance", "uniform:9:seed=1") == ["--bound", "edges"]
-    assert amounts("exact", "--instance", "uniform:25:seed=1") == []
-    assert amounts("lcs", "--text", "ACGT", "AGT") == []
-    assert amounts("qap", "--instance", "taillard:60:seeds=1,2") == ["--walks", "64", "--iterations", "2500"]
+    assert amounts_on_its_own("exact", "--instance", "uniform:9:seed=1") == ["--bound", "edges"]
+    assert amounts_on_its_own("exact", "--instance", "uniform:25:seed=1") == []
+    assert amounts_on_its_own("lcs", "--text", "ACGT", "AGT") == []
+    assert amounts_on_its_own("qap", "--instance", "taillard:60:seeds=1,2") == ["--walks", "64", "--iterations", "2500"]
     (tmp_path / "roads.txt").write_text("0 1 2 3\n1 0 4 5\n2 4 0 6\n3 5 6 0\n")
-    assert amounts("heldkarp", "--matrix", str(tmp_path / "roads.txt")) == []
+    assert amounts_on_its_own("heldkarp", "--matrix", str(tmp_path / "roads.txt")) == []
 
 
 @pytest.mark.parametrize(("cities", "climbers"), [(3, 100_000), (100, 2_000), (442, 20), (700, 16)])
 def test_the_number_of_climbers_fits_a_second_of_one_core(cities, climbers):
-    assert amounts("ihc", "--instance", f"uniform:{cities}:seed=1") == ["--climbers", str(climbers)]
+    assert amounts_on_its_own("ihc", "--instance", f"uniform:{cities}:seed=1") == ["--climbers", str(climbers)]
 
 
 @pytest.mark.parametrize("workload", tuple(everything()), ids=NAMES)
