@@ -55,7 +55,7 @@ def test_only_what_is_missing_runs(compare, tmp_path):
     compare("--ranks", devices=BOTH, commands=commands)
     assert [one.backend for one in commands] == ["threads"]
     commands.clear()
-    compare("--ranks", "--seeds", "0,1", devices=BOTH, commands=commands)
+    compare("--ranks", "--seeds", "0,1", "--start", "philox", devices=BOTH, commands=commands)
     assert [one.backend for one in commands] == ["cpu", "threads"]
 
 

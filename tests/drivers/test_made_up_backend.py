@@ -10,7 +10,6 @@ from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
 from drivers import automatic, ihc
-from drivers.automatic import chosen_device
 from drivers.bench import devices, hill_climbing
 from drivers.configurations import plan
 from drivers.options import Options
