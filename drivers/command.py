@@ -59,7 +59,9 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
     search = prepared(workload, ranks, task.problem, options)
     try:
         one = Run(options, task.problem, task.source, search, ranks)
-        return Repetitions(workload, one, {"asked": own.asked(), **details}).repeat()
+        scaled = getattr(own, "scaled", None)
+        grown = {} if scaled is None else {"scaled": scaled}
+        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}).repeat()
     finally:
         search.backend.close()
 

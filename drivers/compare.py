@@ -3,6 +3,7 @@
 python -m drivers.compare                                                   hill climbing
 python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, a section each
 python -m drivers.compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
+python -m drivers.compare ihc --weak --ranks 2 4                            as many climbers for each rank
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +20,19 @@ from core.errors import UserError
 from drivers.configurations import plan, refuse_oversubscription
 from drivers.contest import Command, Contest, Runner
 from drivers.endings import DONE, FAILED, run_driver
-from drivers.options import add_options, natural, parsed, positive, seeds
+from drivers.options import add_options, natural, parsed, positive, seeds, spelled
 from drivers.workload import Task, Workload
-from drivers.workloads import NAMES, named, owners
+from drivers.workloads import NAMES, everything, named, owners
 from reports import experiment
+from reports.comparison import NotRun
 from reports.environment import cores
 from reports.records import RecordError, UnequalWorkError
 
 USER_MISTAKE = 2
 DEFAULT = "ihc"
-OWN = ("instance", "repeats", "seed", "seeds", "backend", "device", "record", "progress", "strings")
+WEAK = "-weak"
+"""Behind the workload in the names of files with work that grows: none of it may be taken for another comparison's."""
+OWN = ("instance", "repeats", "seed", "seeds", "backend", "device", "record", "progress", "strings", "scaled")
 """Options of a workload that a comparison has in its own way."""
 
 
@@ -54,7 +59,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     ------
     UserError
         An unknown workload, an option of another one, a backend that does not exist or is not usable here, no
-        instance at all, or a folder that cannot be written.
+        instance at all, a folder that cannot be written, or work that cannot grow with the ranks.
     """
     workload, options, rest = read(sys.argv[1:] if argv is None else argv)
     house = house or House(_survey)
@@ -63,16 +68,25 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         ranks = [one for one in ranks if one <= cores()]
     elif not options.oversubscribe:
         refuse_oversubscription(ranks, cores())
+    if options.weak:
+        refuse_weak(workload, ranks)
     configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
-    records = _prepared(options.out, workload, options.fresh)
+    name = workload.name + WEAK * options.weak
+    records = _prepared(options.out, name, options.fresh)
     contests, missing = contests_of(workload, options, rest, records)
-    runner = Runner(len(contests) * len(configurations), house.command)
+    if options.weak:
+        contests = [grown(contest, count) for contest in contests for count in sorted({1, *ranks})]
+    runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
     sections, failed = [], False
-    for contest in contests:
-        found, failures = runner.all_of(contest, configurations)
-        failed |= bool(failures)
-        sections.append(experiment.Section(found, (*not_run, *failures), contest.task.source))
-    code = _conclude(sections, options.out, workload.name, records)
+    for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):
+        found, failures = [], list(not_run)
+        for contest in of_instance:
+            its_records, its_failures = runner.all_of(contest, contest.of(configurations))
+            failed |= bool(its_failures)
+            found += its_records
+            failures += its_failures
+        sections.append(experiment.Section(found, failures, contest.task.source))
+    code = _conclude(sections, options.out, name, records)
     return USER_MISTAKE if missing else FAILED if failed else code
 
 
@@ -135,6 +149,34 @@ def contests_of(
     return contests, missing
 
 
+def refuse_weak(workload: Workload[Any], ranks: Sequence[int]) -> None:
+    """Refuse weak scaling of work that cannot grow, or without ranks.
+
+    Raises
+    ------
+    UserError
+        The workload is one problem, or one rank alone is asked for.
+
+    """
+    if not workload.scaled:
+        others = ", ".join(one.name for one in everything() if one.scaled)
+        raise UserError(
+            f"--weak: found {workload.name}, whose work is one problem and cannot grow; expected one of {others}"
+        )
+    if max(ranks, default=1) < 2:
+        raise UserError("--weak: found one rank alone, expected more besides, as in --ranks 2 4")
+
+
+def grown(contest: Contest, ranks: int) -> Contest:
+    """The contest of so many ranks, whose work is that many times the work of one."""
+    workload = contest.workload
+    amount = getattr(contest.task.options, workload.scaled) * ranks
+    flag = next(spelled(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
+    arguments = (*contest.arguments, flag, str(amount), "--scaled", str(ranks))
+    asked = parsed(workload.options, vars(_workload_parser(workload).parse_args(arguments)))
+    return replace(contest, arguments=arguments, asked=asked.asked(), ranks=ranks)
+
+
 def arguments_of(workload: Workload[Any], spec: str | None, data: str | None, rest: Sequence[str]) -> list[str]:
     """The driver's arguments for an instance; what the workload takes as its standard where nothing else is asked."""
     given = list(rest)
@@ -183,6 +225,12 @@ def _parser(workload: Workload[Any]) -> argparse.ArgumentParser:
         help="numbers of MPI ranks to run besides (default: 2 4, as far as there are cores; nothing after it: none)",
     )
     parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
+    parser.add_argument(
+        "--weak",
+        action="store_true",
+        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: --climbers, aco: "
+        "--ants, local search: --walks)",
+    )
     parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
     parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     parser.add_argument(
@@ -202,12 +250,12 @@ def _survey() -> Iterable[Any]:
 # --- files ---
 
 
-def _prepared(folder: Path, workload: Workload[Any], fresh: bool) -> Path:
+def _prepared(folder: Path, name: str, fresh: bool) -> Path:
     """Make room: no report of an earlier comparison may be taken for this one's; returns where records are kept."""
-    records = folder / f"{experiment.name_of(workload.name)}.jsonl"
+    records = folder / f"{experiment.name_of(name)}.jsonl"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        experiment.remove(folder, workload.name)
+        experiment.remove(folder, name)
         if fresh and records.exists():
             records.replace(records.with_suffix(".previous.jsonl"))
         with records.open("a"):
@@ -232,6 +280,12 @@ def _conclude(sections: Sequence[experiment.Section], folder: Path, name: str, r
     for path in experiment.write(compared, folder, name):
         print(path)
     doubted = [row for one in compared for row in one.comparison.not_run if row.wrong]
+    doubted += [
+        NotRun(one.backend, one.device, one.ranks, "the NumPy scorer did not confirm its best cost")
+        for section in sections
+        for one in section.records
+        if experiment.is_grown(one) and not one.scored
+    ]
     for row in doubted:
         print(f"error: {row}", file=sys.stderr)
     return FAILED if doubted else DONE

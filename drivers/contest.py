@@ -41,6 +41,8 @@ class Contest:
         Runs, and repetitions of each.
     records : Path
         Where they are kept.
+    ranks : int, optional
+        Over how many ranks alone it is run, where the work grows with them; None: over any.
 
     """
 
@@ -51,6 +53,11 @@ class Contest:
     seeds: tuple[int, ...]
     repeats: int
     records: Path
+    ranks: int | None = None
+
+    def of(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Those on which this work is done."""
+        return [one for one in configurations if self.ranks in (None, one.ranks)]
 
     def command(self, configuration: Configuration) -> list[str]:
         """The command line that runs one configuration and records it."""

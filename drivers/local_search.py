@@ -92,6 +92,7 @@ def local_search(
         result=result,
         judges=judges,
         standard=standard,
+        scaled="walks",
         steps=lambda run: run.options.iterations,
         work=work,
         parameters=parameters,

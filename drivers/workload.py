@@ -165,6 +165,9 @@ class Workload(Generic[AnyOptions]):
         scorer first.
     standard : tuple of str
         Arguments that make a comparison of about a second on one core, where none are given.
+    scaled : str
+        The option that is multiplied by the number of ranks where the work shall grow with them; its options have
+        `drivers.options.scaled_option` then. Empty: the work is one problem, which does not grow.
     steps : callable
         (run) -> steps of this rank's progress bar; None where nobody can tell.
     work : callable
@@ -196,6 +199,7 @@ class Workload(Generic[AnyOptions]):
     result: Callable[[Run[AnyOptions], Any], Result]
     judges: Callable[[Run[AnyOptions], Any, Result], Iterator[Opinion]]
     standard: tuple[str, ...] = ()
+    scaled: str = ""
     steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown
     parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}
