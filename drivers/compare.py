@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from drivers.configurations import plan, refuse_oversubscription
+from drivers.configurations import numbers_of_ranks, plan
 from drivers.contest import Command, Contest, Runner
 from drivers.endings import DONE, FAILED, run_driver
 from drivers.options import add_options, natural, parsed, positive, seeds, spelled
@@ -62,12 +62,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         instance at all, a folder that cannot be written, or work that cannot grow with the ranks.
     """
     workload, options, rest = read(sys.argv[1:] if argv is None else argv)
-    house = house or House(_survey)
-    ranks = [2, 4] if options.ranks is None else options.ranks
-    if options.ranks is None:
-        ranks = [one for one in ranks if one <= cores()]
-    elif not options.oversubscribe:
-        refuse_oversubscription(ranks, cores())
+    house = house or House(survey)
+    ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
     if options.weak:
         refuse_weak(workload, ranks)
     configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
@@ -212,6 +208,18 @@ def _parser(workload: Workload[Any]) -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=natural, metavar="S", help="seed of the runs (0)")
     parser.add_argument("--seeds", type=seeds, metavar="A..B", help="several seeds in place of one: 0..29, or 3,5,8")
     parser.add_argument(
+        "--weak",
+        action="store_true",
+        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: --climbers, aco: "
+        "--ants, local search: --walks)",
+    )
+    add_where_options(parser)
+    return parser
+
+
+def add_where_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says on which devices and ranks to run, and where records and reports are."""
+    parser.add_argument(
         "--backends",
         nargs="+",
         metavar="B",
@@ -225,12 +233,6 @@ def _parser(workload: Workload[Any]) -> argparse.ArgumentParser:
         help="numbers of MPI ranks to run besides (default: 2 4, as far as there are cores; nothing after it: none)",
     )
     parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
-    parser.add_argument(
-        "--weak",
-        action="store_true",
-        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: --climbers, aco: "
-        "--ants, local search: --walks)",
-    )
     parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
     parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
     parser.add_argument(
@@ -238,10 +240,10 @@ def _parser(workload: Workload[Any]) -> argparse.ArgumentParser:
         action="store_true",
         help="run everything again; otherwise what is recorded already is taken from the records",
     )
-    return parser
 
 
-def _survey() -> Iterable[Any]:
+def survey() -> Iterable[Any]:
+    """Devices of all backends."""
     import backends
 
     return backends.survey()

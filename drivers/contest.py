@@ -55,6 +55,11 @@ class Contest:
     records: Path
     ranks: int | None = None
 
+    @property
+    def named(self) -> str:
+        """The workload and what it solves, as messages name them."""
+        return f"{self.workload.name}, {self.task.problem.name}"
+
     def of(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Those on which this work is done."""
         return [one for one in configurations if self.ranks in (None, one.ranks)]
@@ -131,7 +136,7 @@ class Runner:
 
     def run(self, contest: Contest, configuration: Configuration) -> list[Record] | NotRun:
         """Run one configuration unless its records are there: its records, or why there are none."""
-        print(f"[{self.begun}/{self.total}] {contest.task.problem.name} on {configuration} ...", end=" ", flush=True)
+        print(f"[{self.begun}/{self.total}] {contest.named} on {configuration} ...", end=" ", flush=True)
         held = contest.records_of(configuration, self.environment)
         if contest.complete(held):
             print(f"recorded already: {outcome_of(held)}")
