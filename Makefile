@@ -26,7 +26,7 @@ endif
 .PHONY: help venv compare overview test test-all lint bench clean
 
 help:
-	@echo "make compare   run iterative hill climbing on every device here and write reports/out/compare.md"
+	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make overview  run every workload for about 10 s on every device here and write reports/out/overview.md"
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
@@ -56,7 +56,7 @@ $(INTEL): $(STAMP)
 	else echo "wide launch shapes are not tested: pip could not install .[opencl-intel]"; fi
 
 compare: venv
-	$(RUN) -m drivers.compare
+	$(RUN) -m drivers.compare $(WORKLOAD)
 
 overview: venv
 	$(RUN) -m drivers.overview

@@ -47,7 +47,11 @@ class ClimbOptions(Options):
 
 
 def load(options: ClimbOptions, ranks: int) -> Task:
-    """The instance."""
+    """The instance, after a look at seeds that would change nothing."""
+    from core.errors import UserError
+
+    if options.seeds and options.start == "oneil2011":
+        raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
     task = tours.at_hand(options)
     tours.refuse_blank_drawing(options, task.problem)
     return task
@@ -111,7 +115,7 @@ IHC = Workload(
     work=work,
     # `auto` is another scan on another device: what counts is the one that runs.
     ways=lambda run: {"scan": run.search.scan.name},
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour),
+    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.ihc"),
 )
 main = driver(IHC, __doc__)
 

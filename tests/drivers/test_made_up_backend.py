@@ -1,6 +1,5 @@
 """A backend is one file and a line: one that nobody knows runs through drivers, reports, auto and bench rightly."""
 
-import argparse
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -10,9 +9,10 @@ import backends
 from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
-from drivers import automatic, bench, bench_devices, ihc
-from drivers.compare import plan
-from drivers.repetitions import chosen_device
+from drivers import automatic, ihc
+from drivers.bench import devices, hill_climbing
+from drivers.configurations import plan
+from drivers.options import Options
 from reports.comparison import compare, is_baseline
 from reports.literature import publication, timing_rows
 from reports.records import load
@@ -77,7 +77,7 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
 def test_ranks_take_turns_over_its_devices_of_one_kind():
     def taken(device, local_rank):
         ranks = SimpleNamespace(size=4, local_rank=local_rank)
-        backend = chosen_device(argparse.Namespace(backend="abacus", device=device), ranks)
+        backend = automatic.chosen_device(Options(backend="abacus", device=device), ranks)
         return backend.device.index
 
     assert [taken("0", rank) for rank in range(4)] == ["0", "2", "0", "2"]
@@ -93,39 +93,42 @@ def test_auto_takes_it_for_the_kind_that_its_class_says():
     ]
     for rank, index in ((0, "0"), (1, "2")):
         ranks = SimpleNamespace(size=2, local_rank=rank)
-        assert automatic.automatic_device(argparse.Namespace(device="0"), ranks, 2).device.index == index
+        assert automatic.automatic_device(Options(), ranks, 2).device.index == index
 
 
 def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     ranks = SimpleNamespace(size=4, local_rank=2)
-    made = automatic.automatic_device(argparse.Namespace(device="0"), ranks, 3)
+    made = automatic.automatic_device(Options(), ranks, 3)
     assert made.device.kind == "core"
     assert "abacus: 2 GPUs here, none of them for rank 2 of this host" in capsys.readouterr().err
 
 
 def test_bench_and_compare_sort_it_by_its_kind():
     rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
-    assert bench_devices.places(rows, on_gpu=True) == [("abacus", "0"), ("abacus", "2")]
-    on_cores = bench_devices.places(rows, on_gpu=False)
-    assert on_cores == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
-    made = bench_devices.opened(on_cores)
-    assert (bench_devices.one_core(made), bench_devices.all_cores(made)) == ("cpu", "threads")
-    for backend in made.values():
-        backend.close()
+    on_gpu, on_cores = devices.places(rows, on_gpu=True), devices.places(rows, on_gpu=False)
+    assert [(place.backend, place.device, place.label) for place in on_gpu] == [
+        ("abacus", "0", "abacus"),
+        ("abacus", "2", "abacus 2"),
+    ]
+    assert [place[:2] for place in on_cores] == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
+    assert (devices.one_core(on_cores), devices.all_cores(on_cores)) == (on_cores[2], on_cores[1])
+    assert devices.one_core_first(on_cores)[0] == on_cores[2]
+    with devices.OpenDevices() as opened:
+        assert opened.backend(on_gpu[1]) is opened.backend(on_gpu[1])
+        assert opened.backend(on_gpu[1]).device.index == "2"
+        assert opened.backend(None) is None
     chosen, not_run = plan(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
     assert [one.backend for one in not_run] == ["python"]
 
 
 def test_the_bench_compares_all_cores_with_one_and_others_with_all():
-    times = {f"{name} {scan}": [1.0] for name in ("threads", "cpu", "abacus") for scan in bench.SCANS} | {
-        "C, gcc": [1.0]
+    on_cores = devices.places(survey(("abacus", "1"), ("threads", "0"), ("cpu", "0")), on_gpu=False)
+    assert hill_climbing.against(on_cores, "C, gcc") == {
+        "cpu full": "C, gcc",
+        "cpu pruned": "C, gcc",
+        "threads full": "cpu full",
+        "threads pruned": "cpu pruned",
+        "abacus full": "threads full",
+        "abacus pruned": "threads pruned",
     }
-    assert bench.ratios(times, "cpu", "threads") == [
-        ("cpu pruned", "C, gcc"),
-        ("cpu full", "C, gcc"),
-        ("threads pruned", "cpu pruned"),
-        ("abacus pruned", "threads pruned"),
-        ("threads full", "cpu full"),
-        ("abacus full", "threads full"),
-    ]
