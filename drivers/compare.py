@@ -71,7 +71,9 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     records = _prepared(options.out, name, options.fresh)
     contests, missing = contests_of(workload, options, rest, records)
     if options.weak:
-        contests = [grown(contest, count) for contest in contests for count in sorted({1, *ranks})]
+        contests = [
+            grown(contest, count) for contest in contests for count in sorted({max(1, one) for one in (1, *ranks)})
+        ]
     runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
     sections, failed = [], False
     for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):

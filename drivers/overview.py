@@ -4,15 +4,17 @@ python -m drivers.overview                                        all workloads,
 python -m drivers.overview --workloads ihc lcs --ranks 2          two of them, on two ranks besides
 python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; elsewhere/overview.md
 
-Each workload is the one that `drivers.compare` runs without options: about a second of one core, the same on every
-device. A run that was stopped goes on where it was.
+Each workload is the one that `drivers.compare` runs without options, the same on every device; the first device runs it
+three times, and from that follows how often all of them do. A run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +34,8 @@ from reports.records import Record, RecordError, UnequalWorkError
 
 OTHERS_TAKE = 0.5
 """Of one core's time, what any other device is taken to need."""
-STANDARD_S = 1.0
-"""Seconds that a workload's standard takes one core, roughly."""
-MOST_REPETITIONS = 30
+LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
+"""Of three, the first may be slow, which touches fresh memory: the median is another."""
 
 
 def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
@@ -52,9 +53,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     workloads = [named(name) for name in dict.fromkeys(options.workloads or NAMES)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
     configurations, not_here = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
-    options.repeats = repetitions(options.seconds_each, len(configurations))
     records = prepared(options.out, options.fresh)
-    runner = Runner(len(workloads) * len(configurations), house.command)
+    runner = Runner(len(workloads) * (1 + len(configurations)), house.command)
     lines = [line_of(workload, options, records, runner, configurations) for workload in workloads]
     return conclude(Overview(tuple(lines), tuple(not_here)), options.out)
 
@@ -72,19 +72,21 @@ def parser() -> argparse.ArgumentParser:
         type=number,
         default=10.0,
         metavar="S",
-        help="how long a workload runs on all devices together, roughly (%(default)g); decides the repetitions",
+        help="how long a workload runs on all devices together, roughly (%(default)g); decides the repetitions, "
+        f"{LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device",
     )
     made.add_argument("--workloads", nargs="+", metavar="W", help=f"only these of {', '.join(NAMES)}")
     made.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
     add_where_options(made)
-    made.set_defaults(instance=None, seed=None, seeds=None)
+    made.set_defaults(instance=None, seed=None, seeds=None, repeats=LEAST_REPETITIONS)
     return made
 
 
-def repetitions(seconds: float, configurations: int) -> int:
-    """How many repetitions of a standard fill so many seconds on all devices, of which one core is the slowest."""
-    once_s = STANDARD_S * (1 + OTHERS_TAKE * (configurations - 1))
-    return max(1, min(MOST_REPETITIONS, round(seconds / once_s)))
+def repetitions(seconds: float, one_core_s: float, configurations: int) -> int:
+    """How many repetitions fill so many seconds on all devices, where one core takes so long for one."""
+    once_s = one_core_s * (1 + OTHERS_TAKE * (configurations - 1))
+    fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
+    return max(LEAST_REPETITIONS, round(fitting))
 
 
 def prepared(folder: Path, fresh: bool) -> Path:
@@ -116,15 +118,21 @@ def line_of(
     runner: Runner,
     configurations: Sequence[Configuration],
 ) -> Line:
-    """Run one workload on all configurations."""
+    """Run one workload on all configurations, on the first of them some repetitions before."""
     try:
         contest: Contest = contests_of(workload, options, (), records)[0][0]
     except UserError as error:
-        runner.begun += len(configurations)
+        runner.begun += 1 + len(configurations)
         print(f"error: {workload.name}: {error}", file=sys.stderr)
         return Line(workload.name, workload.title, None, (), str(error))
-    found, failures = runner.all_of(contest, configurations)
-    return compared(workload, found, failures)
+    tried, failed = runner.all_of(contest, configurations[:1])
+    if failed:
+        runner.begun += 1
+        found, failures = runner.all_of(contest, configurations[1:])
+        return compared(workload, found, [*failed, *failures])
+    one_core_s = statistics.median(sample.running_s for one in tried for sample in one.samples)
+    repeats = repetitions(options.seconds_each, one_core_s, len(configurations))
+    return compared(workload, *runner.all_of(replace(contest, repeats=repeats), configurations))
 
 
 def compared(workload: Workload[Any], found: Sequence[Record], failures: Sequence[NotRun]) -> Line:

@@ -70,7 +70,7 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
     assert code == 0
     assert started == [(name, backend, 1) for name in ("ihc", "lcs") for backend in ("cpu", "threads")]
     printed, report = capsys.readouterr().out, (tmp_path / "overview.md").read_text()
-    assert "[1/4] ihc, " in printed and "[4/4] lcs, " in printed and " s left)" in printed
+    assert "[1/6] ihc, " in printed and "[6/6] lcs, " in printed and " s left)" in printed
     for text in (printed, report):
         assert "2.00x" in text and "1.00 s" in text
         assert "opencl (device 0): no platform" in text
@@ -124,7 +124,7 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     assert code == 1
     assert {name for name, _, _ in started} == {"ihc"}
     out, err = capsys.readouterr()
-    assert "[4/4] ihc, " in out and "lcs: random:150000: no such instance" in out
+    assert "[6/6] ihc, " in out and "lcs: random:150000: no such instance" in out
     assert "error: lcs: random:150000" in err
 
 
@@ -143,15 +143,37 @@ def test_mistakes_are_told_before_anything_runs(overview, arguments, said):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "configurations", "count"), [(10, 1, 10), (10, 3, 5), (10, 7, 2), (0, 3, 1), (1, 9, 1), (1e9, 1, 30)]
+    ("seconds", "one_core_s", "configurations", "count"),
+    [
+        (10, 1.0, 1, 10),
+        (10, 1.0, 3, 5),
+        (10, 0.5, 3, 10),
+        (10, 4.0, 7, 3),
+        (0, 1.0, 3, 3),
+        (1e9, 1.0, 1, 30),
+        (1, 0, 1, 30),
+    ],
 )
-def test_repetitions_fill_the_time_roughly(seconds, configurations, count):
-    assert repetitions(seconds, configurations) == count
+def test_repetitions_fill_the_time_roughly(seconds, one_core_s, configurations, count):
+    assert repetitions(seconds, one_core_s, configurations) == count
+
+
+def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_path):
+    code, started = overview("--workloads", "lcs", "--seconds-each", "30")
+    assert (code, started) == (0, [("lcs", "cpu", 1), ("lcs", "cpu", 1), ("lcs", "threads", 1)])
+    records = [json.loads(line) for line in (tmp_path / "overview.jsonl").open()]
+    assert [len(record["samples"]) for record in records] == [3, 10, 10]
+    assert overview("--workloads", "lcs", "--seconds-each", "30") == (0, [])
+
+
+def test_a_first_device_that_fails_is_not_tried_twice(overview):
+    code, started = overview("--workloads", "lcs", backends=("joblib", "threads"))
+    assert (code, started) == (1, [("lcs", "joblib", 1), ("lcs", "threads", 1)])
 
 
 def test_without_a_choice_all_workloads_are_shown(overview, capsys):
     overview("--workloads", *NAMES)
-    assert f"[{2 * len(NAMES)}/{2 * len(NAMES)}] " in capsys.readouterr().out
+    assert f"[{3 * len(NAMES)}/{3 * len(NAMES)}] " in capsys.readouterr().out
 
 
 @pytest.mark.slow
