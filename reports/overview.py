@@ -271,7 +271,7 @@ def draw(overview: Overview, folder: Path) -> list[Path]:
     matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
     from matplotlib import pyplot
 
-    size = 2.6 + 0.95 * len(overview.devices), 1.6 + 0.5 * len(overview.lines)
+    size = 2.6 + 0.95 * max(2, len(overview.devices)), 1.6 + 0.5 * len(overview.lines)
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
     _fill(figure, axes, overview)
     written = []
@@ -308,7 +308,7 @@ def _fill(figure: Any, axes: Any, overview: Overview) -> None:
     bar.set_ticks(list(whole), labels=[ratio_of_ten(power) for power in whole])
     bar.ax.tick_params(labelsize=8, labelcolor=GREY, color=GREY)
     bar.outline.set_visible(False)
-    bar.set_label("speed-up over one core; below it the median time of a repetition", fontsize=8, color=GREY)
+    bar.set_label("speed-up over one core\n(below it: median time)", fontsize=8, color=GREY)
 
 
 def _draw_cell(axes: Any, scale: Any, row: Row | None, right: int, down: int) -> None:
