@@ -23,10 +23,11 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare test test-all lint bench clean
+.PHONY: help venv compare overview test test-all lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
+	@echo "make overview  run every workload for about 10 s on every device here and write reports/out/overview.md"
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
@@ -56,6 +57,9 @@ $(INTEL): $(STAMP)
 
 compare: venv
 	$(RUN) -m drivers.compare $(WORKLOAD)
+
+overview: venv
+	$(RUN) -m drivers.overview
 
 test: venv $(INTEL)
 	$(PYTEST) -m "not slow"

@@ -63,7 +63,11 @@ class Capabilities(NamedTuple):
 
 
 class Timings:
-    """Seconds spent since `reset`, split as the papers split them."""
+    """Seconds spent since `reset`, split as the papers split them, and bytes copied.
+
+    ``copied_bytes`` counts what the host copied into buffers and out of them; a CPU backend's buffers are host memory
+    too, and what goes into them is a copy all the same.
+    """
 
     def __init__(self) -> None:
         self.reset()
@@ -71,6 +75,7 @@ class Timings:
     def reset(self) -> None:
         """Start again from zero."""
         self.compile_s = self.transfer_s = self.kernel_s = 0.0
+        self.copied_bytes = 0
 
 
 class Buffer:
@@ -330,6 +335,7 @@ class Backend:
                 f"{self.name}: {host.size} elements of {host.dtype} for a buffer of {buffer.size} of {buffer.dtype}"
             )
         self.fill(buffer, np.ascontiguousarray(host).reshape(-1))
+        self.timings.copied_bytes += host.nbytes
 
     def read(self, buffer: Buffer, start: int, count: int) -> np.ndarray:
         """Wait for all queued work and copy some elements to the host."""
@@ -361,6 +367,7 @@ class Backend:
             raise LaunchRefused(f"{self.name}: {count} elements from {start} on, of a buffer of {buffer.size}")
         if (host.size, host.dtype) != (count, buffer.dtype):
             raise LaunchRefused(f"{self.name}: {count} elements of {buffer.dtype} for {host.size} of {host.dtype}")
+        self.timings.copied_bytes += host.nbytes
         return self.copy_out(buffer, start, count, host)
 
     # --- what a device implements ---
@@ -379,7 +386,7 @@ class Backend:
         raise NotImplementedError
 
     def download(self, buffer: Buffer) -> np.ndarray:
-        """Wait for all queued work and copy a buffer to the host."""
+        """Wait for all queued work and copy a buffer to the host; counts its bytes in `Timings.copied_bytes`."""
         raise NotImplementedError
 
     def host_array(self, count: int, dtype: Any) -> np.ndarray:

@@ -41,6 +41,7 @@ class CpuBackend(Backend):
         began = time.perf_counter()
         host = np.array(buffer.handle).reshape(buffer.shape)
         self.timings.transfer_s += time.perf_counter() - began
+        self.timings.copied_bytes += host.nbytes
         return host
 
     def compile(self, program: tree.Program) -> str:

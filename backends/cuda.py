@@ -135,6 +135,7 @@ class CudaBackend(Backend):
         first = self.mark()
         host = buffer.handle.copy_to_host(stream=self.stream)
         self.span("transfer", first)
+        self.timings.copied_bytes += buffer.size * buffer.dtype.itemsize
         self.synchronize()
         return np.asarray(host[: buffer.size]).reshape(buffer.shape)
 

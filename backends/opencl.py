@@ -161,6 +161,7 @@ class OpenClBackend(Backend):
         with self.memory_for(f"{host.nbytes} bytes"):
             event = self.cl.enqueue_copy(self.queue, host, buffer.handle, is_blocking=True)
         self.events.append(("transfer", event, event))
+        self.timings.copied_bytes += host.nbytes
         self.synchronize()
         return host.reshape(buffer.shape)
 

@@ -41,7 +41,9 @@ class PythonBackend(Backend):
         buffer.handle[...] = host
 
     def download(self, buffer: Buffer) -> np.ndarray:
-        return np.array(buffer.handle).reshape(buffer.shape)
+        host = np.array(buffer.handle).reshape(buffer.shape)
+        self.timings.copied_bytes += host.nbytes
+        return host
 
     def compile(self, program: tree.Program) -> tree.Program:
         return program

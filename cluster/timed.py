@@ -12,6 +12,10 @@ from cluster.communicators import Communicator, Solo
 from cluster.shared import OwnWord, SharesWords, Word
 
 T = TypeVar("T")
+PAIR = np.zeros(3, np.uint64)
+"""As long as what a rank gives for `Communicator.minloc`."""
+WORD = np.zeros(1, np.int64)
+"""As long as an operand of a shared word."""
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 
@@ -29,6 +33,10 @@ class Timed(SharesWords):
         Wall-clock time inside calls since `reset`.
     calls : int
         How many there were.
+    sent_bytes : int
+        Bytes of arrays and of numbers of fixed size that this rank gave to others since `reset`, as often as it gave
+        them: how often MPI passes them on is its own. Not counted is what is pickled, which is as long as pickling
+        makes it: Python integers in `sum`, and what `bcast` and `gather` take other than arrays.
 
     """
 
@@ -43,6 +51,7 @@ class Timed(SharesWords):
         """Start again from zero."""
         self.seconds = 0.0
         self.calls = 0
+        self.sent_bytes = 0
 
     def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:
         began = time.perf_counter()
@@ -51,33 +60,46 @@ class Timed(SharesWords):
         self.calls += 1
         return result
 
+    def _sends(self, item: Any) -> None:
+        """Count an array or a number of NumPy's that this rank gives to others."""
+        if self.size > 1:
+            self.sent_bytes += getattr(item, "nbytes", 0)
+
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """See `Communicator`."""
+        self._sends(PAIR)
         found: tuple[int, int] = self._timed(self.ranks.minloc, value, index)
         return found
 
     def sum(self, summand: Summand) -> Summand:
         """See `Communicator`."""
+        self._sends(summand)
         total: Summand = self._timed(self.ranks.sum, summand)
         return total
 
     def bcast(self, item: T) -> T:
         """See `Communicator`."""
+        if self.rank == 0:
+            self._sends(item)
         received: T = self._timed(self.ranks.bcast, item)
         return received
 
     def gather(self, item: T) -> list[T] | None:
         """See `Communicator`."""
+        if self.rank > 0:
+            self._sends(item)
         collected: list[T] | None = self._timed(self.ranks.gather, item)
         return collected
 
     def join(self, items: np.ndarray) -> np.ndarray:
         """See `Communicator`."""
+        self._sends(items)
         whole: np.ndarray = self._timed(self.ranks.join, items)
         return whole
 
     def send(self, items: np.ndarray, to: int) -> None:
         """See `Communicator`."""
+        self._sends(items)
         self._timed(self.ranks.send, items, to)
 
     def receive(self, items: np.ndarray, source: int) -> None:
@@ -101,13 +123,20 @@ class TimedWord:
         self._word = word
         self._clock = clock
 
+    def _sends(self) -> None:
+        """Count one operand: the word lies with rank 0."""
+        if self._clock.rank > 0:
+            self._clock._sends(WORD)
+
     def add(self, summand: int) -> int:
         """See `Word`."""
+        self._sends()
         before: int = self._clock._timed(self._word.add, summand)
         return before
 
     def lower(self, value: int) -> int:
         """See `Word`."""
+        self._sends()
         before: int = self._clock._timed(self._word.lower, value)
         return before
 

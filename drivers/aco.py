@@ -8,6 +8,7 @@ mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from drivers import tours
@@ -28,8 +29,7 @@ CLIMBS = {
 
 def load(options: AntOptions, ranks: int) -> Task:
     """The instance, after a look at the settings."""
-    options.settings()
-    task = tours.at_hand(options)
+    task = tours.at_hand(replace(options, ants=options.settings().ants))
     tours.refuse_blank_drawing(options, task.problem)
     return task
 
@@ -138,6 +138,7 @@ ACO = Workload(
     judges=judges,
     standard=("--ants", "256", "--iterations", "400"),
     fitted=fitted,
+    scaled="ants",
     steps=lambda run: run.options.iterations * len(run.search.colonies),
     work=work,
     parameters=lambda run: run.options.settings()._asdict(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers import tours
-from drivers.options import Group, Options, natural, number, option, positive
+from drivers.options import Group, Options, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
 USUAL = Settings()
@@ -111,6 +111,7 @@ class AntOptions(Options):
         group=COLONIES,
         decides="search",
     )
+    scaled: int | None = scaled_option("--ants")
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
     curve: OutputFile | None = option(

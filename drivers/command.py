@@ -59,7 +59,9 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
     search = prepared(workload, ranks, task.problem, options)
     try:
         one = Run(options, task.problem, task.source, search, ranks)
-        return Repetitions(workload, one, {"asked": own.asked(), **details}).repeat()
+        scaled = getattr(own, "scaled", None)
+        grown = {} if scaled is None else {"scaled": scaled}
+        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}).repeat()
     finally:
         search.backend.close()
 
@@ -113,13 +115,26 @@ def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> 
 
     require_places(options)
     if options.peers:
-        from drivers.peers import peers_for
-
         if ranks > 1:
             raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
-        if not peers_for(workload.name):
-            raise UserError(f"--peers: found no solver that knows {workload.name}, expected a run without it")
+        refuse_without_peers(workload)
     return workload.load(options, ranks)
+
+
+def refuse_without_peers(workload: Workload[Any]) -> None:
+    """Refuse `--peers` for a workload that nobody else solves.
+
+    Raises
+    ------
+    UserError
+        Names the workload.
+
+    """
+    from core.errors import UserError
+    from drivers.peers import peers_for
+
+    if not peers_for(workload.name):
+        raise UserError(f"--peers: found no solver that knows {workload.name}, expected a run without it")
 
 
 # --- ranks ---

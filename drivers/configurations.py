@@ -15,6 +15,7 @@ from reports.comparison import NotRun
 
 ONE_CORE = "core"
 """The kind of device that a rank takes unless it is told otherwise, and that the baseline has."""
+USUAL_RANKS = (2, 4)
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,22 @@ def _of_ranks(
         device = next(one for one in devices if one.backend == rank_backend and one.usable)
         return Configuration(device.backend, device.device, device.name, kind=device.kind)
     return chosen[0][0] if chosen[0][1] == ONE_CORE else None
+
+
+def numbers_of_ranks(asked: Sequence[int] | None, cores: int, oversubscribe: bool) -> list[int]:
+    """The numbers of ranks to run: those asked for, or without any 2 and 4 as far as there are cores.
+
+    Raises
+    ------
+    UserError
+        More ranks than cores are asked for, and not that they share them.
+
+    """
+    if asked is None:
+        return [one for one in USUAL_RANKS if one <= cores]
+    if not oversubscribe:
+        refuse_oversubscription(asked, cores)
+    return list(asked)
 
 
 def refuse_oversubscription(ranks: Sequence[int], cores: int) -> None:

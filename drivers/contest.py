@@ -42,6 +42,10 @@ class Contest:
         Runs, and repetitions of each.
     records : Path
         Where they are kept.
+    peers : bool
+        Whether the run on one core has other people's solvers beside it.
+    ranks : int, optional
+        Over how many ranks alone it is run, where the work grows with them; None: over any.
 
     """
 
@@ -52,18 +56,34 @@ class Contest:
     seeds: tuple[int, ...]
     repeats: int
     records: Path
+    ranks: int | None = None
+    peers: bool = False
+
+    @property
+    def named(self) -> str:
+        """The workload and what it solves, as messages name them."""
+        return f"{self.workload.name}, {self.task.problem.name}"
+
+    def of(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Those on which this work is done."""
+        return [one for one in configurations if self.ranks in (None, one.ranks)]
 
     def command(self, configuration: Configuration) -> list[str]:
         """The command line that runs one configuration and records it."""
         command = [sys.executable, "-m", f"drivers.{self.workload.name}", *self.arguments]
         command += ["--backend", configuration.backend, "--device", configuration.device]
         command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
+        command += ["--peers"] if self.beside_peers(configuration) else []
         launcher = mpirun()
         if configuration.ranks > 1 and launcher:
             # Open MPI binds a rank to a core, which would leave `threads` one of them.
             bound = [] if configuration.kind == ONE_CORE else ["--bind-to", "none"]
             return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return command
+
+    def beside_peers(self, configuration: Configuration) -> bool:
+        """Whether other people's solvers, which run on one core, stand beside a configuration."""
+        return self.peers and configuration.kind == ONE_CORE and configuration.ranks == 1
 
     def records_of(self, configuration: Configuration, here: Any) -> list[Record]:
         """What the file holds of a configuration on this machine, a record for each seed."""
@@ -79,6 +99,7 @@ class Contest:
             and "schema_read" not in record.details
             and record.seed in self.seeds
             and record.environment == here
+            and not (self.beside_peers(configuration) and "peers" not in record.details)
         )
 
     def complete(self, records: Sequence[Record]) -> bool:
@@ -132,7 +153,7 @@ class Runner:
             return configuration.not_run(str(error))
 
     def _run(self, contest: Contest, configuration: Configuration) -> list[Record] | NotRun:
-        print(f"[{self.begun}/{self.total}] {contest.task.problem.name} on {configuration} ...", end=" ", flush=True)
+        print(f"[{self.begun}/{self.total}] {contest.named} on {configuration} ...", end=" ", flush=True)
         held = contest.records_of(configuration, self.environment)
         if contest.complete(held):
             print(f"recorded already: {outcome_of(held)}")

@@ -14,7 +14,7 @@ from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import Group, Options, backend_option, option, positive
+from drivers.options import Group, Options, backend_option, option, positive, scaled_option
 from drivers.outputs import OutputFile
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
@@ -43,6 +43,7 @@ class ClimbOptions(Options):
         group=CLIMBING,
         decides="way",
     )
+    scaled: int | None = scaled_option("--climbers")
     tour: OutputFile | None = tours.tour_option(CLIMBING)
     svg: OutputFile | None = tours.svg_option(CLIMBING)
 
@@ -118,6 +119,7 @@ IHC = Workload(
     judges=judges,
     standard=("--climbers", "2000"),
     fitted=fitted,
+    scaled="climbers",
     steps=lambda run: run.options.climbers // run.ranks.size,
     work=work,
     # `auto` is another scan on another device: what counts is the one that runs.

@@ -94,6 +94,7 @@ def local_search(
         judges=judges,
         standard=standard,
         fitted=fitted,
+        scaled="walks",
         steps=lambda run: run.options.iterations,
         work=work,
         parameters=parameters,

@@ -158,6 +158,16 @@ def backend_option(default: str) -> Any:
     )
 
 
+def scaled_option(grows: str) -> Any:
+    """Declare `--scaled` of a workload whose work can grow with the ranks; ``grows`` names the option that does it."""
+    return option(
+        None,
+        f"note in the record that {grows} is P times what one rank would do (`drivers.compare --weak` does)",
+        positive,
+        "P",
+    )
+
+
 @dataclass(frozen=True)
 class Options:
     """What all workloads understand."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -56,7 +56,8 @@ class Spent(NamedTuple):
     communication_share : float
         Mean over ranks of the part of its time that a rank spent in communication, waiting for others included.
     read : Mapping
-        What meters read: `started`, `conditions` and `energy_j` of `reports.schema.Sample`.
+        What meters and counters read: `started`, `conditions`, `energy_j` and `bytes_moved` of
+        `reports.schema.Sample`.
 
     """
 
@@ -78,12 +79,17 @@ class Spent(NamedTuple):
 
 
 def all_readings(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first rank's date and conditions, and the joules of all ranks together, by what they were read from."""
-    joules: dict[str, float] = {}
-    for read in every:
-        for source, one in (read.get("energy_j") or {}).items():
-            joules[source] = joules.get(source, 0.0) + one
-    return {**every[0], "energy_j": joules or None}
+    """The first rank's date and conditions; the joules and bytes of all ranks together, by where they were counted."""
+    return {**every[0], **{name: added(read.get(name) for read in every) for name in ("energy_j", "bytes_moved")}}
+
+
+def added(every: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
+    """The sum of each name's numbers; None where there are none at all."""
+    sums: dict[str, Any] = {}
+    for one in every:
+        for name, value in (one or {}).items():
+            sums[name] = sums.get(name, 0) + value
+    return sums or None
 
 
 class Repetitions:
@@ -170,6 +176,7 @@ class Repetitions:
         self.ranks.reset()
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
+        timings.copied_bytes = 0
         steps, doing = self.workload.steps(self.run), self.workload.doing
         doing = doing if isinstance(doing, str) else doing(self.run)
         shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
@@ -182,7 +189,8 @@ class Repetitions:
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
         share = self.ranks.seconds / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
-        own = times, share, self.readings(meter)
+        moved = {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes}
+        own = times, share, {**self.readings(meter), "bytes_moved": moved}
         return outcome, Spent.of(self.ranks.gather(own) or [own])
 
     def meter(self) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drivers.options import Group, Options, natural, number, option, positive
+from drivers.options import Group, Options, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
 ITERATIONS = 10_000
@@ -147,6 +147,7 @@ class SearchOptions(Options):
         group=EXPERIMENTS,
         decides="search",
     )
+    scaled: int | None = scaled_option("--walks")
     solution: OutputFile | None = option(
         None, "save the best solution, a number per line", OutputFile, "FILE", group=RESULTS
     )
@@ -164,7 +165,8 @@ class SearchOptions(Options):
             walks=walks,
             exchange=given.exchange or 0,
             select=given.select or given.generate,
-            level=given.level or ("iteration" if walks == 1 else "algorithm"),
+            # Where the work grows with the ranks, one rank works on its one walk as each of several does.
+            level=given.level or ("iteration" if walks == 1 and given.scaled is None else "algorithm"),
             iterations=ITERATIONS if unlimited else given.iterations,
         )
 

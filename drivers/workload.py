@@ -172,6 +172,9 @@ class Workload(Generic[AnyOptions]):
         Options, each with a value, that make a comparison of about a second on one core where they are not given.
     fitted : callable
         (problem) -> such arguments for an instance that the user names.
+    scaled : str
+        The option that is multiplied by the number of ranks where the work shall grow with them; its options have
+        `drivers.options.scaled_option` then. Empty: the work is one problem, which does not grow.
     steps : callable
         (run) -> steps of this rank's progress bar; None where nobody can tell.
     work : callable
@@ -205,6 +208,7 @@ class Workload(Generic[AnyOptions]):
     noun: str = "cost"
     standard: tuple[str, ...] = ()
     fitted: Callable[[Any], tuple[str, ...]] = lambda problem: ()
+    scaled: str = ""
     steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown
     parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}

@@ -48,7 +48,7 @@ def name_of(workload: str) -> str:
 
 
 def compared(section: Section) -> Compared:
-    """Put the records of a section side by side; those of several seeds as one.
+    """Put the records of a section side by side; those of several seeds as one, those of grown work not at all.
 
     Raises
     ------
@@ -56,8 +56,13 @@ def compared(section: Section) -> Compared:
         As `reports.comparison.compare`.
 
     """
-    records = [one_for_all(family) for family in families(section.records)]
+    records = [one_for_all(family) for family in families(one for one in section.records if not is_grown(one))]
     return Compared(compare(records, section.not_run), section.why)
+
+
+def is_grown(record: Record) -> bool:
+    """Tell whether a run did more work than one rank would have, in proportion to its ranks."""
+    return record.ranks > 1 and record.details.get("scaled") == record.ranks
 
 
 def one_for_all(family: Sequence[Record]) -> Record:

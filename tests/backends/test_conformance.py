@@ -409,6 +409,23 @@ def test_time_is_told_apart(backend):
     assert backend.timings.kernel_s == backend.timings.transfer_s == backend.timings.compile_s == 0
 
 
+def test_bytes_that_the_host_copies_are_counted(backend):
+    backend.timings.reset()
+    values = backend.upload(np.arange(1000, dtype=np.uint32))
+    assert backend.timings.copied_bytes == 4000
+    backend.download(values)
+    assert backend.timings.copied_bytes == 8000
+    assert backend.read(values, 990, 10).tolist() == list(range(990, 1000))
+    assert backend.timings.copied_bytes == 8040
+    backend.write(values, np.zeros(1000, np.uint32))
+    assert backend.timings.copied_bytes == 12040
+    backend.allocate(1000, np.uint32)
+    backend.synchronize()
+    assert backend.timings.copied_bytes == 12040
+    backend.timings.reset()
+    assert backend.timings.copied_bytes == 0
+
+
 def test_floats_subtract_and_negate(backend):
     x, y = np.array([1.5, -0.0, 3e38, -7.25], np.float32), np.array([1.5, -0.0, 1e300, -7.25])
     bx, by = backend.upload(x), backend.upload(y)

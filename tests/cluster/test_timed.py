@@ -51,6 +51,35 @@ def test_the_time_inside_calls_is_counted_and_the_time_between_them_is_not(monke
     assert (timed.seconds, timed.calls) == (0.0, 0)
 
 
+def test_the_bytes_that_a_rank_gives_to_others_are_counted():
+    timed = Timed(Third())
+    items = np.arange(10, dtype=np.int32)
+    sent = []
+    for call in (
+        lambda: timed.send(items, 3),
+        lambda: timed.join(items),
+        lambda: timed.sum(np.uint64(3)),
+        lambda: timed.gather(items),
+        lambda: timed.minloc(7, 3),
+        lambda: timed.bcast(items),  # rank 0 gives, this one receives
+        lambda: timed.receive(items, 1),
+        lambda: timed.sum(5),  # pickled, and so not counted
+        timed.barrier,
+    ):
+        call()
+        sent.append(timed.sent_bytes)
+        timed.reset()
+    assert sent == [40, 40, 8, 40, 24, 0, 0, 0, 0]
+
+
+def test_a_process_alone_sends_nothing():
+    timed = Timed(Solo())
+    timed.join(np.arange(10))
+    timed.minloc(7, 3)
+    timed.bcast(np.arange(10))
+    assert timed.sent_bytes == 0
+
+
 @pytest.mark.parametrize("summand", [3, np.array([1, 2], np.uint64)])
 def test_a_rehearsal_shows_the_jobs_shape_and_waits_for_nobody(summand):
     alone = Rehearsal(Third())

@@ -1,5 +1,6 @@
 """What is the same for the repetitions of every workload: their times over ranks, and the line's words."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -32,13 +33,14 @@ def device(index, kind="gpu", driver="550.54"):
 
 def repetitions(gathered, repeats=1):
     """Repetitions on the first of several ranks; `gathered` makes what all of them spent from what it spent."""
-    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0)
+    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
     backend = SimpleNamespace(timings=timings, name="cpu", device=SimpleNamespace(kind="core", name="a core"))
     ranks = SimpleNamespace(
         rank=0,
         size=2,
         local_rank=0,
         seconds=0.0,
+        sent_bytes=0,
         barrier=lambda: None,
         reset=lambda: None,
         gather=gathered,
@@ -149,3 +151,20 @@ def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_s
     gave_up = Result(7, 1, 0, "incumbent 7", gave_up="out of nodes")
     assert judged([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
     assert judged([Opinion("the scorer", "the scorer finds 8")], gave_up, "")[0] is False
+
+
+def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
+    other = {"bytes_moved": {"host_device": 5, "ranks": 7}, "energy_j": {"gpu": 2.0}}
+    several = repetitions(lambda own: [own, (Times(0.0, 0.0, 0.0, 1.0), 0.0, other)])
+    timings = several.run.search.backend.timings
+    timings.copied_bytes = 1000
+    several.ranks.sent_bytes = 3
+
+    def once(run, advance):
+        timings.copied_bytes += 40
+        return "found"
+
+    several.workload = replace(NOTHING, once=once)
+    _, spent = several.measure()
+    assert spent.read["bytes_moved"] == {"host_device": 45, "ranks": 10}
+    assert spent.read["energy_j"]["gpu"] == 2.0

@@ -1,0 +1,168 @@
+"""The command line of a comparison: its own options, those of the workload, and what they leave open."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from core.errors import UserError
+from drivers.configurations import numbers_of_ranks
+from drivers.options import COMMON, add_options, natural, parsed, positive, seeds, spelled
+from drivers.outputs import OutputFile
+from drivers.workload import Workload
+from drivers.workloads import NAMES, named, owners
+from reports.environment import cores
+
+DEFAULT = "ihc"
+OWN = ("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled")
+"""Options of a workload that a comparison has in its own way, or not at all."""
+INSTEAD = {
+    "--backend": "expected --backends",
+    "--device": "expected --backends, whose devices all run",
+    "--record": "expected --out, a folder that has the records too",
+    "--scaled": "expected --weak",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """An `ArgumentParser` whose errors are one line, as all mistakes of a user are."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message.removeprefix("argument "))
+
+
+def read(argv: Sequence[str]) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
+    """The workload, the options of the comparison, and those of the workload as they were given.
+
+    Raises
+    ------
+    UserError
+        An unknown workload or option, a value that an option does not take, or options that exclude each other.
+
+    """
+    named_first = bool(argv) and not argv[0].startswith("-")
+    workload = named(argv[0] if named_first else DEFAULT)
+    words = list(argv[1:] if named_first else argv)
+    whole = _parser(workload)
+    add_options(whole, workload.options, leave_out=left_out(workload))
+    for word in whole.parse_known_intermixed_args(words)[1]:
+        raise UserError(_unknown(word, workload, whole))
+    options, rest = _parser(workload).parse_known_args(words)
+    if options.seed is not None and options.seeds is not None:
+        raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
+    return workload, options, rest
+
+
+def left_out(workload: Workload[Any]) -> list[str]:
+    """Names of a workload's options that a comparison has in its own way, or that many runs cannot share: files."""
+    return [one.name for one, declared in workload.options.declared() if one.name in OWN or declared.read is OutputFile]
+
+
+def _unknown(word: str, workload: Workload[Any], parser: argparse.ArgumentParser) -> str:
+    """What is wrong with a word that no option takes."""
+    flag = word.split("=")[0]
+    if not flag.startswith("-"):
+        return f"found {word!r} among the options, expected the workload first and options after it"
+    plain = flag.replace("--no-", "--", 1)
+    others = owners(flag) or owners(plain)
+    if workload.name in others:
+        instead = INSTEAD.get(plain, f"expected it with `python -m drivers.{workload.name}`")
+        return f"{flag}: found an option of single runs, {instead}"
+    if others:
+        return f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}"
+    known = [name for action in parser._actions for name in action.option_strings]
+    near = difflib.get_close_matches(flag, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"{flag}{meant}: found no such option, `python -m drivers.compare {workload.name} --help` lists all"
+
+
+def chosen_ranks(options: argparse.Namespace) -> list[int]:
+    """Numbers of ranks to run besides.
+
+    Raises
+    ------
+    UserError
+        More than there are cores, or a backend for ranks where there are none.
+
+    """
+    if options.ranks is not None and options.rank_backend and max(options.ranks, default=1) == 1:
+        raise UserError(f"--rank-backend {options.rank_backend}: changes nothing without ranks, expected --ranks 2")
+    return numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
+
+
+def asked_of(workload: Workload[Any], given: Sequence[str]) -> Any:
+    """The options of a workload from its arguments."""
+    parser = _Parser(prog=f"python -m drivers.compare {workload.name}", allow_abbrev=False, add_help=False)
+    add_options(parser, workload.options)
+    return parsed(workload.options, vars(parser.parse_intermixed_args(given)))
+
+
+def left_open(workload: Workload[Any], given: Sequence[str], problem: Any) -> list[str]:
+    """What makes about a second of one core's work, as far as the arguments do not say otherwise.
+
+    Of a group of options that belong together (limits, or how an instance is generated), either the arguments say
+    something or the standard does. The problem is that of an instance that the arguments name, else None.
+    """
+    standard = workload.standard if problem is None else workload.fitted(problem)
+    declared = {spelled(one): about for one, about in workload.options.declared()}
+    said = {declared[flag].group for flag in (word.split("=")[0] for word in given) if flag in declared} - {COMMON}
+    pairs = zip(standard[::2], standard[1::2], strict=True)
+    return [word for pair in pairs if declared[pair[0]].group not in said for word in pair]
+
+
+def _parser(workload: Workload[Any]) -> _Parser:
+    standard = " ".join(workload.standard)
+    parser = _Parser(
+        prog="python -m drivers.compare",
+        usage="%(prog)s [WORKLOAD] [options] [options of the workload]",
+        description="Run a workload on every usable device, check that all did the same work, and write a speed-up "
+        f"report. Workloads: {', '.join(NAMES)} (without one: {DEFAULT}). The options of {workload.name} follow those "
+        f"of the comparison; what you leave open makes about a second of one core's work: {standard}.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--instance", nargs="+", metavar="NAME", help="one or more, a section of the report for each")
+    parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
+    parser.add_argument("--repeats", type=positive, default=7, metavar="R", help="repetitions to time (%(default)s)")
+    parser.add_argument("--seed", type=natural, metavar="S", help="seed of the runs (0)")
+    parser.add_argument("--seeds", type=seeds, metavar="A..B", help="several seeds in place of one: 0..29, or 3,5,8")
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="run other people's solvers on the same problems too, beside the run on one core",
+    )
+    parser.add_argument(
+        "--weak",
+        action="store_true",
+        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: --climbers, aco: "
+        "--ants, local search: --walks)",
+    )
+    add_where_options(parser)
+    return parser
+
+
+def add_where_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says on which devices and ranks to run, and where records and reports are."""
+    parser.add_argument(
+        "--backends",
+        nargs="+",
+        metavar="B",
+        help="only these backends (default: all usable ones but the oracle, python)",
+    )
+    parser.add_argument(
+        "--ranks",
+        nargs="*",
+        type=positive,
+        metavar="N",
+        help="numbers of MPI ranks to run besides (default: 2 4, as far as there are cores; nothing after it: none)",
+    )
+    parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
+    parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
+    parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="run everything again; otherwise what is recorded already is taken from the records",
+    )

@@ -1,0 +1,164 @@
+"""`make overview`: every workload for some seconds on every device of this machine, as a table and a heat map.
+
+python -m drivers.overview                                        all workloads, about 10 s each
+python -m drivers.overview --workloads ihc lcs --ranks 2          two of them, on two ranks besides
+python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; elsewhere/overview.md
+
+Each workload is the one that `drivers.compare` runs without options, the same on every device; the first device runs it
+three times, and from that follows how often all of them do. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from drivers.compare import House, contests_of, survey
+from drivers.compare_options import add_where_options
+from drivers.configurations import Configuration, numbers_of_ranks, plan
+from drivers.contest import Contest, Runner
+from drivers.endings import DONE, FAILED, run_driver
+from drivers.options import number
+from drivers.workload import Workload
+from drivers.workloads import NAMES, named
+from reports import overview
+from reports.comparison import NotRun, compare
+from reports.environment import cores
+from reports.overview import Line, Overview
+from reports.records import Record, RecordError, UnequalWorkError
+
+OTHERS_TAKE = 0.5
+"""Of one core's time, what any other device is taken to need."""
+LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
+"""Of three, the first may be slow, which touches fresh memory: the median is another."""
+
+
+def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
+    """Run all workloads; returns 0 when each ran everywhere and did the same work everywhere, else 1.
+
+    Raises
+    ------
+    UserError
+        An unknown workload, a backend that does not exist or is not usable here, more ranks than cores, or a folder
+        that cannot be written.
+
+    """
+    options = parser().parse_args(argv)
+    house = house or House(survey)
+    workloads = [named(name) for name in dict.fromkeys(options.workloads or NAMES)]
+    ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
+    configurations, not_here = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
+    records = prepared(options.out, options.fresh)
+    runner = Runner(len(workloads) * (1 + len(configurations)), house.command)
+    lines = [line_of(workload, options, records, runner, configurations) for workload in workloads]
+    return conclude(Overview(tuple(lines), tuple(not_here)), options.out)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; what a comparison asks besides has its usual value."""
+    made = argparse.ArgumentParser(
+        prog="python -m drivers.overview",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument(
+        "--seconds-each",
+        type=number,
+        default=10.0,
+        metavar="S",
+        help="how long a workload runs on all devices together, roughly (%(default)g); decides the repetitions, "
+        f"{LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device",
+    )
+    made.add_argument("--workloads", nargs="+", metavar="W", help=f"only these of {', '.join(NAMES)}")
+    made.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
+    add_where_options(made)
+    made.set_defaults(instance=None, seed=None, seeds=None, repeats=LEAST_REPETITIONS, peers=False)
+    return made
+
+
+def repetitions(seconds: float, one_core_s: float, configurations: int) -> int:
+    """How many repetitions fill so many seconds on all devices, where one core takes so long for one."""
+    once_s = one_core_s * (1 + OTHERS_TAKE * (configurations - 1))
+    fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
+    return max(LEAST_REPETITIONS, round(fitting))
+
+
+def prepared(folder: Path, fresh: bool) -> Path:
+    """Make room: no earlier overview may be taken for this one; returns where records are kept.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written.
+
+    """
+    records = folder / f"{overview.NAME}.jsonl"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        overview.remove(folder)
+        if fresh and records.exists():
+            records.replace(records.with_suffix(".previous.jsonl"))
+        with records.open("a"):
+            pass
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write there: {error.strerror}") from None
+    return records
+
+
+def line_of(
+    workload: Workload[Any],
+    options: argparse.Namespace,
+    records: Path,
+    runner: Runner,
+    configurations: Sequence[Configuration],
+) -> Line:
+    """Run one workload on all configurations, on the first of them some repetitions before."""
+    try:
+        contest: Contest = contests_of(workload, options, (), records)[0][0]
+    except UserError as error:
+        runner.begun += 1 + len(configurations)
+        print(f"error: {workload.name}: {error}", file=sys.stderr)
+        return Line(workload.name, workload.title, None, (), str(error))
+    tried, failed = runner.all_of(contest, configurations[:1])
+    if failed:
+        runner.begun += 1
+        found, failures = runner.all_of(contest, configurations[1:])
+        return compared(workload, found, [*failed, *failures])
+    one_core_s = statistics.median(sample.running_s for one in tried for sample in one.samples)
+    repeats = repetitions(options.seconds_each, one_core_s, len(configurations))
+    return compared(workload, *runner.all_of(replace(contest, repeats=repeats), configurations))
+
+
+def compared(workload: Workload[Any], found: Sequence[Record], failures: Sequence[NotRun]) -> Line:
+    """The runs of a workload side by side, or why they cannot be."""
+    name, title, why = workload.name, workload.title, tuple(failures)
+    if not found:
+        return Line(name, title, None, why, "nothing ran")
+    try:
+        return Line(name, title, compare(found), why)
+    except (UnequalWorkError, RecordError) as error:
+        # The records are our own programs' doing: no mistake of the user.
+        print(f"error: {name}: {error}", file=sys.stderr)
+        return Line(name, title, None, why, str(error))
+
+
+def conclude(found: Overview, folder: Path) -> int:
+    """Show and write what there is; returns the exit code."""
+    if not found.rows:
+        print("error: of no workload is there a run to show", file=sys.stderr)
+        return FAILED
+    print(f"\n{overview.plain_text(found)}\n")
+    for path in overview.write(found, folder):
+        print(path)
+    return FAILED if any(list(line.failures()) for line in found.lines) else DONE
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

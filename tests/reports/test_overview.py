@@ -1,0 +1,119 @@
+"""The overview of all workloads: its table, the same on a terminal, and the heat map."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from reports.comparison import NotRun, compare
+from reports.overview import MISSING, Line, Overview, draw, plain_text, remove, render, write
+
+
+@pytest.fixture
+def found(make_record):
+    """Two workloads that ran on three devices but for one, and one that ran nowhere."""
+    ihc = compare(
+        [
+            make_record(times=[1.9, 2.0, 2.1]),
+            make_record(times=[0.002], backend="cuda"),
+            make_record(times=[1.0], ranks=4),
+        ]
+    )
+    sums = {"workload": "lcs", "instance": "letters", "instance_sha256": "cd" * 32, "evaluations": 3 * 10**12}
+    lcs = compare([make_record(times=[4.0], **sums), make_record(times=[40.0], backend="cuda", **sums)])
+    return Overview(
+        (
+            Line("ihc", "hill climbing", ihc),
+            Line("lcs", "common letters", lcs, (NotRun("cpu", "0", 4, "no memory"),)),
+            Line("qap", "assignment", None, (), "the runs did different work"),
+        ),
+        (NotRun("opencl", "", 1, "no platform"),),
+    )
+
+
+def test_the_table_has_a_row_for_each_workload_and_a_column_for_each_device(found):
+    text = render(found)
+    rows = [[one.strip() for one in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("|")]
+    assert rows[0] == ["workload", "instance", "work", "cpu", "cuda", "cpu, 4 ranks"]
+    assert rows[2] == ["ihc", "kroA100", "2 G moves", "2.00 s, 1.00x", "2.00 ms, 1,000x", "1.00 s*, 2.00x"]
+    assert rows[3] == ["lcs", "letters", "3 T cells", "4.00 s, 1.00x", "40.0 s, 0.100x", MISSING]
+    assert rows[4] == ["qap", *[MISSING] * 5]
+    assert "median time of 1 to 3 repetitions" in text
+
+
+def test_what_did_not_run_is_listed_with_the_reason(found):
+    for text in (render(found), plain_text(found)):
+        for reason in (
+            "opencl: no platform",
+            "lcs on cpu (device 0, 4 ranks): no memory",
+            "qap: the runs did different work",
+            "cpu, 4 ranks: oversubscribed: 4 ranks on 2 cores (ihc)",
+        ):
+            assert reason in text
+
+
+def test_a_terminal_shows_times_above_speed_ups(found):
+    lines = plain_text(found).splitlines()
+    assert [line.split() for line in lines[:7]] == [
+        ["cpu", "cuda", "cpu"],
+        ["4", "ranks"],
+        ["ihc", "2.00", "s", "2.00", "ms", "1.00", "s*"],
+        ["kroA100", "1.00x", "1,000x", "2.00x"],
+        ["lcs", "4.00", "s", "40.0", "s", MISSING],
+        ["letters", "1.00x", "0.100x"],
+        ["qap", MISSING, MISSING, MISSING],
+    ]
+
+
+def test_a_terminal_of_80_columns_holds_many_devices_and_long_names(make_record):
+    name = "uniform:1000000:seed=123456789" * 4
+    runs = [make_record(times=[1.5], instance=name)]
+    runs += [make_record(times=[0.5], backend="opencl", device=str(k), instance=name) for k in range(12)]
+    text = plain_text(Overview((Line("weierstrass", "minima", compare(runs), (NotRun("x", "0", 1, "why " * 60),)),)))
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(f"opencl {k}" in text for k in range(1, 12))
+    assert text.count("500 ms") == text.count("3.00x") == 12
+
+
+def test_the_heat_map_has_a_value_or_its_absence_in_every_cell(tmp_path, found):
+    svg, png = draw(found, tmp_path)
+    text = svg.read_text()
+    ElementTree.fromstring(text)
+    for word in ("ihc", "letters", "cuda", "4 ranks", ">1,000x<", ">0.100x<", ">2.00 ms<", ">1.00 s*<"):
+        assert word in text
+    assert text.count(f">{MISSING}<") == 4
+    assert png.read_bytes().startswith(b"\x89PNG\r\n")
+
+
+@pytest.mark.parametrize(("faster", "slower"), [((0.01, 0.1), (50.0,)), ((0.1,), (100.0, 2.0))])
+def test_the_scale_reaches_as_far_on_both_sides_of_one(tmp_path, make_record, faster, slower):
+    runs = [make_record(times=[1.0])]
+    for device, time in enumerate((*faster, *slower)):
+        runs.append(make_record(times=[time], backend="cuda", device=str(device)))
+    text = draw(Overview((Line("ihc", "climbing", compare(runs)),)), tmp_path)[0].read_text()
+    cells = re.findall(r'style="fill: #([0-9a-f]{6})"', text.partition('id="matplotlib.axis_')[0])[: len(runs)]
+    red, green, blue = (int(cells[0][at : at + 2], 16) for at in (0, 2, 4))
+    assert min(red, green, blue) > 240  # one core is white, wherever the others are
+    ends = {"2d004b", "7f3b08"}  # the darkest purple and the darkest orange
+    furthest = cells[1] if faster[0] == 0.01 else cells[2]
+    assert ends & set(cells) == {furthest} == {"2d004b" if faster[0] == 0.01 else "7f3b08"}
+
+
+def test_equal_overviews_give_equal_files(tmp_path, found):
+    first = [path.read_bytes() for path in write(found, tmp_path)]
+    assert len(first) == 3
+    assert first == [path.read_bytes() for path in write(found, tmp_path)]
+
+
+def test_without_one_core_there_are_times_and_no_heat_map(tmp_path, make_record):
+    alone = Overview((Line("ihc", "climbing", compare([make_record(times=[0.5], backend="threads")])),))
+    assert [path.name for path in write(alone, tmp_path)] == ["overview.md"]
+    assert "| ihc | kroA100 | 2 G moves | 500 ms |" in (tmp_path / "overview.md").read_text()
+    assert "500 ms" in plain_text(alone)
+
+
+def test_an_earlier_overview_is_removed_and_its_records_stay(tmp_path, found):
+    write(found, tmp_path)
+    (tmp_path / "overview.jsonl").write_text("")
+    remove(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["overview.jsonl"]
