@@ -136,8 +136,8 @@ def _parser(workload: Workload[Any]) -> _Parser:
     parser.add_argument(
         "--weak",
         action="store_true",
-        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: --climbers, aco: "
-        "--ants, local search: --walks)",
+        help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: climbers, aco: "
+        "ants, local search: walks)",
     )
     add_where_options(parser)
     return parser

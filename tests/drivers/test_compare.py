@@ -34,7 +34,7 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
 
 def test_more_ranks_than_cores_are_marked(compare, tmp_path, monkeypatch):
     monkeypatch.setattr("reports.environment.cores", lambda: 3)
-    monkeypatch.setattr("drivers.compare.cores", lambda: 3)
+    monkeypatch.setattr("drivers.compare_options.cores", lambda: 3)
     assert compare("--ranks", "4", "--oversubscribe", devices=[device("cpu")]) == 0
     assert "oversubscribed: 4 ranks on 3 cores" in (tmp_path / "compare-ihc.md").read_text()
 
@@ -42,10 +42,10 @@ def test_more_ranks_than_cores_are_marked(compare, tmp_path, monkeypatch):
 def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, capsys):
     compare("--ranks", devices=[device("cpu"), device("threads")])
     first, second = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
-    assert first.startswith("[1/2] uniform")
+    assert first.startswith("[1/2] ihc, uniform")
     assert "cpu (device 0: stub device) ... best 7, hash 01230 of all climbs (" in first
     assert first.endswith(" s left)")
-    assert second.startswith("[2/2] uniform")
+    assert second.startswith("[2/2] ihc, uniform")
     assert "left" not in second
 
 

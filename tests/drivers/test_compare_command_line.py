@@ -2,7 +2,7 @@
 
 import pytest
 
-from drivers import compare
+from drivers import compare_options
 from drivers.compare import House, asked_of, left_open, main
 from drivers.endings import run_driver
 from drivers.workloads import NAMES, everything, named
@@ -55,7 +55,7 @@ def refused(monkeypatch, capsys):
         assert (code, said.out) == (2, "")
         return said.err
 
-    monkeypatch.setattr(compare, "cores", lambda: 2)
+    monkeypatch.setattr(compare_options, "cores", lambda: 2)
     return run
 
 

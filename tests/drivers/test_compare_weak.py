@@ -13,13 +13,12 @@ from drivers.workloads import everything
 # Stands in for a driver: reads its own options as the driver does, and writes a record; a rank's work takes a second.
 STUB = """
 import dataclasses, json, sys
-from drivers.options import parsed
-from drivers.compare import _workload_parser
+from drivers.compare_options import asked_of
 from drivers.workloads import named
 from reports.environment import environment
 name, sha256, backend, ranks, scored, *arguments = sys.argv[1:]
 declared = named(name)
-options = parsed(declared.options, vars(_workload_parser(declared).parse_args(arguments)))
+options = asked_of(declared, arguments)
 amount = getattr(options, declared.scaled)
 sample = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 1.0, "total_s": 1.0}
 record = {
@@ -81,7 +80,7 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     assert (tmp_path / "compare-ihc-weak.md").exists()
 
 
-@pytest.mark.parametrize(("workload", "flag", "usual"), [("aco", "--ants", 64), ("ppp", "--walks", 1)])
+@pytest.mark.parametrize(("workload", "flag", "usual"), [("aco", "--ants", 256), ("ppp", "--walks", 64)])
 def test_what_is_left_open_grows_from_what_one_rank_does(weak, workload, flag, usual):
     instance = INSTANCE if workload == "aco" else "31-31:seed=1"
     _, given = weak(workload, "--instance", instance, "--ranks", "3")

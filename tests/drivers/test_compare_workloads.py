@@ -75,4 +75,4 @@ def test_output_is_there_as_it_is_made(tmp_path, environment):
                 shown += next(read)
         finally:
             process.kill()
-    assert "[1/1] uniform:8" in shown
+    assert "[1/1] ihc, uniform:8" in shown
