@@ -14,6 +14,7 @@ from typing import Any
 from reports import version_1
 from reports.records import Record, RecordError, merge, require_equal_work
 from reports.statistics import Estimate, Summary, ratio_of_medians, summarise
+from reports.ways import worded_value
 
 ONE_CORE = "core"
 """The kind of device whose time a speed-up is over."""
@@ -139,6 +140,21 @@ class Comparison:
     def baseline(self) -> Row | None:
         """The first row of one core, if there is any."""
         return next((row for row in self.rows if is_baseline(row)), None)
+
+    @property
+    def fastest(self) -> Row | None:
+        """The row with the least median time, the first of equals; a simulated time is no device's and does not count.
+
+        None where all rows are simulated.
+        """
+        raced = [row for row in self.rows if not row.record.details.get("simulated")]
+        return min(raced, key=lambda row: row.running.median.value, default=None)
+
+    def label(self, row: Row) -> str:
+        """Name a row so that no other row of the comparison has the same name: with its ways and its machine."""
+        apart = [f"{name} = {worded_value(value)}" for name, value in sorted(self.ways_apart(row.record).items())]
+        machine = [f"machine {row.machine}"] if len(self.machines) > 1 else []
+        return row.name + (f" ({', '.join(apart + machine)})" if apart or machine else "")
 
 
 def compare(

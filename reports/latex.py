@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.compare_tables import Table
+from reports.text_table import Table
 
 ESCAPES = str.maketrans(
     {
