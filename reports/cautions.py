@@ -157,7 +157,7 @@ def _load(row: Row, ours: Sequence[Record]) -> Found:
     explained = _explained(row.record, ours)
     if load > explained + OTHERS_LOAD * cores:
         yield (
-            "Load of others: the load average before the run exceeded what our own runs explain by more than half of the "
+            "Load of others: the load average before the run exceeded what our own runs explain by more than half the "
             "cores",
             f"{number(load)} ({explained} ours, {cores} cores)",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +68,7 @@ def render(sections: Sequence[Shown]) -> str:
         machines=any(len(one.machines) > 1 for one in comparisons),
         **statistics_of([row for one in comparisons for row in one.rows]),
     )
-    return text.rstrip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 
 
 def _section(one: Shown) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def _section(one: Shown) -> dict[str, Any]:
         "tables": one.tables,
         "source": about(str(work.details.get("instance_source") or "source not recorded"), section.why),
         "parameters": parameters_in_words(comparison),
-        "common_ways": ways.sentences(comparison.common_ways),
+        "usual_ways": ways.sentences(comparison.usual_ways),
         "ways_apart": apart(comparison),
         "found": found(section),
         "rows": len(comparison.rows),
@@ -113,7 +114,7 @@ def parameters_in_words(comparison: Comparison) -> str:
 
 
 def apart(comparison: Comparison) -> list[str]:
-    """Explain the ways that rows do not share, each once."""
+    """Explain the ways that are not the usual ones, each once."""
     sentences = (sentence for row in comparison.rows for sentence in ways.sentences(comparison.ways_apart(row.record)))
     return list(dict.fromkeys(sentences))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from reports import literature
 from reports.cautions import condition, marks
-from reports.comparison import Comparison, Row
+from reports.comparison import Comparison, Row, is_baseline
 from reports.parameters import worded
 from reports.records import Record
 from reports.sections import Compared
@@ -64,12 +64,18 @@ def overview(sections: Sequence[Compared]) -> Table:
                 work.instance,
                 one.comparison.label(fastest) if fastest else "all simulated",
                 seconds(fastest.running.median.value) if fastest else "",
-                ratio_interval(fastest.speedup) if fastest and fastest.speedup else "none",
+                _over_one_core(fastest),
                 cost(work.best_cost),
                 gap(work.best_cost, work.details.get("optimum")),
             ]
         )
     return Table(f"{sections[0].comparison.work.workload}: all instances", headings, rows)
+
+
+def _over_one_core(fastest: Row | None) -> str:
+    if fastest is None or fastest.speedup is None:
+        return "not known"
+    return "none beats one core" if is_baseline(fastest) else ratio_interval(fastest.speedup)
 
 
 def results(one: Compared) -> Table:

@@ -24,6 +24,7 @@ ESCAPES = str.maketrans(
         "`": r"\textasciigrave{}",
         '"': r"\textquotedbl{}",
         "\N{MICRO SIGN}": r"\textmu{}",
+        "\N{PLUS-MINUS SIGN}": r"\textpm{}",
         "[": "{[}",  # behind a line's end or a rule these three would be read as belonging to it
         "]": "{]}",
         "*": "{*}",

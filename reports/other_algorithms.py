@@ -85,10 +85,16 @@ class Beside:
     comparison : Comparison
     solvers : tuple of Solver
         Those that there are records of, each once.
+    cost : int or float
+        What our search found in the run that they stood beside.
+    seed : int
+        Of that run.
     """
 
     comparison: Comparison
     solvers: tuple[Solver, ...]
+    cost: float
+    seed: int
 
     @property
     def ours(self) -> list[tuple[str, Row]]:
@@ -112,7 +118,7 @@ class Beside:
         for what, row in self.ours:
             time = seconds(row.running.median.value)
             label = f"{what}: {self.comparison.label(row)}"
-            rows.append([label, cost(work.best_cost), gap(work.best_cost, optimum), time, time, "", ""])
+            rows.append([label, cost(self.cost), gap(self.cost, optimum), time, time, "", ""])
         for one in self.solvers:
             rows.append(
                 [
@@ -125,7 +131,8 @@ class Beside:
                     "; ".join(_notes(one)),
                 ]
             )
-        return Table(f"Other solvers beside {work.workload} on {work.instance}", headings, rows)
+        seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
+        return Table(f"Other solvers beside {work.workload} on {work.instance}{seed}", headings, rows)
 
     def verdicts(self) -> list[Verdict]:
         """Say of every solver that answered whether it is faster or better than ours."""
@@ -134,7 +141,7 @@ class Beside:
     def _verdict(self, one: Solver) -> Iterator[Verdict]:
         if one.cost is None or one.seconds is None or not self.ours:
             return
-        ours = self.comparison.work.best_cost
+        ours = self.cost
         if self.better(ours, one.cost):
             yield Verdict(f"{one.name} found {cost(one.cost)} in {seconds(one.seconds)}, worse than our {cost(ours)}.")
             return
@@ -148,30 +155,37 @@ class Beside:
         )
 
     def _named(self, what: str, row: Row) -> str:
-        return f"our fastest, {self.comparison.label(row)}" if "fastest" in what else "our run on one core"
+        time = seconds(row.running.median.value)
+        return f"our fastest ({self.comparison.label(row)}, {time})" if "fastest" in what else f"our one core ({time})"
 
 
 def beside(comparison: Comparison, records: Sequence[Record]) -> Beside | None:
     """Return what records hold of other people's solvers; None where they hold nothing.
 
-    A solver that several runs asked counts as the first of them that it answered has it.
+    Of several seeds, the first that has solvers beside it counts; of several runs of it, the first that each solver
+    answered.
     """
+    asked = [(record, measured) for record in records for measured in _peers(record) if record.scored]
+    if not asked:
+        return None
+    first = asked[0][0]
     solvers: dict[str, Solver] = {}
-    for record in records:
-        peers = record.details.get("peers")
-        for measured in peers if isinstance(peers, list) else ():
-            if not isinstance(measured, dict):
-                continue
-            one = Solver.of(measured)
-            if one.name not in solvers or (solvers[one.name].trouble and not one.trouble):
-                solvers[one.name] = one
-    return Beside(comparison, tuple(solvers.values())) if solvers else None
+    for record, measured in asked:
+        one = Solver.of(measured)
+        if record.seed == first.seed and (one.name not in solvers or (solvers[one.name].trouble and not one.trouble)):
+            solvers[one.name] = one
+    return Beside(comparison, tuple(solvers.values()), first.best_cost, first.seed)
+
+
+def _peers(record: Record) -> list[dict[str, Any]]:
+    peers = record.details.get("peers")
+    return [one for one in peers if isinstance(one, dict)] if isinstance(peers, list) else []
 
 
 def _against(took: float, name: str, ours: float) -> str:
     if 0 < took < ours:
-        return f"{ratio(ours / took)} as fast as {name} ({seconds(ours)})"
-    return f"{name} is {ratio(took / ours)} as fast ({seconds(ours)})" if ours else name
+        return f"it is {ratio(ours / took)} as fast as {name}"
+    return f"{name} is {ratio(took / ours)} as fast" if ours else f"{name} took no time that can be measured"
 
 
 def _time(value: float | None) -> str:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reports.comparison import Comparison, Row
-from reports.records import Record, merge
+from reports.records import Record, families
+from reports.seeds import one_for_all
 from reports.statistics import Estimate, Summary, ratio_of_medians, summarise
 from reports.text_table import Table
 from reports.wording import number, per_cent, ratio_interval, seconds_interval
@@ -100,22 +101,18 @@ class Curve:
 
     def fit(self) -> str:
         """Word the fit in a sentence without its full stop."""
-        serial, law = self.serial, "Gustafson's" if self.weak else "Amdahl's"
+        serial = self.serial
+        what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
+        begin = f"{what} scaling of {self.name}:"
         if serial is None:
-            return f"{self.name}: no fit of {law} law, which takes {LEAST_OTHERS} numbers of ranks with a core each"
-        if serial > 1:
-            return (
-                f"{self.name}: {law} law does not describe it: its serial part would be {per_cent(serial)}, because "
-                "ranks cost more than they bring"
-            )
-        if serial < 0:
-            return (
-                f"{self.name}: {law} law does not describe it: its serial part would be {per_cent(serial)}, because "
-                "it is faster than its ranks explain"
-            )
+            return f"{begin} no fit of {law} law, which takes {LEAST_OTHERS} numbers of ranks with a core each"
+        if not 0 <= serial <= 1:
+            why = "ranks cost more than they bring" if serial > 1 else "more ranks bring more than their number"
+            return f"{begin} {law} law does not describe it, the serial part would be {per_cent(serial)}: {why}"
         limit = "" if self.weak or serial == 0 else f", hence at most {number(1 / serial)}x on any number of ranks"
         return (
-            f"{self.name}: serial part {per_cent(serial)}{limit}; no point is more than {per_cent(self.apart)} from it"
+            f"{begin} serial part {per_cent(serial)} by {law} law{limit}; no fitted point is more than "
+            f"{per_cent(self.apart)} away"
         )
 
     def table(self) -> Table:
@@ -164,8 +161,8 @@ def weak(records: Sequence[Record]) -> list[Curve]:
         Repetitions of one run differ in what they computed.
     """
     groups: dict[str, list[Record]] = {}
-    for run in merge(records):
-        if run.scored and is_scaled(run):
+    for run in map(one_for_all, families(filter(is_scaled, records))):
+        if run.scored:
             key = [run.workload, run.instance_sha256, run.backend, run.device, run.ways, run.environment.get("host")]
             groups.setdefault(json.dumps(key, sort_keys=True), []).append(run)
     curves = []

@@ -42,22 +42,29 @@ class Quality:
     def __str__(self) -> str:
         """Word it in a sentence without its full stop."""
         costs = self.costs
+        if costs.minimum == costs.maximum:
+            return f"best cost {exact(costs.mean)} with each of {costs.repetitions} seeds{self._to_optimum('it')}"
         deviation = "" if costs.deviation is None else f", sample standard deviation {number(costs.deviation)}"
         interval = ""
         if costs.median.low is not None and costs.median.high is not None:
             interval = f" [{exact(costs.median.low)}, {exact(costs.median.high)}]"
-        text = (
+        reach = f"from {exact(costs.minimum)} to {exact(costs.maximum)}"
+        return (
             f"best cost over {costs.repetitions} seeds: mean {exact(costs.mean)}{deviation}, median "
-            f"{exact(costs.median.value)}{interval}, from {exact(costs.minimum)} to {exact(costs.maximum)}"
+            f"{exact(costs.median.value)}{interval}, {reach}{self._to_optimum('the mean')}"
         )
-        if self.optimum:
-            reached = sum(run.best_cost == self.optimum for run in self.runs)
-            text += (
-                f"; the mean is {gap(costs.mean, self.optimum).replace('the optimum', 'equal to the optimum')}"
-                f"{'' if costs.mean == self.optimum else ' the optimum'} {exact(self.optimum)}, which {reached} of "
-                f"{costs.repetitions} seeds reached"
-            )
-        return text
+
+    def _to_optimum(self, what: str) -> str:
+        """Word how far the mean is from the optimum, and how many seeds reached it; empty where none is known."""
+        if not self.optimum:
+            return ""
+        apart = gap(self.costs.mean, self.optimum)
+        if self.costs.mean == self.optimum:
+            return f"; {what} is the optimum"
+        reached = sum(run.best_cost == self.optimum for run in self.runs)
+        return (
+            f"; {what} is {apart} the optimum {exact(self.optimum)}, which {reached} of {len(self.runs)} seeds reached"
+        )
 
 
 def exact(value: float) -> str:

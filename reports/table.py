@@ -10,9 +10,10 @@ from reports.compare_report import found
 from reports.compare_tables import per_second
 from reports.comparison import Comparison, Row
 from reports.headline import headline
-from reports.parameters import worded
+from reports.records import Record
 from reports.sections import Compared
 from reports.statistics import Summary
+from reports.ways import worded_value
 from reports.wording import number, ratio, seconds
 
 COLUMNS = 80
@@ -54,7 +55,7 @@ def lines(section: Compared, *, titled: bool = False, explained: bool = True) ->
     for caution in section.cautions:
         yield from _wrapped(f"{caution.mark}: {caution}")
     for curve in (*section.strong, *section.weak):
-        yield from _wrapped(f"scaling: {curve.fit()}")
+        yield from _wrapped(curve.fit())
     yield from _shared(section)
     for missing in comparison.not_run if explained else ():
         yield from _wrapped(f"not run: {textwrap.shorten(str(missing), MOST_OF_A_REASON, placeholder=' ...')}")
@@ -66,8 +67,14 @@ def _shared(section: Compared) -> Iterator[str]:
     yield from _wrapped(f"{work.proven}: hash {work.hashed}")
     told = found(section)
     yield from _wrapped(told[0].lower() + told[1:])
-    if comparison.common_ways:
-        yield from _wrapped(f"ways of all: {worded(comparison.common_ways)}")
+    if comparison.usual_ways:
+        whose = "whose name says nothing else" if any(map(comparison.ways_apart, _records(comparison))) else ""
+        ways = ", ".join(f"{name} = {worded_value(value)}" for name, value in sorted(comparison.usual_ways.items()))
+        yield from _wrapped(f"ways of all rows {whose}".rstrip() + f": {ways}")
+
+
+def _records(comparison: Comparison) -> list[Record]:
+    return [row.record for row in comparison.rows]
 
 
 def _wrapped(text: str) -> list[str]:
