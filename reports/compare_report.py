@@ -125,9 +125,12 @@ def found(section: Compared) -> str:
     if section.quality:
         text = str(section.quality)
         return text[0].upper() + text[1:]
+    text = f"Best cost {cost(work.best_cost)} by index {work.best_index}"
     optimum = work.details.get("optimum")
-    known = f" ({gap(work.best_cost, optimum)}{'' if work.best_cost == optimum else f' the optimum {cost(optimum)}'})"
-    return f"Best cost {cost(work.best_cost)} by index {work.best_index}{known if optimum else ''}"
+    if not optimum:
+        return text
+    which = "" if work.best_cost == optimum else f" the optimum {cost(optimum)}"
+    return f"{text} ({gap(work.best_cost, optimum)}{which})"
 
 
 def counted(comparison: Comparison) -> list[str]:

@@ -62,7 +62,7 @@ def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Pat
         return []
     names = [_name(comparison, section, row) for row, _ in rows]
     heights = [1 + text.count("\n") for text in names]
-    figure, axes = library.subplots(figsize=(8, 1.4 + 0.22 * sum(heights) + 0.25 * len(rows)), layout="constrained")
+    figure, axes = library.subplots(figsize=(8, 1.4 + 0.2 * sum(heights) + 0.15 * len(rows)), layout="constrained")
     _draw(axes, rows, names, heights)
     work = comparison.work
     axes.set_title(
@@ -93,7 +93,7 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str],
     ]
     places = _places(heights)
     widths = [value - start for value in values]
-    axes.barh(places, widths, left=start, height=0.8, xerr=reach, color=colours, capsize=3, ecolor="#333333")
+    axes.barh(places, widths, left=start, height=0.7, xerr=reach, color=colours, capsize=3, ecolor="#333333")
     axes.set_yticks(places, names, fontsize=9)
     axes.invert_yaxis()
     if logarithmic:
