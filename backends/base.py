@@ -143,7 +143,7 @@ class Backend:
         self.capabilities = capabilities
         self.timings = Timings()
         self._executables: dict[Any, Any] = {}
-        self.known: dict[str, str] = {}
+        self.compiled_earlier: dict[str, str] = {}
         self._recording: Sequence | None = None
         self.checks = self.oracle or checks_asked(self.checks)
         self.listener = Listener(self)
@@ -218,7 +218,7 @@ class Backend:
         if made is None:
             began = time.perf_counter()
             name = f"{kernel.identity} {constants} {team_size} {sorted(map(repr, types.items()))}"
-            found = self.reload(self.known[name]) if name in self.known else None
+            found = self.reload(self.compiled_earlier[name]) if name in self.compiled_earlier else None
             if found is not None:
                 self._executables[key] = found
                 self.timings.compile_s += time.perf_counter() - began
@@ -232,7 +232,7 @@ class Backend:
                 )
             made = self._executables[key] = self.compile(program)
             if isinstance(made, str) and kernel.identity is not None:
-                self.known[name] = made
+                self.compiled_earlier[name] = made
             self.timings.compile_s += time.perf_counter() - began
         return made
 
@@ -405,7 +405,7 @@ class Backend:
         raise NotImplementedError
 
     def reload(self, saved: str) -> Any:
-        """Take over what another rank has compiled (an entry of its `known`), or None if it cannot be used here."""
+        """Take over what another rank has compiled, one of its `compiled_earlier`; None: it cannot be used here."""
         return None
 
     def execute(self, launch: Launch) -> None:

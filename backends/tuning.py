@@ -43,7 +43,7 @@ class Tuner:
         Elements of a solution, and neighbours of one.
     trials
         Iterations per shape. The median counts, so from 3 on the compiling in a shape's first launch does not.
-    known
+    best
         The best shape, if an earlier run has found it: `next` gives it, and nothing is tried.
 
     Attributes
@@ -61,17 +61,17 @@ class Tuner:
         solution_size: int,
         neighbourhood_size: int,
         trials: int = 10,
-        known: Shape | None = None,
+        best: Shape | None = None,
     ) -> None:
         if min(solution_size, neighbourhood_size, trials) < 1:
             raise ValueError(f"sizes {solution_size}, {neighbourhood_size}, {trials} trials; expected at least 1 each")
         self._waiting = waves(capabilities.max_team_size, solution_size, neighbourhood_size)
-        self._shape = known or next(self._waiting)
+        self._shape = best or next(self._waiting)
         self._trials = trials
         self._seconds: list[float] = []
         self._best_seconds = float("inf")
-        self.best = known
-        self.done = known is not None
+        self.best = best
+        self.done = best is not None
 
     def next(self) -> Shape:
         """The shape to use for the next iteration; `best` when done."""

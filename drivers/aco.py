@@ -114,7 +114,7 @@ def judges(run: Run[AntOptions], found: Any, result: Result) -> Iterator[Opinion
 def save(run: Run[AntOptions], best: Any) -> None:
     """The best tour and the convergence curve."""
     tour, curve = best
-    tours.save_tour(run.options, run.problem, tour)
+    tours.save_tour(run.options, run.problem, tour, "drivers.aco")
     save_curve(run.options.curve, curve)
 
 

@@ -24,7 +24,9 @@ class Beside:
 
         self.peers = peers_for(workload.name)
         # What a search proves is the best there is, so that a better one is an objection.
+        self.noun = workload.noun
         self.proves = workload.hash_covers == "answer"
+        self.proved = False
         self.problem = workload.for_peers(run.problem)
         self.repeats = run.options.repeats
         self.measured: list[Any] = []
@@ -38,14 +40,19 @@ class Beside:
 
         self.own_s.append(running_s)
         self.cost = result.cost
+        self.proved = self.proves and not result.gave_up
         if not self.measured:
             self.process_s = seconds_since_start()
             self.measured = measure(self.peers, self.problem, self.repeats, running_s, result.cost)
-        if self.proves and not result.gave_up:
-            for objection in objections(self.peers, self.measured, result.cost):
+        if self.proved:
+            for objection in objections(self.peers, self.measured, result.cost, self.noun):
                 yield Opinion("", objection)
             for name in confirming(self.measured, result.cost):
                 yield Opinion(name)
+
+    def recorded(self) -> list[dict[str, Any]]:
+        """What the solvers did, as a record's ``details["peers"]`` holds it."""
+        return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
         """This search and the solvers, as lines of text."""
@@ -55,7 +62,7 @@ class Beside:
             return ["nothing to compare the other solvers with: all repetitions are recorded"]
         whole_s = self.process_s
         start_s = None if whole_s is None else whole_s - self.own_s[0]
-        own = this_search(self.cost, self.own_s, proved=self.proves, start_s=start_s, own_process_s=whole_s)
+        own = this_search(self.cost, self.own_s, proved=self.proved, start_s=start_s, own_process_s=whole_s)
         return list(table(own, self.measured))
 
 

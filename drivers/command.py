@@ -173,14 +173,14 @@ def prepared(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: 
 
     def build(compiled: dict[str, str]) -> Any:
         backend = chosen_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
-        backend.known = dict(compiled)
+        backend.compiled_earlier = dict(compiled)
         return workload.search(backend, ranks, problem, options)
 
     search: Any = None
     compiled: dict[str, str] = {}
     if ranks.rank == 0:
         search = build(compiled)
-        compiled = search.backend.known
+        compiled = search.backend.compiled_earlier
     compiled = ranks.bcast(compiled)
     if search is None and leads:
         search = build(compiled)

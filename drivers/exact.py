@@ -174,11 +174,12 @@ EXACT = Workload(
     once=once,
     result=result,
     judges=judges,
+    noun="length",
     standard=("--instance", "gr17", "--bound", "edges"),
     # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
     work=lambda run: Work.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
     ways=ways,
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour),
+    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.exact"),
     # 1-trees leave so few nodes that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
     on_one_core=lambda options: options.bound in (None, "one-tree"),
 )

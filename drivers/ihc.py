@@ -109,7 +109,7 @@ IHC = Workload(
     work=work,
     # `auto` is another scan on another device: what counts is the one that runs.
     ways=lambda run: {"scan": run.search.scan.name},
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour),
+    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.ihc"),
 )
 main = driver(IHC, __doc__)
 

@@ -79,6 +79,7 @@ def result(run: Run[KnapsackOptions], outcome: Any) -> Result:
         f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
         outcome.chosen,
         gave_up="" if outcome.optimal else GAVE_UP,
+        unit="nodes" if options.bounded else "",
         details={
             "optimum": instance.optimum,
             "evaluations_per_step": "cells of the table, one for an item and a capacity; with bb nodes",
@@ -99,12 +100,8 @@ def judges(run: Run[KnapsackOptions], outcome: Any, result: Result) -> Iterator[
     options, instance = run.options, run.problem
     if outcome.chosen is not None:
         weight, value = instance.weight_and_value(outcome.chosen)
-        if value != outcome.value:
-            yield Opinion("the scorer", f"the scorer finds value {value}")
-        elif weight > instance.capacity:
-            yield Opinion("the scorer", f"the scorer finds weight {weight}")
-        else:
-            yield Opinion("the scorer")
+        wrong = [f"value {value}"] * (value != outcome.value) + [f"weight {weight}"] * (weight > instance.capacity)
+        yield Opinion("the scorer", f"the scorer finds {' and '.join(wrong)}" if wrong else None)
     elif options.trace:
         yield Opinion("the scorer", "no selection was found")
     if instance.optimum is not None:
@@ -133,12 +130,13 @@ KNAPSACK = Workload(
     KnapsackOptions,
     unit="cells",
     hash_covers="answer",
-    doing="items",
+    doing=lambda run: "nodes" if run.options.bounded else "items",
     load=load,
     search=search,
     once=once,
     result=result,
     judges=judges,
+    noun="value",
     standard=("--items", "1000", "--capacity", "1000000"),
     steps=lambda run: None if run.options.bounded else len(run.search.items),
     work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),

@@ -115,7 +115,7 @@ class KnapsackOptions(DpOptions):
         from core.problems import knapsack
 
         if self.instance is not None:
-            for name in ("items", "capacity", "kind", "range", "seed"):
+            for name in ("items", "capacity", "kind", "range", "seed", "seeds"):
                 if getattr(self, name):
                     said = "class" if name == "kind" else name
                     raise UserError(f"--{said} changes nothing here: --instance names a file, and nothing is random")

@@ -161,8 +161,8 @@ def judges(run: Run[LcsOptions], outcome: Any, result: Result) -> Iterator[Opini
         found = "no subsequence"
     if found is not None or outcome.pairs is not None:
         yield Opinion("the scorer", None if found is None else f"the scorer finds {found}")
-    if pair.known_length is not None:
-        yield Opinion("the strings' making")  # which `objection` compares
+    if pair.known_length == length:  # another length is the scorer's objection
+        yield Opinion("the strings' making")
     if run.options.verify or len(pair.a) * len(pair.b) <= COUNTED_AGAIN:
         again = run.once("again", lambda: common_length(pair.a, pair.b))
         yield Opinion("plain Python", None if again == length else f"plain Python finds length {again}")
@@ -194,6 +194,7 @@ LCS = Workload(
     once=once,
     result=result,
     judges=judges,
+    noun="length",
     standard=("--instance", "random:150000"),
     steps=lambda run: PARTS,
     work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),

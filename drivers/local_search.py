@@ -135,8 +135,8 @@ def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, in
     from backends.tuning import Key, Tuner, remembered
 
     def tune(kernel: Any, solution_size: int, neighbourhood_size: int) -> Tuner:
-        known = remembered(Key.of(backend, kernel, solution_size, neighbourhood_size))
-        return Tuner(backend.capabilities, solution_size, neighbourhood_size, known=known)
+        best = remembered(Key.of(backend, kernel, solution_size, neighbourhood_size))
+        return Tuner(backend.capabilities, solution_size, neighbourhood_size, best=best)
 
     return tune
 

@@ -101,7 +101,12 @@ def profiled(
         return None
     words = shlex.join(["python", *arguments])
     print("\n".join(table(workload, words, kernels)), flush=True)
-    return {"arguments": words, "kernels": [kernel._asdict() for kernel in kernels]}
+    return {"arguments": words, "kernels": [recorded(kernel) for kernel in kernels]}
+
+
+def recorded(kernel: KernelProfile) -> dict[str, Any]:
+    """A kernel's profile as a record holds it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kernel._asdict().items()}
 
 
 # --- running ---

@@ -170,10 +170,11 @@ class Repetitions:
         self.ranks.reset()
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
-        steps = self.workload.steps(self.run)
+        steps, doing = self.workload.steps(self.run), self.workload.doing
+        doing = doing if isinstance(doing, str) else doing(self.run)
         shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
         meter = self.meter()
-        with progress(steps, self.workload.doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
+        with progress(steps, doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
             began = time.perf_counter()
             outcome = self.workload.once(self.run, bar.advance if shown else None)
             ran_s = time.perf_counter() - began
@@ -217,7 +218,7 @@ class Repetitions:
                 self.saved = True
                 last.callback(self.workload.save, self.run, result.solution)
             if self.options.record:
-                self.append(result, spent, confirmed is True, [one.judge for one in opinions if one.judge])
+                self.append(result, spent, confirmed is True, agreeing(opinions))
         self.contradicted += confirmed is False
 
     def unasked(self) -> str:
@@ -227,7 +228,7 @@ class Repetitions:
 
     def show(self, result: Result, spent: Spent, verdict: str) -> None:
         """One line on standard output, and what the search has to note."""
-        unit, running_s = self.workload.unit, spent.times.running_s
+        unit, running_s = self.unit_of(result), spent.times.running_s
         print(
             f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
             f"{prefixed(rate(result.evaluations, running_s), 4)}{unit}/s, {self.times_in_words(spent)}, "
@@ -236,6 +237,10 @@ class Repetitions:
         )
         for note in getattr(self.run.search, "notes", ()):
             print(f"note: {note}", file=sys.stderr)
+
+    def unit_of(self, result: Result) -> str:
+        """What the work of a repetition is counted in."""
+        return result.unit or self.workload.unit
 
     def times_in_words(self, spent: Spent) -> str:
         """The end-to-end time of a repetition, and its parts."""
@@ -297,7 +302,7 @@ class Repetitions:
 
         backend = self.run.search.backend
         device = backend.device
-        peers = {} if self.beside is None else {"peers": [peer._asdict() for peer in self.beside.measured]}
+        peers = {} if self.beside is None else {"peers": self.beside.recorded()}
         about = {
             "instance_source": self.run.source,
             "confirmed_by": list(judges),
@@ -326,10 +331,15 @@ class Repetitions:
                         communication_share=spent.communication_share,
                     ),
                 ),
-                unit=self.workload.unit,
+                unit=self.unit_of(result),
                 scored=scored,
             ),
         )
+
+
+def agreeing(opinions: Sequence[Opinion]) -> list[str]:
+    """Who knows about a result and has nothing against it, in words."""
+    return [one.judge for one in opinions if one.judge and not one.objection]
 
 
 def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[bool | None, str]:
@@ -339,7 +349,7 @@ def judged(opinions: Sequence[Opinion], result: Result, unasked: str) -> tuple[b
     asked, or the search was told to give up.
     """
     objections = [one.objection for one in opinions if one.objection]
-    confirmed_by = [one.judge for one in opinions if one.judge and not one.objection]
+    confirmed_by = agreeing(opinions)
     if objections:
         return False, f"NOT CONFIRMED: {'; '.join(objections)}"
     if result.gave_up:

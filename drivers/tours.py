@@ -116,8 +116,8 @@ def refuse_blank_drawing(options: Any, instance: Any) -> None:
         raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
 
 
-def save_tour(options: Any, instance: Any, tour: Any) -> None:
-    """Write the best tour, if there is one, where the user asked for it.
+def save_tour(options: Any, instance: Any, tour: Any, finder: str) -> None:
+    """Write the best tour, if there is one, where the user asked for it; its file names the program that found it.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def save_tour(options: Any, instance: Any, tour: Any) -> None:
         from core.problems import tours
 
         with writing(options.tour):
-            tours.write(options.tour, tour, name=instance.name, comment="found by onekernel")
+            tours.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, {finder}")
     if options.svg:
         from reports.tour_svg import draw_tour
 

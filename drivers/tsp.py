@@ -40,7 +40,7 @@ TSP = local_search(
     load=load,
     chosen=None,
     standard=("--iterations", "5000"),
-    save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour),
+    save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
     for_peers=lambda problem: problem.instance,
 )
 main = driver(TSP, __doc__)

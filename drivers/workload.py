@@ -54,6 +54,8 @@ class Result:
         What the record's ``details`` shall hold of it.
     gave_up : str
         Why this is no result, whoever confirms its cost; empty: it is one.
+    unit : str
+        What `evaluations` counts, plural, where this search does not count in the workload's unit.
 
     """
 
@@ -65,6 +67,7 @@ class Result:
     index: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
     gave_up: str = ""
+    unit: str = ""
 
     @property
     def hash(self) -> str:
@@ -148,8 +151,8 @@ class Workload(Generic[AnyOptions]):
         What its work and its rates are counted in, plural.
     hash_covers : str
         What equal hashes prove, a key of `reports.schema.HASH_COVERS`.
-    doing : str
-        What stands before the progress bar.
+    doing : str or callable
+        What stands before the progress bar; a function of the run where its options decide what the bar counts.
     load : callable
         (options, number of ranks) -> `Task`, on the first rank: refuses options that change nothing or exclude each
         other before it reads a file.
@@ -163,6 +166,8 @@ class Workload(Generic[AnyOptions]):
     judges : callable
         (run, outcome, result) -> an `Opinion` of everybody who knows about the result without the search, the plain
         scorer first.
+    noun : str
+        What the cost is, in the words of the solvers that object to it: length, value.
     standard : tuple of str
         Arguments that make a comparison of about a second on one core, where none are given.
     steps : callable
@@ -189,12 +194,13 @@ class Workload(Generic[AnyOptions]):
     options: type[AnyOptions]
     unit: str
     hash_covers: str
-    doing: str
+    doing: str | Callable[[Run[AnyOptions]], str]
     load: Callable[[AnyOptions, int], Task]
     search: Callable[[Any, Any, Any, AnyOptions], Any]
     once: Callable[[Run[AnyOptions], Advance | None], Any]
     result: Callable[[Run[AnyOptions], Any], Result]
     judges: Callable[[Run[AnyOptions], Any, Result], Iterator[Opinion]]
+    noun: str = "cost"
     standard: tuple[str, ...] = ()
     steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown

@@ -138,10 +138,10 @@ def _kind(cls: type, name: str, given: Any, frame: Any) -> Any:
         except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
     element = given.element if isinstance(given, Array) else given
-    known = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
+    valid = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(given)
     if isinstance(given, Const):
-        known = given.scalar in SCALARS or given.scalar is boolean
-    if not known or isinstance(given, Table):
+        valid = given.scalar in SCALARS or given.scalar is boolean
+    if not valid or isinstance(given, Table):
         raise UserError(
             f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
             "Row(...) or a bundle"

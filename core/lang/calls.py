@@ -106,9 +106,9 @@ class Calls(Talking):
         values = [self.expression(a) for a in node.args]
         if rule is None:
             return tree.Intrinsic(result, name, ())
-        known = [v for v in values if not isinstance(v, Untyped)]
-        if known:
-            first = promoted(known[0].type)
+        typed = [v for v in values if not isinstance(v, Untyped)]
+        if typed:
+            first = promoted(typed[0].type)
             values = [
                 self.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
                 for v, a in zip(values, node.args, strict=True)

@@ -101,11 +101,11 @@ class Body(Calls):
             self.refuse(node, f"assignment to {name}, which is {what}; choose another name")
         if name in self.out.truths:
             return self.cast(self.fitted(value, boolean, node, name), i32)
-        known = self.out.parameters.get(name) or self.out.locals.get(name)
-        if known is None:
+        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        if declared is None:
             value = self.settled(value, node)
-            known = self.out.locals[name] = promoted(value.type)
-        return self.stored(value, known, node, name, node)
+            declared = self.out.locals[name] = promoted(value.type)
+        return self.stored(value, declared, node, name, node)
 
     def assign(self, target: Any, value: Any) -> list[Any]:
         """Store a typed value in a local or an array element."""
@@ -199,8 +199,8 @@ class Body(Calls):
             if isinstance(value, Untyped) and isinstance(one, ast.Subscript):
                 value = self.adopt(value, self.array(one.value).type.holds, given)
             elif isinstance(value, Untyped) and isinstance(one, ast.Name):
-                known = self.out.parameters.get(one.id) or self.out.locals.get(one.id)
-                value = self.adopt(value, known, given) if known else self.settled(value, given)
+                declared = self.out.parameters.get(one.id) or self.out.locals.get(one.id)
+                value = self.adopt(value, declared, given) if declared else self.settled(value, given)
             if isinstance(value, tree.Literal):
                 stores.append((one, value))
                 continue
@@ -313,9 +313,9 @@ class Body(Calls):
         if isinstance(step, tree.Literal) and int(step.value) == 0:
             self.refuse(node, "range with step 0")
         name = node.target.id  # type: ignore[attr-defined]
-        known = self.out.parameters.get(name) or self.out.locals.get(name)
-        if known not in (None, scalar) and not isinstance(known, tree.ArrayType):
-            self.refuse(node, f"{name} is {known.__name__}, not {scalar.__name__}; give the loop its own variable")
+        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        if declared not in (None, scalar) and not isinstance(declared, tree.ArrayType):
+            self.refuse(node, f"{name} is {declared.__name__}, not {scalar.__name__}; give the loop its own variable")
         self.declare(node, name, tree.Local(scalar, name))
         if not isinstance(step, tree.Literal):
             self.out.rising.add(self.key(node.iter))
@@ -333,9 +333,9 @@ class Body(Calls):
         zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
         lowest = tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", zero, left))
         number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
-        known = self.out.parameters.get(name) or self.out.locals.get(name)
-        if known not in (None, i32) and not isinstance(known, tree.ArrayType):
-            self.refuse(node, f"{name} is {known.__name__}, not i32; give the loop its own variable")
+        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        if declared not in (None, i32) and not isinstance(declared, tree.ArrayType):
+            self.refuse(node, f"{name} is {declared.__name__}, not i32; give the loop its own variable")
         first = tree.Assign(name, self.declare(node, name, number))
         rest = tree.Assign(left.name, tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", left, one)))
         body = self.loop_body(node, name)

@@ -256,14 +256,14 @@ def value(name: str, given: Any, kernel: tree.Function) -> Any:
 def bundled(given: Bundle, values: dict[str, Any]) -> Any:
     """A bundle, or rows of one, of the values of a kernel's parameters."""
 
-    def known(member: Any) -> Any:
+    def given_value(member: Any) -> Any:
         if isinstance(member, tree.Literal):
             return member.value
         return bool(values[member.left.name]) if isinstance(member, tree.Compare) else values[member.name]
 
     def members(one: Bundle) -> dict[str, Any]:
         return {
-            name: made(member.type.bundle, members(member)) if isinstance(member, Bundle) else known(member)
+            name: made(member.type.bundle, members(member)) if isinstance(member, Bundle) else given_value(member)
             for name, member in one.members.items()
         }
 

@@ -99,12 +99,12 @@ class Source:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
         if isinstance(found, RowsOf):
             inner = found.bundle
-            known = is_bundle(inner) or isinstance(inner, Generic)
+            valid = is_bundle(inner) or isinstance(inner, Generic)
         else:
             inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
-            known = inner in SCALARS or inner is boolean or isinstance(inner, Generic) or is_bundle(found)
-            known = known and not isinstance(found, Row)
-        if not known:
+            valid = inner in SCALARS or inner is boolean or isinstance(inner, Generic) or is_bundle(found)
+            valid = valid and not isinstance(found, Row)
+        if not valid:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language")
         if isinstance(found, Table) and not self.is_kernel:
             self.refuse(node, "a Table, which only kernels declare; write Array[...], which takes tables too")

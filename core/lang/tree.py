@@ -270,27 +270,27 @@ class Function:
         self.local_bytes = 0
 
 
-def written(function: Function, known: dict[Function, set[str]] | None = None) -> set[str]:
-    """The function's arrays to which it, or a function that it calls, stores; ``known`` holds what is found."""
-    known = {} if known is None else known
-    if function in known:
-        return known[function]
-    found = known[function] = set()
+def written(function: Function, seen: dict[Function, set[str]] | None = None) -> set[str]:
+    """The function's arrays to which it, or a function that it calls, stores; ``seen`` holds those of others."""
+    seen = {} if seen is None else seen
+    if function in seen:
+        return seen[function]
+    stored = seen[function] = set()
 
     def visit(node: Any) -> None:
         if isinstance(node, (Store, Atomic)):
-            found.add(node.array)
+            stored.add(node.array)
         if isinstance(node, Call):
-            inside = written(node.function, known)
+            inside = written(node.function, seen)
             for name, given in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside:
-                    found.add(given.array if isinstance(given, View) else given)
+                    stored.add(given.array if isinstance(given, View) else given)
         if isinstance(node, (list, tuple)):
             for part in node:
                 visit(part)
 
     visit(function.body)
-    return found
+    return stored
 
 
 class Program(NamedTuple):

@@ -118,7 +118,7 @@ def test_what_another_process_compiled_is_taken_over_only_if_whole(tmp_path, mon
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     backend = CpuBackend(CpuBackend.devices()[0])
     backend.launch(kernels.grow, 1, 1, backend.upload(np.zeros(1, np.uint32)), 1, 3)
-    (path,) = backend.known.values()
+    (path,) = backend.compiled_earlier.values()
     assert backend.reload(path) == path
     damaged = Path(path).with_name("damaged-" + Path(path).name)
     damaged.write_bytes(Path(path).read_bytes()[:-1])

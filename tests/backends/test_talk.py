@@ -234,8 +234,8 @@ def test_machine_code_that_another_rank_compiled_is_heard(capsys):
     ranks = [CpuBackend(CpuBackend.devices()[0]) for _ in range(2)]
     outs = [rank.upload(np.zeros(1, np.int64)) for rank in ranks]
     ranks[0].launch(count, 1, 1, outs[0], 5)
-    ranks[1].known = dict(ranks[0].known)
-    assert cpu_tag() in next(iter(ranks[1].known.values()))
+    ranks[1].compiled_earlier = dict(ranks[0].compiled_earlier)
+    assert cpu_tag() in next(iter(ranks[1].compiled_earlier.values()))
     count._programs.clear()
     ranks[1].launch(quiet, 1, 1, outs[1])
     assert not count._programs

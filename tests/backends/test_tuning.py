@@ -163,7 +163,7 @@ def test_reports_after_the_end_change_nothing():
 
 
 def test_a_known_shape_is_used_from_the_first_iteration_on():
-    tuner = Tuner(device(512), 100, 5_000, known=Shape(7, 64))
+    tuner = Tuner(device(512), 100, 5_000, best=Shape(7, 64))
     assert tuner.done and tuner.best == tuner.next() == (7, 64)
     tuner.report(1e-9)
     assert tuner.next() == (7, 64)

@@ -1,5 +1,8 @@
 """Runs of a driver: the module under test says which, ``DRIVER``, or names one for every run."""
 
+import importlib
+import os
+
 import pytest
 
 from drivers.endings import run_driver
@@ -23,3 +26,22 @@ def mpirun(request, mpirun):
     if not hasattr(request.module, "DRIVER"):
         return mpirun
     return lambda ranks, *arguments: mpirun(ranks, "-m", request.module.DRIVER.__name__, *arguments)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Put packages where imports find them first, also in processes started here; returns what writes a module."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+
+    def write(name, code):
+        path = folder / f"{name.replace('.', '/')}.py"
+        for parent in [one for one in path.parents if one.is_relative_to(folder) and one != folder]:
+            parent.mkdir(parents=True, exist_ok=True)
+            (parent / "__init__.py").touch()
+        path.write_text(code)
+        importlib.invalidate_caches()
+
+    return write

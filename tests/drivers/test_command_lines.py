@@ -9,22 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from drivers import bench, bench_ants
 from drivers.endings import run_driver
-
-QUICK = {
-    "ihc": "--instance uniform:9:seed=1 --climbers 2 --backend cpu",
-    "aco": "--instance uniform:9:seed=1 --ants 2 --iterations 1 --backend cpu",
-    "tsp": "--instance uniform:9:seed=1 --iterations 1 --backend cpu",
-    "qap": "--instance taillard:9:seeds=1,2 --iterations 1 --backend cpu",
-    "ppp": "--instance 11-13:seed=5 --iterations 1 --backend cpu",
-    "weierstrass": "--instance 2 --points 3 --iterations 1 --backend cpu",
-    "exact": "--instance uniform:8:seed=1 --backend cpu",
-    "heldkarp": "--instance uniform:8:seed=1 --backend cpu",
-    "lcs": "--text ABCBDAB BDCABA --backend cpu",
-    "knapsack": "--items 5 --capacity 50 --backend cpu",
-}
-"""What each driver does in no time; what follows it on a line is wrong."""
+from tests.drivers.small_runs import QUICK
 
 EVERYWHERE = [
     ("--nonsense 3", "unrecognized arguments"),
@@ -43,6 +29,11 @@ SHARED = [
     ("--seed -1", "at least 0"),
     ("--seed 1.5", "expected an integer"),
     ("--seed nan", "expected an integer"),
+    ("--seeds 3..1", "different seeds"),
+    ("--seeds 1,1", "different seeds"),
+    ("--seeds ..", "expected an integer"),
+    ("--seed 1 --seeds 0..2", "--seed 1 and --seeds: expected one of them"),
+    ("--seeds 0..2 --solution s", "--solution with --seeds: expected one seed"),
     ("--backend ''", "no backend ''"),
     ("--backend cpu --device 99", "no device '99'"),
     ("--backend cpu --device -1", "no device '-1'"),
@@ -141,6 +132,7 @@ WRONG = {
         ("--instance 73-73:seed=x", "73-73:seed=x"),
         ("--instance 999999999-999999999", "999999999"),
         ("--neighbourhood flip9", "flip9"),
+        ("--peers", "--peers: found no solver that knows ppp"),
     ],
     "weierstrass": [
         ("--instance 0", "weierstrass:0"),
@@ -148,6 +140,7 @@ WRONG = {
         ("--points 0", "at least 1"),
         ("--points 99999999999", "random points"),
         ("--dtype float16", "invalid choice"),
+        ("--peers", "--peers: found no solver that knows weierstrass"),
     ],
     "exact": [
         ("--instance uniform:31:seed=1", "30"),
@@ -160,6 +153,7 @@ WRONG = {
         ("--enumerate permutations", "--enumerate changes nothing here"),
         ("--instance uniform:21:seed=1 --bound none --enumerate permutations", "at most 20 cities"),
         ("--seed 1", "--seed changes nothing here"),
+        ("--seeds 0..2", "changes nothing here"),
         ("--tour fifo", "--tour fifo: cannot write there"),
     ],
     "heldkarp": [
@@ -216,6 +210,7 @@ OTHERS = [
     ("lcs", "random:nan --backend cpu", "random:nan"),
     ("knapsack", "--instance missing.csv --backend cpu", "missing.csv"),
     ("knapsack", "--instance folder --backend cpu", "folder"),
+    ("knapsack", "--instance knap.csv --seeds 0..2 --backend cpu", "--seeds changes nothing here"),
     ("knapsack", "--instance text.txt --backend cpu", "text.txt"),
     ("exact", "--matrix matrix.txt --tour matrix.txt --backend cpu", "the run reads it"),
     ("exact", "--matrix folder --backend cpu", "folder"),
@@ -311,6 +306,8 @@ def test_the_line_that_the_wrong_ones_begin_with_is_right(ended, driver):
 
 
 def test_a_bench_compiles_no_c_program_that_nobody_asked_for(monkeypatch, capsys):
+    from drivers import bench, bench_ants
+
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a program was started"))
     monkeypatch.setattr(bench_ants, "ON_ONE_CORE", ())
     plain = SimpleNamespace(yardsticks=False, c_source=None)

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 from backends.base import OutOfMemory
-from drivers import aco, exact, heldkarp, ihc, knapsack, lcs, local_search, ppp, qap, tsp, weierstrass
+from core.problems import tsp as tsp_instances
+from drivers import exact, heldkarp, knapsack, lcs, tsp
 from drivers.endings import LESS_MEMORY, run_driver
+from tests.drivers.small_runs import QUICK as QUICK_RUNS
+from tests.drivers.small_runs import SAVES, claim_another_cost, driver_of
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--backend", "cpu", "--no-progress"]
@@ -37,50 +40,40 @@ def test_a_cache_that_cannot_be_used_is_one_line_and_the_run_goes_on(tmp_path):
 # --- contradicted results ---
 
 
-@pytest.mark.parametrize(
-    ("driver", "runs", "arguments", "option"),
-    [
-        (ihc, ihc.Climbs, [*NINE, "--climbers", "2"], "--tour"),
-        (aco, aco.Colonies, [*NINE, "--ants", "2", "--iterations", "1"], "--tour"),
-        (tsp, local_search.Searches, [*NINE, "--iterations", "1"], "--solution"),
-        (qap, local_search.Searches, ["--instance", "taillard:9:seeds=1,2", *QUICK, "--iterations", "1"], "--solution"),
-        (ppp, local_search.Searches, ["--instance", "11-13:seed=5", *QUICK, "--iterations", "1"], "--solution"),
-        (
-            weierstrass,
-            local_search.Searches,
-            ["--instance", "2", "--points", "3", *QUICK, "--iterations", "1"],
-            "--solution",
-        ),
-        (exact, exact.Proofs, NINE, "--tour"),
-        (heldkarp, heldkarp.Tours, NINE, "--tour"),
-        (lcs, lcs.Subsequences, ["--text", "ABCBDAB", "BDCABA", *QUICK], "--output"),
-        (knapsack, knapsack.Packings, ["--items", "5", "--capacity", "50", *QUICK], "--output"),
-    ],
-)
-def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_path, driver, runs, arguments, option):
-    checked = runs.check
-    monkeypatch.setattr(runs, "check", lambda self, outcome: (checked(self, outcome)[0], False))
+@pytest.mark.parametrize("name", QUICK_RUNS)
+def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_path, name):
+    claim_another_cost(monkeypatch.setattr, name)
     record, solution = tmp_path / "r.jsonl", tmp_path / "solution"
-    code, said, error = drive(*arguments, "--record", record, option, solution, "--repeats", "2", driver=driver)
+    arguments = [
+        *QUICK_RUNS[name].split(),
+        "--no-progress",
+        "--repeats",
+        "2",
+        "--record",
+        record,
+        SAVES[name],
+        solution,
+    ]
+    code, said, error = drive(*arguments, driver=driver_of(name))
     assert code == 1
-    assert said.count("hash ") == 2
+    assert said.count("hash ") == said.count(", NOT CONFIRMED: ") == 2
     assert error.splitlines()[-1].endswith(": 2 of 2 results NOT CONFIRMED; recorded and saved all the same")
     (kept,) = map(json.loads, record.read_text().splitlines())
     assert kept["scored"] is False
     assert solution.read_text()
-    again = drive(*arguments, "--record", record, option, solution, "--repeats", "2", driver=driver)[2]
+    again = drive(*arguments, driver=driver_of(name))[2]
     assert f"note: {record}: not all repetitions of this run are confirmed" in again
 
 
 def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
-    found = exact.find_instance
+    load = tsp_instances.load
 
-    def with_optimum(options):
-        instance, source = found(options)
+    def with_optimum(*arguments):
+        instance = load(*arguments)
         instance.optimum = 1
-        return instance, source
+        return instance
 
-    monkeypatch.setattr(exact, "find_instance", with_optimum)
+    monkeypatch.setattr(tsp_instances, "load", with_optimum)
     code, said, _ = drive(*NINE, driver=exact)
     assert code == 1
     assert said.endswith("NOT CONFIRMED: the optimum is known to be 1\n")
@@ -89,9 +82,13 @@ def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
 @pytest.mark.parametrize(
     ("driver", "arguments", "said"),
     [
-        (lcs, ["random:50000", "--no-trace"], "length not confirmed: nobody was asked"),
-        (heldkarp, [*NINE, "--no-trace"], "not confirmed: nobody was asked"),
-        (knapsack, ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"], "NOT PROVED"),
+        (lcs, ["random:50000", "--no-trace"], ", not confirmed: nobody was asked (--trace, --verify, --peers)\n"),
+        (heldkarp, [*NINE, "--no-trace"], ", not confirmed: nobody was asked (--trace, --verify, --peers)\n"),
+        (
+            knapsack,
+            ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"],
+            ", NOT PROVED: the search gave up",
+        ),
     ],
 )
 def test_what_nobody_was_asked_or_was_given_up_as_asked_is_no_failure(drive, tmp_path, driver, arguments, said):
@@ -106,7 +103,8 @@ def test_all_ranks_end_with_1_if_the_first_finds_a_contradiction(mpirun):
         import sys
         from drivers import ihc
         from drivers.endings import run_driver
-        ihc.Climbs.check = lambda self, outcome: (None, False)
+        from tests.drivers.small_runs import claim_another_cost
+        claim_another_cost(setattr, "ihc")
         code = run_driver(ihc.main, {[*NINE, "--climbers", "4"]})
         print("code", code, flush=True)
         sys.exit(code)

@@ -3,15 +3,16 @@
 import itertools
 import json
 import re
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from core.problems import tsplib
 from core.problems.errors import InstanceError
-from drivers import exact, exact_peers
+from core.search.exact import ExactSearch, Solution
+from drivers import exact
 from drivers.matrix_files import load_matrix
 
 DRIVER = exact
@@ -57,7 +58,9 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive):
     (result,) = said.splitlines()
     assert re.match(r"\S+: shortest length \d+, shortest tours: \d+, bound at the root \d+, start length \d+, ", result)
     assert re.search(
-        r", [\d,]+ nodes, [\d,]+ nodes/s, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+\)", result
+        r", [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, [\d.]+ s "
+        r"\(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), ",
+        result,
     )
     assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by a full search in NumPy$", result)
 
@@ -83,18 +86,15 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     asked = ["--bound", "edges", "--depth", "3", "--count", "--verify"]
     drive(*SMALL, *asked, "--record", record)
     (found,) = lines(record)
-    assert (found["workload"], found["backend"], found["best_index"], found["evaluations"]) == ("exact", "cpu", 0, 0)
+    assert (found["workload"], found["backend"], found["best_index"], found["unit"]) == ("exact", "cpu", 0, "nodes")
     assert found["parameters"] == {"count": True}
     assert found["ways"] == {"bound": "edges", "enumerate": None, "depth": 3}
     assert found["hash_covers"] == "answer"
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
-    assert details["nodes"] == sum(details["nodes_per_depth"]) > 0
-    sample = found["samples"][0]
-    rate = details["nodes"] / (sample["total_s"] - sample["compile_s"])
-    assert details["nodes_per_second"] == pytest.approx(rate)
+    assert found["evaluations"] == sum(details["nodes_per_depth"]) > 0
     assert details["root_bound"] <= found["best_cost"] <= details["start_length"]
-    assert details["verified_by"] == "a full search in NumPy"
+    assert details["confirmed_by"] == ["the scorer", "a full search in NumPy"]
     assert "peers" not in details
 
 
@@ -124,11 +124,12 @@ def test_customers_of_a_cvrp_are_a_tsp(drive, shared_data):
     assert "eil13: shortest length 142 (the optimum)" in said
 
 
-def test_without_options_bays29_runs_or_a_generated_instance(monkeypatch, shared_data, tmp_path):
+def test_without_options_bays29_runs_or_a_generated_instance(drive, monkeypatch, shared_data, tmp_path):
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setattr("core.problems.fetch.cache_folder", lambda: tmp_path)
-    assert exact.find_instance(exact.parse(["--data", str(shared_data)]))[0].name == "bays29"
-    assert exact.find_instance(exact.parse([]))[0].name.startswith(exact.DEFAULT_GENERATED)
+    _, said, _ = drive("--data", shared_data, *SMALL[2:])
+    assert said.startswith("bays29: shortest length 2020 (the optimum), ")
+    assert drive(*SMALL[2:])[1].startswith("uniform:25:seed=1:side=10000: shortest length ")
 
 
 def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path):
@@ -150,11 +151,14 @@ def test_a_bar_shows_speed_incumbent_and_bound(drive):
 
 
 def test_a_bar_counts_nodes_since_the_last_report():
+    def twice(report):
+        report(100, 50, None)
+        report(250, 40, 35)
+        report(30, 40, 35)  # a second search begins at 0 again
+
     told = []
-    report = exact.nodes_shown(lambda units=1, note="": told.append((units, note.partition(", ")[2])))
-    report(100, 50, None)
-    report(250, 40, 35)
-    report(30, 40, 35)  # a second search begins at 0 again
+    run = SimpleNamespace(search=SimpleNamespace(run=twice))
+    exact.once(run, lambda units=1, note="": told.append((units, note.partition(", ")[2])))
     assert told == [(100, "incumbent 50"), (150, "incumbent 40, bound 35"), (30, "incumbent 40, bound 35")]
 
 
@@ -162,37 +166,59 @@ def test_a_bar_counts_nodes_since_the_last_report():
 
 
 def solution(length, tour, optimal_tours=None):
-    from core.search.exact import Solution
-
     return Solution(length, np.array(tour), optimal_tours, np.zeros(5, np.int64), None, length, 1)
 
 
-def objections(drive_options, outcome, optimum=None, peers=None):
-    instance = exact.find_instance(drive_options)[0]
-    instance.optimum = optimum
-    proofs = exact.Proofs(drive_options, None, instance, "", None)
-    proofs.peers = peers
-    _, scored = proofs.check(outcome)
-    assert scored == (not list(proofs.objections(outcome)))
-    return proofs.verdict
-
-
-def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(tmp_path):
+@pytest.fixture
+def verdict(drive, tmp_path, monkeypatch):
+    """Run the program on the square, whose search finds what is told; returns the end of its line."""
     square = saved(tmp_path / "square.txt", SQUARE)
-    plain = exact.parse(["--matrix", str(square)])
-    verify = exact.parse(["--matrix", str(square), "--verify"])
-    shorter = [exact_peers.Measured("elkai", False, 12)]
+
+    def run(outcome, *more, optimum=None):
+        monkeypatch.setattr(ExactSearch, "run", lambda self, report=None: outcome)
+        monkeypatch.setattr("drivers.matrix_files.known.optimum", lambda digest: optimum)
+        record = tmp_path / "r.jsonl"
+        record.unlink(missing_ok=True)
+        code, said, error = drive("--matrix", square, *SMALL[2:], *more, "--record", record)
+        (found,) = lines(record)
+        said = said.strip().partition(" of the answer, ")[2]
+        right = said.startswith("confirmed by ")
+        assert (code, found["scored"]) == ((0, True) if right else (1, False))
+        assert ("1 of 1 results NOT CONFIRMED; recorded and saved all the same" in error) == (not right)
+        assert not right or said == f"confirmed by {' and by '.join(found['details']['confirmed_by'])}"
+        return said
+
+    return run
+
+
+def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict):
     right, longer = solution(12, [0, 1, 2, 3], 1), solution(16, [0, 2, 1, 3])
-    assert objections(plain, right, 12) == "confirmed by the scorer"
-    assert objections(verify, right, 12) == "confirmed by the scorer and by a full search in NumPy"
-    assert objections(plain, solution(11, [0, 1, 2, 3])) == "NOT CONFIRMED: the scorer finds length 12"
-    assert objections(plain, longer, 12) == "NOT CONFIRMED: the optimum is known to be 12"
-    assert objections(verify, longer) == "NOT CONFIRMED: a full search in NumPy finds length 12"
+    assert verdict(right, optimum=12) == "confirmed by the scorer"
+    assert verdict(right, "--verify", optimum=12) == "confirmed by the scorer and by a full search in NumPy"
+    assert verdict(solution(11, [0, 1, 2, 3])) == "NOT CONFIRMED: the scorer finds length 12"
+    assert verdict(longer, optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
+    assert verdict(longer, "--verify") == "NOT CONFIRMED: a full search in NumPy finds length 12"
     assert (
-        objections(verify, right._replace(optimal_tours=2))
+        verdict(right._replace(optimal_tours=2), "--verify")
         == "NOT CONFIRMED: a full search in NumPy finds 1 shortest tours"
     )
-    assert objections(plain, longer, peers=shorter) == "NOT CONFIRMED: elkai finds length 12"
+
+
+def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
+    found = iter([solution(12, [0, 1, 2, 3])._replace(nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
+    monkeypatch.setattr(ExactSearch, "run", lambda self, report=None: next(found))
+    asked = ["--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--record", tmp_path / "r.jsonl"]
+    assert drive(*asked, "--repeats", "2")[0] == 0
+    code, said, error = drive(*asked, "--repeats", "3")
+    assert (code, error) == (0, "") and said.startswith("2 of 3 repetitions are in ")
+    (run,) = lines(tmp_path / "r.jsonl")
+    assert (len(run["samples"]), run["scored"]) == (3, True)
+
+
+def test_a_solver_that_finds_a_shorter_tour_speaks_against_ours(verdict, package):
+    package("held_karp", HELD_KARP)
+    longer = solution(16, [0, 2, 1, 3])
+    assert "held-karp finds length 12" in verdict(longer, "--peers").splitlines()[0]
 
 
 # --- distances from files ---
@@ -218,12 +244,6 @@ def test_texts_and_arrays_of_one_matrix_are_one_instance(tmp_path):
     for instance in instances:
         assert (instance.distances == matrix).all()
         assert instance.sha256 == instances[0].sha256
-
-
-def test_a_matrix_is_the_instance_that_tsplib_has_of_it(tmp_path):
-    matrix = random_matrix(6, seed=1)
-    exact_peers.write_full_matrix(tmp_path / "six.tsp", matrix)
-    assert tsplib.load(tmp_path / "six.tsp").sha256 == load_matrix(str(saved(tmp_path / "six.txt", matrix))).sha256
 
 
 @pytest.mark.parametrize(
@@ -301,199 +321,48 @@ def test_a_drawing_of_a_matrix_is_refused_before_the_run(drive, tmp_path):
 
 # --- other solvers ---
 
-PROGRAM = """#!{python}
-import itertools, re, sys
-
-def solved(path):
-    text = open(path).read()
-    n = int(re.search("DIMENSION: (.*)", text)[1])
-    numbers = [int(word) for word in text.split("SECTION")[1].split("EOF")[0].split()]
-    rows = [numbers[i * n : i * n + n] for i in range(n)]
+HELD_KARP = """
+import itertools
+def solve_flat(flat, n):
+    rows = [flat[i * n : i * n + n] for i in range(n)]
     length = lambda tour: sum(rows[a][b] for a, b in zip(tour, tour[1:] + tour[:1]))
-    return min(([0, *rest] for rest in itertools.permutations(range(1, n))), key=length)
-
-"""
-CONCORDE = """
-assert sys.argv[1:5] == ["-s", "1", "-x", "-o"], sys.argv
-tour = solved(sys.argv[6])
-open(sys.argv[5], "w").write(f"{len(tour)}\\n" + " ".join(map(str, tour)) + " \\n")
-print("Optimal Solution: 1.00")
-print("Total Running Time: 0.25 (seconds)")
-"""
-LKH = """
-said = dict(line.split(" = ") for line in open(sys.argv[1]).read().splitlines())
-assert said["RUNS"] == "1"
-tour = solved(said["PROBLEM_FILE"])
-body = "\\n".join(str(city + 1) for city in tour)
-open(said["TOUR_FILE"], "w").write(f"NAME : x.1.tour\\nTYPE : TOUR\\nDIMENSION : {len(tour)}\\nTOUR_SECTION\\n{body}\\n-1\\nEOF\\n")
-print("Time.min = 0.25 sec., Time.avg = 0.50 sec., Time.max = 0.75 sec.")
+    tour = min(([0, *rest] for rest in itertools.permutations(range(1, n))), key=length)
+    return tour, length(tour)
 """
 ELKAI = """
-import itertools
 class DistanceMatrix:
     def __init__(self, rows):
-        self.rows = rows
+        self.cities = len(rows)
     def solve_tsp(self, runs):
-        length = lambda tour: sum(self.rows[a][b] for a, b in zip(tour, tour[1:]))
-        return min(([0, *rest, 0] for rest in itertools.permutations(range(1, len(self.rows)))), key=length)
-"""
-CP_MODEL = """
-import itertools
-OPTIMAL = 4
-class Literal:
-    def __rmul__(self, weight):
-        return Cost([(weight, self)])
-class Cost:
-    def __init__(self, terms):
-        self.terms = terms
-    def __radd__(self, zero):
-        return self
-    def __add__(self, other):
-        return Cost(self.terms + other.terms)
-class CpModel:
-    def new_bool_var(self, name):
-        return Literal()
-    def add_circuit(self, arcs):
-        self.arcs = {(i, j): taken for i, j, taken in arcs}
-    def minimize(self, cost):
-        self.weights = {taken: weight for weight, taken in cost.terms}
-class CpSolver:
-    def solve(self, model):
-        n = 1 + max(i for i, _ in model.arcs)
-        def arcs(rest):
-            tour = [0, *rest]
-            return [model.arcs[arc] for arc in zip(tour, tour[1:] + tour[:1])]
-        self.taken = min(map(arcs, itertools.permutations(range(1, n))), key=lambda a: sum(map(model.weights.get, a)))
-        return OPTIMAL
-    def boolean_value(self, taken):
-        return taken in self.taken
+        return [*range(self.cities), 0]
 """
 
 
-@pytest.fixture
-def stand_ins(tmp_path, monkeypatch):
-    """A folder that is all of PATH, for programs, and the first place for packages; the real peers are out of sight."""
-    folder = tmp_path / "peers"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
-    for name in ("elkai", "ortools"):
-        (folder / name).mkdir()
-    real = exact_peers.importlib.util.find_spec
-
-    def found(name):
-        hidden = name in ("elkai", "ortools") and not any((folder / name).iterdir())
-        return None if hidden else real(name)
-
-    monkeypatch.setattr(exact_peers.importlib.util, "find_spec", found)
-
-    class StandIns:
-        @staticmethod
-        def program(name, code):
-            path = folder / name
-            path.write_text(PROGRAM.replace("{python}", sys.executable) + code)
-            path.chmod(0o755)
-
-        @staticmethod
-        def package(name, **modules):
-            for module, code in modules.items():
-                path = folder / name / ("__init__.py" if module == "__init__" else module.replace("__", "/") + ".py")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(code)
-
-    return StandIns
-
-
-def all_four(stand_ins):
-    stand_ins.program("concorde", CONCORDE)
-    stand_ins.program("LKH", LKH)
-    stand_ins.package("elkai", __init__=ELKAI)
-    stand_ins.package("ortools", __init__="", sat__python__cp_model=CP_MODEL)
-
-
-def test_peers_solve_the_same_instance_and_are_timed_apart_from_their_start(stand_ins):
-    all_four(stand_ins)
-    matrix = random_matrix(7, seed=5)
-    measured = {peer.name: peer for peer in exact_peers.measure(matrix, 2)}
-    assert {name: peer.trouble for name, peer in measured.items()} == dict.fromkeys(
-        ["concorde", "LKH", "elkai", "ortools"], ""
-    )
-    for peer in measured.values():
-        assert peer.length == by_permutations(matrix.tolist())[0]
-        assert peer.solve_s >= 0 and peer.start_s > 0 and peer.repetitions == 2
-    assert measured["concorde"].own_clock_s == 0.25
-    assert measured["LKH"].own_clock_s == 0.5
-    assert {name for name, peer in measured.items() if peer.proves} == {"concorde", "ortools"}
-
-
-def test_a_peer_is_judged_by_its_tour_and_not_by_what_it_prints(stand_ins):
-    stand_ins.program("concorde", CONCORDE.replace("solved(sys.argv[6])", "sorted(solved(sys.argv[6]))"))
-    matrix = random_matrix(7, seed=5)
-    (concorde, *_) = exact_peers.measure(matrix, 1)
-    assert concorde.length == length_of(matrix, range(7))
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("print('license expired')", "failed: no tour; its last line: license expired"),
-        ("sys.exit('no memory left')", "failed: ended with code 1: no memory left"),
-        (CONCORDE.replace("map(str, tour)", "'123'"), "failed: no tour: found a tour of shape"),
-        (CONCORDE.replace("map(str, tour)", "'abc'"), "failed: found '"),
-        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5 if 'min' in sys.argv[6] else [0] * 7"), "failed: no tour: found city 0 repeated"),
-        ("import time; time.sleep(60)", "failed: no answer within 0.5 s"),
-    ],
-)  # fmt: skip
-def test_a_peer_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch, code, told):
-    stand_ins.program("concorde", code)
-    stand_ins.package("elkai", __init__=ELKAI)
-    if "sleep" in code:
-        monkeypatch.setattr(exact_peers, "LIMIT_S", 0.5)
-        stand_ins.package("elkai", __init__="import time; time.sleep(60)")
-    concorde, lkh, elkai, ortools = exact_peers.measure(random_matrix(7, seed=5), 1)
-    assert concorde.trouble.startswith(told)
-    assert concorde.length is None
-    assert lkh.trouble.startswith("not found: build it from ")
-    assert ortools.trouble == "not found: pip install ortools"
-    assert elkai.trouble == ("failed: no answer within 1 s" if "sleep" in code else "")
-
-
-def test_a_package_that_breaks_says_why_in_a_line(stand_ins):
-    stand_ins.package("elkai", __init__="raise ImportError('no such symbol')")
-    broken = CP_MODEL.replace("return OPTIMAL", "return 2").replace(
-        "class CpSolver:", "class CpSolver:\n    status_name = lambda self, status: 'FEASIBLE'"
-    )
-    stand_ins.package("ortools", __init__="", sat__python__cp_model=broken)  # fmt: skip
-    _, _, elkai, ortools = exact_peers.measure(SQUARE, 1)
-    assert elkai.trouble == "failed: ended with code 1: ImportError: no such symbol"
-    assert ortools.trouble.startswith("failed: ended with code 1: ")
-    assert ortools.trouble.endswith("stopped with FEASIBLE, expected a proved optimum")
-
-
-def test_a_run_with_peers_prints_a_table_and_records_it(drive, stand_ins, tmp_path):
-    stand_ins.program("concorde", CONCORDE)
-    stand_ins.package("elkai", __init__=ELKAI)
+def test_a_run_with_peers_prints_a_table_and_records_it(drive, package, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    package("held_karp", HELD_KARP)
+    package("elkai", ELKAI)
     record = tmp_path / "r.jsonl"
-    code, said, _ = drive("--instance", "uniform:8:seed=1", *SMALL[2:], "--peers", "--repeats", "2", "--record", record)
-    assert code == 0
+    code, said, error = drive(
+        "--instance", "uniform:7:seed=1", *SMALL[2:], "--peers", "--repeats", "2", "--record", record
+    )
+    assert (code, error) == (0, "")
     (found,) = lines(record)
-    _, _, head, *rows = [line.split() for line in said.splitlines()]
-    assert head == ["solver", "length", "proved", "solve", "start-up", "own", "clock"]
+    assert len(found["samples"]) == 2 and found["scored"]
+    first, second, head, own, *rows = said.splitlines()
+    assert all(re.search(r"confirmed by the scorer and by (.+ and by )?held-karp$", line) for line in (first, second))
+    assert "held-karp" in found["details"]["confirmed_by"] and "elkai" not in found["details"]["confirmed_by"]
+    assert head.split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
     length = str(found["best_cost"])
-    assert rows[0][:4] == ["this", "search", length, "yes"]
-    assert rows[1][:3] == ["concorde", length, "yes"] and rows[1][-2:] == ["250.000", "ms"]
-    assert rows[2][:3] == ["elkai", length, "no"]
-    assert said.splitlines()[-2:] == [
-        f"LKH: not found: {exact_peers.LKH.how_to_get}",
-        "ortools: not found: pip install ortools",
-    ]
-    names = [(peer["name"], peer["length"], bool(peer["trouble"])) for peer in found["details"]["peers"]]
-    assert names == [
-        ("concorde", found["best_cost"], False),
-        ("LKH", None, True),
-        ("elkai", found["best_cost"], False),
-        ("ortools", None, True),
-    ]
+    assert own.split()[:4] == ["this", "search", length, "yes"]
+    peers = {peer["name"]: peer for peer in found["details"]["peers"]}
+    (held_karp,) = [row.split() for row in rows if row.startswith("held-karp")]
+    assert held_karp[1:3] == [length, "yes"] and held_karp[-1] == "warm"
+    (elkai,) = [row.split() for row in rows if row.startswith("elkai")]
+    assert elkai[1:3] == [str(peers["elkai"]["cost"]), "no"] and peers["elkai"]["cost"] > found["best_cost"]
+    assert any(row.startswith("concorde: not found: build it from ") for row in rows)
+    assert (peers["held-karp"]["cost"], peers["held-karp"]["repetitions"]) == (found["best_cost"], 2)
+    assert peers["concorde"]["cost"] is None and peers["concorde"]["trouble"].startswith("not found")
 
 
 # --- over ranks ---

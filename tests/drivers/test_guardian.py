@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from drivers import guardian
-from drivers.compare import mpirun as launcher
+from drivers.configurations import mpirun as launcher
 from tests.patience import PATIENCE_S, soon
 
 # Says which processes it is, in a file each, and goes on for ever.

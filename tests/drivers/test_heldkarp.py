@@ -2,14 +2,14 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.problems import tsplib
-from core.search.dp.held_karp import ShortestTour
+from core.search.dp.held_karp import HeldKarp, ShortestTour
+from core.search.dp.restricted import Restricted, RestrictedTour
 from drivers import heldkarp
 
 DRIVER = heldkarp
@@ -21,24 +21,13 @@ ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
 """A ring of one-way roads: 4 long in one direction, 36 in the other."""
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package held_karp that computes in NumPy; returns what makes it lie by so much."""
-
-    def make(more=0):
-        (tmp_path / "held_karp.py").write_text(
-            "import numpy as np\n"
-            "from core.problems.small_tours import held_karp\n"
-            "__version__ = '0.1.1'\n"
-            "def solve_flat(flat, n):\n"
-            "    length, tour, _ = held_karp(np.array(flat, dtype=int).reshape(n, n))\n"
-            f"    return list(tour), float(length) + {more}\n"
-        )
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.delitem(sys.modules, "held_karp", raising=False)
-
-    yield make
-    sys.modules.pop("held_karp", None)
+HELD_KARP = """
+import numpy as np
+from core.problems.small_tours import held_karp
+def solve_flat(flat, n):
+    length, tour, _ = held_karp(np.array(flat, dtype=int).reshape(n, n))
+    return list(tour), float(length)
+"""
 
 
 def lines(path):
@@ -59,11 +48,12 @@ def saved(path, matrix):
 
 def test_a_run_says_how_large_it_could_be_what_it_found_and_who_confirms_it(drive):
     code, said, error = drive(*SMALL, "--verify")
-    assert code == 0
-    assert re.fullmatch(r"note: .* has room for up to \d+ cities \([\d,]+ bytes, lengths of 16 bits\)\n", error)
-    (result,) = said.splitlines()
+    assert (code, error) == (0, "")
+    room, result = said.splitlines()
+    assert re.fullmatch(r".* has room for up to \d+ cities \([\d,]+ bytes, lengths of 16 bits\)", room)
     assert re.match(
-        r"\S+: shortest length \d+, start length \d+, [\d,]+ transitions, [\d,]+ transitions/s, [\d.]+ s \(compile ",
+        r"\S+: shortest length \d+, start length \d+, [\d,]+ transitions, [\d.,]+ (k |M |G )?transitions/s, "
+        r"[\d.]+ s \(compile ",
         result,
     )
     assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by branch and bound$", result)
@@ -73,7 +63,7 @@ def test_a_published_optimum_is_named_and_the_files_are_written(drive, shared_da
     tour, drawing = tmp_path / "best.tour", tmp_path / "best.svg"
     code, said, _ = drive("--instance", "burma14", "--data", shared_data, *HERE, "--tour", tour, "--svg", drawing)
     assert code == 0
-    assert said.startswith("burma14: shortest length 3323 (the optimum), ")
+    assert said.splitlines()[1].startswith("burma14: shortest length 3323 (the optimum), ")
     cities = [int(city) - 1 for city in tour.read_text().split("TOUR_SECTION")[1].split("-1")[0].split()]
     assert length_of(tsplib.load(shared_data / "tsplib" / "burma14.tsp").distances, cities) == 3323
     assert drawing.read_text().startswith("<svg")
@@ -113,7 +103,7 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     assert (details["cities"], details["proved"]) == (9, True)
     assert details["confirmed_by"] == ["the scorer", "branch and bound"]
     assert sorted(details["tour"]) == list(range(9))
-    assert found["evaluations"] == details["transitions"] > 0
+    assert found["evaluations"] > 0 and found["unit"] == "transitions"
 
 
 def test_a_bar_shows_layers(drive):
@@ -121,6 +111,15 @@ def test_a_bar_shows_layers(drive):
     code, _, error = drive("--instance", "uniform:12:seed=4", "--backend", "cpu", "--progress")
     assert code == 0
     assert re.search(r"layers .*6/6.* the halves met", error)
+
+
+def test_a_bar_shows_passes_of_a_restricted_search(drive):
+    pytest.importorskip("rich")
+    asked = ["--instance", "uniform:30:seed=2", "--backend", "cpu", "--k", 4]
+    code, said, error = drive(*asked, "--progress")
+    assert code == 0
+    assert re.search(rf"passes .*1/1.* length {re.search('length ([0-9]+)', said)[1]}", error)
+    assert re.search(r"passes .*length \d+", drive(*asked, "--improve", "--progress")[2])
 
 
 # --- matrices ---
@@ -132,9 +131,10 @@ def test_a_matrix_may_be_asymmetric(drive, tmp_path):
     for path in (saved(tmp_path / "ring.txt", ONE_WAY), tmp_path / "ring.npy"):
         record = path.with_suffix(path.suffix + ".jsonl")
         code, said, error = drive("--matrix", path, *HERE, "--verify", "--record", record)
-        assert code == 0
-        assert "in two directions" in error
-        assert said.startswith("ring: shortest length 4, ")
+        assert (code, error) == (0, "")
+        room, result = said.splitlines()
+        assert "in two directions" in room
+        assert result.startswith("ring: shortest length 4, ")
         assert said.rstrip().endswith("confirmed by the scorer and by plain dynamic programming in NumPy")
         tours.append(lines(record)[0]["details"]["tour"])
     assert tours == [[0, 1, 2, 3], [0, 1, 2, 3]]
@@ -174,6 +174,7 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     code, said, error = drive("--instance", "uniform:60:seed=2", *HERE, "--record", record)
     assert code == 0
     assert "60 cities, and a proof takes at most 35: restricted search with --k 8" in error
+    assert "has room for" not in said
     assert "restricted, optimal over the neighbourhood (k = 8) of a start tour: length " in said
     assert "shortest" not in said and said.rstrip().endswith("confirmed by the scorer")
     (found,) = lines(record)
@@ -194,46 +195,83 @@ def test_k_rotations_and_improve_reach_the_restricted_search(drive, tmp_path):
 # --- who speaks against a result ---
 
 
-def verdict(path, outcome, optimum=None, opinion=None, peer=None):
-    options = heldkarp.parse(["--matrix", str(path)])
-    instance = heldkarp.find_instance(options)
-    instance.optimum = optimum
-    tours = heldkarp.Tours(options, None, instance, None, {})
-    tours.second_opinion, tours.peer = opinion, peer
-    _, scored = tours.check(outcome)
-    assert scored == (not list(tours.objections(outcome)))
-    return tours.verdict
+@pytest.fixture
+def verdict(drive, tmp_path, monkeypatch):
+    """Run the program on the square, whose search finds what is told; returns the end of its line."""
+    square = saved(tmp_path / "square.txt", SQUARE)
+
+    def run(outcome, *more, optimum=None, searched=HeldKarp):
+        monkeypatch.setattr(searched, "run", lambda *arguments: outcome)
+        monkeypatch.setattr("drivers.matrix_files.known.optimum", lambda digest: optimum)
+        record = tmp_path / "r.jsonl"
+        record.unlink(missing_ok=True)
+        code, said, error = drive("--matrix", square, *HERE, *more, "--record", record)
+        (found,) = lines(record)
+        said = said.partition(" of the answer, ")[2].splitlines()[0]
+        right = said.startswith("confirmed by ")
+        assert (code, found["scored"]) == ((0, True) if right else (1, False))
+        assert ("1 of 1 results NOT CONFIRMED; recorded and saved all the same" in error) == (not right)
+        assert not right or said == f"confirmed by {' and by '.join(found['details']['confirmed_by'])}"
+        return said
+
+    return run
 
 
-def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(tmp_path):
-    path = saved(tmp_path / "square.txt", SQUARE)
+def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict, monkeypatch):
     right = ShortestTour(12, np.arange(4), 0, 12, 1)
     longer = ShortestTour(16, np.array([0, 2, 1, 3]), 0, 16, 1)
-    peer = heldkarp.Peer("held-karp", 12)
-    assert verdict(path, right, 12, ("x", 12), peer) == "confirmed by the scorer and by x and by held-karp"
-    assert verdict(path, right._replace(length=11)) == "NOT CONFIRMED: the scorer finds length 12"
-    assert verdict(path, longer, 12) == "NOT CONFIRMED: the optimum is known to be 12"
-    assert verdict(path, longer, None, ("x", 12)) == "NOT CONFIRMED: x finds length 12"
-    assert verdict(path, longer, peer=peer) == "NOT CONFIRMED: held-karp finds length 12"
+    assert verdict(right, optimum=12) == "confirmed by the scorer"
+    assert verdict(right, "--verify", optimum=12) == "confirmed by the scorer and by branch and bound"
+    assert verdict(right._replace(length=11)) == "NOT CONFIRMED: the scorer finds length 12"
+    assert verdict(longer, optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
+    assert verdict(longer, "--verify") == "NOT CONFIRMED: branch and bound finds length 12"
+    assert (
+        verdict(longer._replace(tour=None), "--no-trace", optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
+    )
 
 
-def test_held_karp_stands_beside_if_it_is_installed(drive, package):
-    package()
-    code, said, _ = drive(*SMALL, "--peers", "--repeats", 2)
-    first, second, peer, own = said.splitlines()
+def test_a_wrong_result_of_the_restricted_search_is_not_confirmed(verdict):
+    def found(outcome, optimum=None):
+        return verdict(outcome, "--k", 2, optimum=optimum, searched=RestrictedTour)
+
+    right = Restricted(12, np.arange(4), 16, 4, 2, 10, 1)
+    longer = Restricted(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
+    assert found(longer, 12) == "confirmed by the scorer"
+    assert found(right, 13) == "NOT CONFIRMED: the optimum is known to be 13"
+    assert found(longer._replace(start_length=12)) == "NOT CONFIRMED: the start tour has length 12"
+    assert found(right._replace(length=11)) == "NOT CONFIRMED: the scorer finds length 12"
+
+
+# --- other solvers ---
+
+
+def test_a_run_with_peers_prints_a_table_and_records_it(drive, package, tmp_path):
+    package("held_karp", HELD_KARP)
+    code, said, error = drive(*SMALL, "--peers", "--repeats", 2, "--record", tmp_path / "r.jsonl")
+    assert (code, error) == (0, "")
+    _, first, second, head, own, *rows = said.splitlines()
+    assert all(re.search(r"confirmed by the scorer and by (.+ and by )?held-karp$", line) for line in (first, second))
+    assert head.split()[:3] == ["solver", "cost", "proved"]
+    (found,) = lines(tmp_path / "r.jsonl")
+    length = str(found["best_cost"])
+    assert own.split()[:4] == ["this", "search", length, "yes"]
+    (held_karp,) = [row.split() for row in rows if row.startswith("held-karp")]
+    assert held_karp[1:3] == [length, "yes"] and held_karp[-1] == "warm"
+    peers = {peer["name"]: peer for peer in found["details"]["peers"]}
+    assert (peers["held-karp"]["cost"], peers["held-karp"]["repetitions"]) == (found["best_cost"], 2)
+
+
+def test_a_solver_that_proves_another_length_speaks_against_ours(verdict, package):
+    package("held_karp", HELD_KARP)
+    longer = ShortestTour(16, np.array([0, 2, 1, 3]), 0, 16, 1)
+    assert "held-karp finds length 12" in verdict(longer, "--peers")
+
+
+def test_a_solver_that_does_not_take_so_many_cities_says_so(drive, package):
+    package("held_karp", HELD_KARP)
+    code, said, _ = drive("--instance", "uniform:21:seed=1", *HERE, "--no-trace", "--peers")
     assert code == 0
-    assert second.endswith("confirmed by the scorer and by held-karp")
-    assert re.fullmatch(r"held-karp 0\.1\.1: length \d+, [\d.]+ s on one core", peer)
-    assert re.fullmatch(r"this search: length \d+, [\d.]+ s, [\d.]+ times as fast", own)
-
-
-def test_held_karp_is_missed_or_doubted_in_words(drive, package, monkeypatch):
-    package(more=1)
-    _, said, _ = drive(*SMALL, "--peers")
-    assert re.search(r"NOT CONFIRMED: held-karp finds length \d+\n", said)
-    monkeypatch.setattr("drivers.heldkarp_others.importlib.util.find_spec", lambda name: None)
-    _, said, _ = drive(*SMALL, "--peers")
-    assert said.splitlines()[1] == "held-karp: not found: pip install held-karp"
+    assert "held-karp: left out: 21 cities, it is run with 3 to 20" in said
 
 
 # --- what is refused ---
@@ -247,7 +285,6 @@ def test_held_karp_is_missed_or_doubted_in_words(drive, package, monkeypatch):
             r"20 cities: .* need 2872116 bytes .* and 65536 ",
         ),
         (["--instance", "uniform:31:seed=1", "--verify"], "--verify: found 31 cities"),
-        (["--instance", "uniform:21:seed=1", "--peers"], "--peers: found 21 cities .* takes at most 20"),
         (["--seed", "1"], "--seed changes nothing here"),
         (["--spill", "."], "--spill changes nothing here"),
         (["--improve"], "--improve and --rotations change nothing here: expected with --k"),

@@ -2,14 +2,14 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.problems.knapsack import Knapsack, generate, write
-from drivers import knapsack, knapsack_peer
+from core.search.dp.knapsack import KnapsackSearch, Selection
+from drivers import knapsack
 
 DRIVER = knapsack
 SMALL = ["--items", "20", "--capacity", "500", "--seed", "1"]
@@ -33,12 +33,12 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
     weight, value = instance.weight_and_value(chosen)
     assert (value, weight <= 500) == (instance.best_value(), True)
     assert said.startswith(
-        f"paper:20:500:seed=1: value {value}, weight {weight} of 500, {chosen.sum()} items, 10,020 cells, "
+        f"paper:20:500:seed=1: value {value}, weight {weight} of 500, {chosen.sum()} items, 0 bytes streamed, "
     )
-    assert re.search(r"[\d,]+ cells/s, 0 bytes streamed, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel ", said)
     assert re.search(
-        r"hash [0-9a-f]{16} of the answer, selection confirmed by the scorer, value confirmed by NumPy\n$", said
+        r", 10,020 cells, [\d.,]+ (k |M |G )?cells/s, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel ", said
     )
+    assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by NumPy\n$", said)
 
 
 def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
@@ -52,28 +52,56 @@ def test_tilings_and_rooms_do_the_same_work(drive, tmp_path):
     assert [run["ways"]["tiling"] for run in found] == ["auto", "none", "auto", "auto"]
     details = found[0]["details"]
     assert details["cells"] == 20 * 501 == found[0]["evaluations"]
-    assert details["cells_per_second"] == pytest.approx(details["cells"] / details["solve_s"])
+    assert found[0]["unit"] == "cells" and details["confirmed_by"] == ["the scorer", "NumPy"]
     assert (found[0]["workload"], details["method"], details["proved"]) == ("knapsack", "auto", True)
 
 
-def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, monkeypatch):
-    assert drive(*SMALL, *QUIET, "--no-trace")[1].endswith(", value confirmed by NumPy\n")
+def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, monkeypatch, tmp_path):
+    code, said, _ = drive(*SMALL, *QUIET, "--no-trace")
+    assert code == 0 and said.endswith(", confirmed by NumPy\n")
+    assert "streamed" not in said and "items" not in said
     monkeypatch.setattr(knapsack, "COUNTED_AGAIN", 100)
-    assert "value not confirmed: nobody was asked" in drive(*SMALL, *QUIET, "--no-trace")[1]
-    assert drive(*SMALL, *QUIET, "--no-trace", "--verify")[1].endswith(", value confirmed by NumPy\n")
+    code, said, _ = drive(*SMALL, *QUIET, "--no-trace", "--record", tmp_path / "r.jsonl")
+    assert code == 0 and said.endswith(", not confirmed: nobody was asked (--trace, --verify, --peers)\n")
+    (found,) = lines(tmp_path / "r.jsonl")
+    assert (found["scored"], found["details"]["confirmed_by"]) == (False, [])
+    assert drive(*SMALL, *QUIET, "--no-trace", "--verify")[1].endswith(", confirmed by NumPy\n")
+    assert drive(*SMALL, *QUIET)[1].endswith(", confirmed by the scorer\n")
 
 
 def test_a_wrong_answer_is_called_so(drive, monkeypatch, tmp_path):
     monkeypatch.setattr(Knapsack, "best_value", lambda self: 7)
-    code, said, _ = drive(*SMALL, *QUIET, "--record", tmp_path / "r.jsonl")
-    assert (code, lines(tmp_path / "r.jsonl")[0]["scored"]) == (1, False)
+    code, said, error = drive(*SMALL, *QUIET, "--record", tmp_path / "r.jsonl")
+    (found,) = lines(tmp_path / "r.jsonl")
+    assert (code, found["scored"], found["details"]["confirmed_by"]) == (1, False, ["the scorer"])
     assert said.endswith(", NOT CONFIRMED: NumPy finds value 7\n")
+    assert error.startswith("error: paper:20:500:seed=1: 1 of 1 results NOT CONFIRMED; recorded and saved all the same")
+
+
+@pytest.mark.parametrize(
+    ("value", "chosen", "told"),
+    [
+        (20, [0, 1, 2], "the scorer finds value 25 and weight 18; the file says value 16; NumPy finds value 16"),
+        (25, [0, 1, 2], "the scorer finds weight 18; the file says value 16; NumPy finds value 16"),
+        (20, [0, 1], "the scorer finds value 16; the file says value 16; NumPy finds value 16"),
+        (10, [1], "the file says value 16; NumPy finds value 16"),
+        (16, None, "no selection was found"),
+    ],
+)
+def test_a_wrong_selection_is_called_so(drive, monkeypatch, tmp_path, value, chosen, told):
+    selection = None if chosen is None else np.isin(range(3), chosen)
+    found = Selection(value, 11, selection, True, 36, 0, 0, 1)
+    monkeypatch.setattr(KnapsackSearch, "run", lambda self, trace=True, progress=None: found)
+    file = tmp_path / "knap.csv"
+    file.write_text("knap\nn 3\nc 11\nz 16\ntime 0.00\n1,6,5,1\n2,10,6,0\n3,9,7,1\n-----\n")
+    code, said, _ = drive("--instance", file, *QUIET)
+    assert code == 1 and said.endswith(f", NOT CONFIRMED: {told}\n")
 
 
 def test_a_file_with_a_known_optimum_is_held_to_it(drive, tmp_path):
     file = tmp_path / "knap.csv"
     for optimum, verdict in (
-        (16, "value confirmed by the file and by NumPy"),
+        (16, "confirmed by the scorer and by the file and by NumPy"),
         (17, "NOT CONFIRMED: the file says value 17"),
     ):
         file.write_text(f"knap\nn 3\nc 11\nz {optimum}\ntime 0.00\n1,6,5,1\n2,10,6,0\n3,9,7,1\n-----\n")
@@ -86,7 +114,8 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
     assert (code, error) == (0, "")
     (found,) = lines(record)
     assert (found["best_cost"], found["scored"]) == (generate("paper", 20, 500, seed=1).best_value(), True)
-    assert re.search(r" [\d,]+ nodes, [\d,]+ nodes/s, ", said) and found["details"]["nodes"] > 0
+    assert re.search(r" [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, ", said) and "cells" not in said
+    assert found["evaluations"] > 0 and found["unit"] == "nodes"
     hard = tmp_path / "hard"
     even = np.random.default_rng(1).integers(100, 999, 40) * 2
     write(hard, Knapsack("hard", even, even, 14_001))
@@ -101,12 +130,22 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
         assert (last["scored"], last["details"]["proved"]) == (False, False)
 
 
-@pytest.mark.parametrize("method", ["dp", "bb"])
-def test_progress_is_shown_and_changes_nothing(drive, method):
+def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, package, tmp_path):
+    package("ortools.algorithms.python.knapsack_solver", "raise ImportError('no such symbol')")
+    even = np.random.default_rng(1).integers(100, 999, 40) * 2
+    write(tmp_path / "hard", Knapsack("hard", even, even, 14_001))
+    asked = ["--instance", tmp_path / "hard", *QUIET, "--method", "bb", "--nodes", "1000", "--peers"]
+    code, said, _ = drive(*asked)
+    (own,) = [line.split() for line in said.splitlines() if line.startswith("this search")]
+    assert code == 0 and "hard: incumbent of value " in said and own[3] == "no"
+
+
+@pytest.mark.parametrize(("method", "shown"), [("dp", r"items .*cells/s"), ("bb", r"nodes .*nodes/s, incumbent \d+")])
+def test_progress_is_shown_and_changes_nothing(drive, method, shown):
     pytest.importorskip("rich", reason="rich is not installed")
     asked = ["--items", "300", "--capacity", "1000", "--backend", "cpu", "--method", method]
     code, said, error = drive(*asked, "--progress")
-    assert code == 0 and re.search(r"cells/s|nodes/s, incumbent \d+", error)
+    assert code == 0 and re.search(shown, error)
     hashes = [re.search("hash [0-9a-f]+", text)[0] for text in (said, drive(*asked, "--no-progress")[1])]
     assert hashes[0] == hashes[1]
 
@@ -143,58 +182,33 @@ class KnapsackSolver:
 """
 
 
-@pytest.fixture
-def stand_in(tmp_path, monkeypatch):
-    """A package `ortools` with the given solver."""
-
-    def install(code):
-        folder = tmp_path / "packages" / "ortools"
-        (folder / "algorithms" / "python").mkdir(parents=True)
-        for package in (folder, folder / "algorithms", folder / "algorithms" / "python"):
-            (package / "__init__.py").write_text("")
-        (folder / "algorithms" / "python" / "knapsack_solver.py").write_text(code)
-        monkeypatch.syspath_prepend(str(folder.parent))
-        for name in [name for name in sys.modules if name.split(".")[0] == "ortools"]:
-            monkeypatch.delitem(sys.modules, name)
-        monkeypatch.setattr(knapsack_peer.importlib.metadata, "version", lambda name: "9.9")
-
-    yield install
-    for name in [name for name in sys.modules if name.split(".")[0] == "ortools"]:
-        del sys.modules[name]
-
-
-def test_ortools_solves_the_same_instance(drive, stand_in, tmp_path):
-    stand_in(SOLVER)
+def test_a_run_with_peers_prints_a_table_and_records_it(drive, package, tmp_path):
+    package("ortools.algorithms.python.knapsack_solver", SOLVER)
     asked = ["--items", "10", "--capacity", "40", *QUIET, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
-    code, said, _ = drive(*asked)
-    assert code == 0
+    code, said, error = drive(*asked)
+    assert (code, error) == (0, "")
     value = generate("paper", 10, 40, seed=0).best_value()
-    first, _, peer, own = said.splitlines()
-    assert first.endswith("value confirmed by NumPy and by ortools")
-    assert peer.startswith(f"ortools 9.9: value {value}, ") and peer.endswith(" s on one core")
-    assert re.fullmatch(rf"this search: value {value}, [\d.]+ s, [\d.]+ times as fast", own)
+    first, second, head, own, peer, *_ = said.splitlines()
+    assert all(line.endswith(", confirmed by the scorer and by NumPy and by ortools") for line in (first, second))
+    assert head.split()[:3] == ["solver", "cost", "proved"]
+    assert own.split()[:4] == ["this", "search", str(value), "yes"]
+    assert peer.startswith("ortools") and peer.split()[-1] == "warm" and f" {value} " in peer
     (found,) = lines(tmp_path / "r.jsonl")
-    assert (found["details"]["peers"][0]["value"], len(found["samples"])) == (value, 2)
+    (recorded,) = found["details"]["peers"]
+    assert (recorded["name"], recorded["cost"], recorded["proved"], recorded["repetitions"]) == (
+        "ortools",
+        value,
+        True,
+        2,
+    )
+    assert len(found["samples"]) == 2 and found["details"]["confirmed_by"] == ["the scorer", "NumPy", "ortools"]
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("raise ImportError('no such symbol')", "failed: no such symbol"),
-        (SOLVER.replace("<= capacity", "<= 2 * capacity"), "failed: a selection of weight "),
-    ],
-)
-def test_a_peer_that_fails_says_so_and_the_run_goes_on(drive, stand_in, code, told):
-    stand_in(code)
-    ended, said, _ = drive("--items", "10", "--capacity", "40", *QUIET, "--peers")
-    assert ended == 0
-    assert said.splitlines()[-1].startswith(f"ortools: {told}")
-    assert "value confirmed by NumPy\n" in said
-
-
-def test_a_peer_that_is_not_here_says_so(drive, monkeypatch):
-    monkeypatch.setattr(knapsack_peer.importlib.util, "find_spec", lambda name: None)
-    assert drive(*SMALL, *QUIET, "--peers")[1].endswith("\nortools: not found: pip install ortools\n")
+def test_a_peer_that_fails_says_so_and_the_run_goes_on(drive, package):
+    package("ortools.algorithms.python.knapsack_solver", "raise ImportError('no such symbol')")
+    code, said, _ = drive("--items", "10", "--capacity", "40", *QUIET, "--peers")
+    assert code == 0 and ", confirmed by the scorer and by NumPy\n" in said
+    assert said.splitlines()[-1].startswith("ortools: failed: ") and said.endswith("no such symbol\n")
 
 
 # --- what is refused ---
@@ -237,7 +251,7 @@ def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path):
     drive(*SMALL, *QUIET, "--record", alone)
     done = mpirun(2, *SMALL, *QUIET, "--device-memory", "300", "--record", shared)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("selection confirmed by the scorer") == 1
+    assert done.stdout.count("confirmed by the scorer and by NumPy") == 1
     (one,), (several,) = lines(alone), lines(shared)
     assert several["ranks"] == 2 and several["details"]["streamed_bytes"] > 0
     for name in ("best_cost", "trajectory_hash", "instance_sha256", "scored"):

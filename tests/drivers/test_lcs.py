@@ -4,39 +4,29 @@ import argparse
 import json
 import os
 import re
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from core.problems import strings
-from core.search.dp.lcs import Common
+from core.search.dp.lcs import Common, LongestCommonSubsequence
 from drivers import dp_options, lcs
+from drivers.options import add_options, folder, parsed
 
 DRIVER = lcs
 QUICK = ["--backend", "cpu", "--no-progress"]
 WORDS = ["--text", "ABCBDAB", "BDCABA"]
 
 
-@pytest.fixture
-def stand_in(tmp_path, monkeypatch):
-    """Put a package in the place of rapidfuzz, with this body of `LCSseq.similarity(a, b)`."""
-
-    def make(body):
-        folder = tmp_path / "rapidfuzz"
-        folder.mkdir()
-        (folder / "__init__.py").write_text("__version__ = '0.1'\n")
-        (folder / "distance.py").write_text(
-            f"class LCSseq:\n    @staticmethod\n    def similarity(a, b):\n        {body}\n"
-        )
-        for name in [name for name in sys.modules if name.partition(".")[0] == "rapidfuzz"]:
-            monkeypatch.delitem(sys.modules, name)
-        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-
-    yield make
-    for name in ("rapidfuzz", "rapidfuzz.distance"):
-        sys.modules.pop(name, None)
+RAPIDFUZZ = """
+class LCSseq:
+    @staticmethod
+    def similarity(a, b):
+        assert a + b in (b"ABCBDABBDCABA", b"ABBA"), (a, b)
+        return LENGTH
+"""
 
 
 def lines(path):
@@ -51,10 +41,9 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive):
     assert (code, error) == (0, "")
     (result,) = said.splitlines()
     assert result.startswith("half:3000:seed=2: length 1500 of 3000 and 3000 letters, ")
-    assert re.search(r", 9,000,000 cells, [\d,]+ cells/s, 0 bytes streamed, [\d.]+ s \(compile ", result)
+    assert re.search(r", 0 bytes streamed, 9,000,000 cells, [\d.,]+ (k |M |G )?cells/s, [\d.]+ s \(compile ", result)
     assert re.search(
-        r"hash [0-9a-f]{16} of the answer, subsequence confirmed by the scorer, length confirmed by the strings' making "
-        r"and by plain Python$",
+        r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by the strings' making and by plain Python$",
         result,
     )
 
@@ -92,14 +81,14 @@ def test_the_length_alone_is_confirmed_by_whoever_knows_it(drive, monkeypatch):
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
     length = strings.common_length(*strings.random_strings(500))
     assert f"length {length} of " in said and "streamed" not in said
-    assert said.rstrip().endswith(", length confirmed by plain Python")
+    assert said.rstrip().endswith(" of the answer, confirmed by plain Python")
     monkeypatch.setattr(lcs, "COUNTED_AGAIN", 1000)
     _, said, _ = drive("random:500", *QUICK, "--no-trace")
-    assert said.rstrip().endswith(", length not confirmed: nobody was asked (--trace, --verify, --peers)")
+    assert said.rstrip().endswith(" of the answer, not confirmed: nobody was asked (--trace, --verify, --peers)")
     _, said, _ = drive("random:500", *QUICK)
-    assert said.rstrip().endswith(", subsequence confirmed by the scorer")
+    assert said.rstrip().endswith(" of the answer, confirmed by the scorer")
     _, said, _ = drive("random:500", *QUICK, "--no-trace", "--verify")
-    assert said.rstrip().endswith(", length confirmed by plain Python")
+    assert said.rstrip().endswith(" of the answer, confirmed by plain Python")
 
 
 def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
@@ -115,12 +104,10 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
             True,
         )
         details = found["details"]
-        sample = found["samples"][0]
-        assert (details["letters"], details["cells"]) == ([600, 500], 300_000)
-        assert details["solve_s"] == pytest.approx(sample["total_s"] - sample["compile_s"])
-        assert details["cells_per_second"] == pytest.approx(300_000 / details["solve_s"])
+        assert (details["letters"], details["cells"], found["unit"]) == ([600, 500], 300_000, "cells")
         assert details["streamed_bytes"] == 0
-        assert details["length_confirmed_by"] == ["plain Python"]
+    assert traced["details"]["confirmed_by"] == ["the scorer", "plain Python"]
+    assert alone["details"]["confirmed_by"] == ["plain Python"]
     assert traced["best_cost"] == alone["best_cost"] == strings.common_length(*strings.random_strings(600, 500))
     assert (traced["parameters"], alone["parameters"]) == ({"trace": True}, {"trace": False})
     assert traced["ways"] == {"tiling": "auto", "device_memory": None, "spill": False}
@@ -157,90 +144,116 @@ def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_
     assert len(whole["samples"]) == 3
 
 
-def test_without_an_argument_the_papers_strings_are_made():
-    pair = lcs.settled(lcs.parse([]), 1)
-    assert pair.name == lcs.DEFAULT
-    assert pair.known_length == len(pair.a) // 2
+def test_without_an_argument_the_papers_strings_are_made(drive):
+    code, said, _ = drive(*QUICK)
+    assert code == 0
+    assert said.startswith("half:20000:seed=1: length 10000 of 20000 and 20000 letters, ")
 
 
 def test_a_bar_shows_waves_and_speed(drive):
     pytest.importorskip("rich")
     code, said, error = drive("random:20000", "--backend", "cpu", "--progress")
     assert code == 0
-    assert re.search(r"wave [\d,]+ of [\d,]+, [\d,]+ cells/s", error)
+    assert re.search(r"waves .*[\d,]+ cells/s, wave [\d,]+ of [\d,]+", error)
 
 
 def test_a_bar_counts_parts_of_the_waves():
+    def waves(trace, progress):
+        for done in (1, 500, 1000):
+            progress(done, 1000)
+
     told = []
-    report = lcs.waves_shown(lambda units=1, note="": told.append((units, note.partition(", ")[0])), 1000)
-    for done in (1, 500, 1000):
-        report(done, 1000)
-    report(5, 10)  # a table that is computed once more begins at 0 again
-    assert told == [(0, "wave 1 of 1,000"), (50, "wave 500 of 1,000"), (50, "wave 1,000 of 1,000"), (0, "wave 5 of 10")]
+    pair = strings.from_texts("ABCBDAB", "BDCABA")
+    run = SimpleNamespace(search=SimpleNamespace(run=waves), problem=pair, options=SimpleNamespace(trace=True))
+    lcs.once(run, lambda units=1, note="": told.append((units, note.partition("/s, ")[2])))
+    assert told == [(0, "wave 1 of 1,000"), (50, "wave 500 of 1,000"), (50, "wave 1,000 of 1,000")]
+    assert lcs.LCS.steps(run) == sum(units for units, _ in told)
 
 
 # --- who speaks against a result ---
 
 
-def verdict(pairs, length=None, arguments=(), peer=None):
-    options = lcs.parse([*WORDS, *arguments])
-    search = lcs.Subsequences(options, None, lcs.settled(options, 1), None, {})
-    search.peer = peer
-    pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
-    found, scored = search.check(Common(len(pairs) if length is None else length, pairs, "", 42, 0))
-    assert scored == search.verdict.startswith(("subsequence confirmed", "length confirmed"))
-    assert found is pairs
-    return search.verdict
+@pytest.fixture
+def verdict(drive, tmp_path, monkeypatch):
+    """Run the program, whose search finds so many letters in these pairs; returns the end of its line."""
+
+    def run(pairs, length=None, arguments=(), given=WORDS):
+        pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
+        outcome = Common(len(pairs) if length is None else length, pairs, "", 42, 0)
+        monkeypatch.setattr(LongestCommonSubsequence, "run", lambda self, trace=True, progress=None: outcome)
+        record = tmp_path / "r.jsonl"
+        record.unlink(missing_ok=True)
+        code, said, error = drive(*given, *QUICK, *arguments, "--record", record)
+        (found,) = lines(record)
+        said = said.partition(" of the answer, ")[2].splitlines()[0]
+        right = said.startswith("confirmed by ")
+        assert (code, found["scored"]) == ((0, True) if right else (1, False))
+        assert ("1 of 1 results NOT CONFIRMED; recorded and saved all the same" in error) == (not right)
+        assert not right or said == f"confirmed by {' and by '.join(found['details']['confirmed_by'])}"
+        return said
+
+    return run
 
 
-def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees():
+def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict, tmp_path):
     right = [(1, 0), (2, 2), (3, 4), (5, 5)]
-    knows = " and by rapidfuzz"
-    agreed = "subsequence confirmed by the scorer, length confirmed by plain Python"
-    assert verdict(right) == agreed
-    assert verdict(right, peer=lcs.Peer("rapidfuzz", 4)) == agreed + knows
-    assert verdict(right, peer=lcs.Peer("rapidfuzz", trouble="not found")) == agreed
-    assert verdict(None, 4, ["--no-trace"]) == "length confirmed by plain Python"
+    assert verdict(right) == "confirmed by the scorer and by plain Python"
+    assert verdict(None, 4, ["--no-trace"]) == "confirmed by plain Python"
     assert verdict(right[:3]) == "NOT CONFIRMED: plain Python finds length 4"
-    assert verdict(right, peer=lcs.Peer("rapidfuzz", 5)) == "NOT CONFIRMED: rapidfuzz finds length 5"
     assert verdict(None, 5, ["--no-trace"]) == "NOT CONFIRMED: plain Python finds length 4"
-    assert verdict(None, 4) == "NOT CONFIRMED: no subsequence was found"
+    assert verdict(None, 4) == "NOT CONFIRMED: the scorer finds no subsequence"
     wrong = "NOT CONFIRMED: the scorer finds pair 3 not behind the one before"
     assert verdict([*right[:3], (5, 3)]) == wrong
     assert verdict([(0, 0), *right[1:]]) == "NOT CONFIRMED: the scorer finds different letters in pair 0"
 
 
-# --- the peer ---
+def test_strings_that_were_made_with_a_length_speak_against_another(verdict, tmp_path):
+    told = verdict(None, 40, ["--no-trace"], given=["half:100:seed=2"])
+    assert told == "NOT CONFIRMED: the scorer finds length 50 by the strings' making; plain Python finds length 50"
+    assert lines(tmp_path / "r.jsonl")[0]["details"]["confirmed_by"] == []
 
 
-def test_a_peer_that_is_not_installed_is_named_with_what_installs_it(drive, monkeypatch):
-    real = lcs.importlib.util.find_spec
-    monkeypatch.setattr(lcs.importlib.util, "find_spec", lambda name: None if name == "rapidfuzz" else real(name))
-    code, said, _ = drive(*WORDS, *QUICK, "--peers")
-    assert code == 0
-    assert said.splitlines()[1:] == ["rapidfuzz: not found: pip install rapidfuzz"]
+# --- other solvers ---
 
 
-def test_a_peer_is_shown_beside_the_search_and_may_disagree(drive, stand_in, tmp_path):
-    stand_in("assert (a, b) == (b'ABCBDAB', b'BDCABA'); return 5")
+def test_a_run_with_peers_prints_a_table_and_records_it(drive, package, tmp_path):
+    package("rapidfuzz.distance", RAPIDFUZZ.replace("LENGTH", "4 if len(a) == 7 else 1"))
+    record = tmp_path / "r.jsonl"
+    code, said, error = drive(*WORDS, *QUICK, "--peers", "--repeats", "2", "--record", record)
+    assert (code, error) == (0, "")
+    first, second, head, own, peer, *_ = said.splitlines()
+    assert all(
+        line.endswith(", confirmed by the scorer and by plain Python and by rapidfuzz") for line in (first, second)
+    )
+    assert head.split()[:3] == ["solver", "cost", "proved"]
+    assert own.split()[:4] == ["this", "search", "4", "yes"]
+    assert peer.startswith("rapidfuzz") and peer.split()[-1] == "warm" and " 4  " in peer
+    (found,) = lines(record)
+    assert found["scored"] and found["details"]["confirmed_by"] == ["the scorer", "plain Python", "rapidfuzz"]
+    (peer,) = found["details"]["peers"]
+    assert (peer["name"], peer["cost"], peer["repetitions"]) == ("rapidfuzz", 4, 2)
+
+
+def test_a_peer_may_disagree(drive, package, tmp_path):
+    package("rapidfuzz.distance", RAPIDFUZZ.replace("LENGTH", "5 if len(a) == 7 else 1"))
     record = tmp_path / "r.jsonl"
     code, said, error = drive(*WORDS, *QUICK, "--peers", "--repeats", "2", "--record", record)
     assert code == 1
     assert "2 of 2 results NOT CONFIRMED; recorded and saved all the same" in error
-    results = said.splitlines()
-    assert all(line.endswith("NOT CONFIRMED: rapidfuzz finds length 5") for line in results[:2])
-    assert re.fullmatch(r"rapidfuzz 0\.1: length 5, [\d.]+ s on one core", results[2])
-    assert re.fullmatch(r"this search: length 4, [\d.]+ s, [\d.]+ times as fast", results[3])
+    assert said.count(", NOT CONFIRMED: rapidfuzz finds length 5\n") == 2
     (found,) = lines(record)
     assert found["scored"] is False
     (peer,) = found["details"]["peers"]
-    assert (peer["name"], peer["length"], peer["repetitions"]) == ("rapidfuzz", 5, 2)
+    assert (peer["cost"], found["details"]["confirmed_by"]) == (5, ["the scorer", "plain Python"])
 
 
-def test_rapidfuzz_itself_agrees(drive):
-    pytest.importorskip("rapidfuzz", reason="rapidfuzz is not installed: pip install rapidfuzz")
-    _, said, _ = drive("random:3000", *QUICK, "--peers")
-    assert "length confirmed by plain Python and by rapidfuzz" in said
+def test_peers_need_a_repetition_to_stand_beside(drive, package, tmp_path):
+    package("rapidfuzz.distance", RAPIDFUZZ.replace("LENGTH", "4"))
+    record = tmp_path / "r.jsonl"
+    drive(*WORDS, *QUICK, "--record", record)
+    code, said, _ = drive(*WORDS, *QUICK, "--peers", "--record", record)
+    assert code == 0 and said.splitlines()[0].startswith("1 of 1 repetitions are in ")
+    assert said.endswith("nothing to compare the other solvers with: all repetitions are recorded\n")
 
 
 # --- what is refused ---
@@ -276,7 +289,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
 )
 def test_a_wrong_option_ends_with_exit_code_2(wrong, capsys):
     with pytest.raises(SystemExit) as end:
-        lcs.parse([*WORDS, *wrong])
+        lcs.main([*WORDS, *wrong])
     assert end.value.code == 2
     assert wrong[1] in capsys.readouterr().err
 
@@ -286,14 +299,31 @@ def test_a_wrong_option_ends_with_exit_code_2(wrong, capsys):
 
 def options_of(*arguments):
     parser = argparse.ArgumentParser()
-    dp_options.add_dp_options(parser, ("auto", "none"))
-    return parser.parse_args(arguments)
+    add_options(parser, dp_options.DpOptions)
+    return parsed(dp_options.DpOptions, vars(parser.parse_args(arguments)))
+
+
+def of_dynamic_programming(options):
+    names = ("trace", "tiling", "device_memory", "spill", "profile")
+    return {name: getattr(options, name) for name in names}
 
 
 def test_the_first_tiling_is_the_default_and_solutions_are_traced():
-    assert vars(options_of()) == {"trace": True, "tiling": "auto", "device_memory": None, "spill": None}
-    given = options_of("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir)
-    assert vars(given) == {"trace": False, "tiling": "none", "device_memory": 3 << 20, "spill": os.curdir}
+    assert of_dynamic_programming(options_of()) == {
+        "trace": True,
+        "tiling": "auto",
+        "device_memory": None,
+        "spill": None,
+        "profile": False,
+    }
+    given = options_of("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
+    assert of_dynamic_programming(given) == {
+        "trace": False,
+        "tiling": "none",
+        "device_memory": 3 << 20,
+        "spill": os.curdir,
+        "profile": True,
+    }
 
 
 @pytest.mark.parametrize(
@@ -326,10 +356,10 @@ def test_what_is_no_size_is_refused_in_one_line(text):
 
 def test_a_folder_must_be_one(tmp_path):
     (tmp_path / "file").write_text("")
-    assert dp_options.folder(str(tmp_path)) == str(tmp_path)
+    assert folder(str(tmp_path)) == str(tmp_path)
     for wrong in (tmp_path / "file", tmp_path / "none"):
         with pytest.raises(argparse.ArgumentTypeError, match="expected a folder in which files can be made, found"):
-            dp_options.folder(str(wrong))
+            folder(str(wrong))
 
 
 # --- over ranks ---
@@ -343,7 +373,7 @@ def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, ranks):
     drive(*given, "--record", alone)
     done = mpirun(ranks, *given, "--record", shared)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("subsequence confirmed by the scorer") == 1
+    assert done.stdout.count("confirmed by the scorer and by plain Python") == 1
     (one,), (several,) = lines(alone), lines(shared)
     assert several["ranks"] == ranks
     for name in ("best_cost", "trajectory_hash", "parameters", "instance_sha256", "scored"):

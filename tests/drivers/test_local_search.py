@@ -1,16 +1,18 @@
 """The drivers of local search: what they print, record and refuse, and that ranks change nothing but the speed."""
 
-import argparse
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from backends.cuda import CudaBackend
 from drivers import automatic, ppp, qap, tsp, weierstrass
-from drivers.local_search import Workload, parse
-from drivers.search_options import FIRST_RUN, ITERATIONS, settle
+from drivers.command import parse
+from drivers.options import Options
+from drivers.search_options import FIRST_SECONDS, FIRST_WALKS, ITERATIONS
 from reports.comparison import compare
 from reports.records import load
 
@@ -36,16 +38,16 @@ def plain_cost(permutation, name="taillard:9:seeds=1,2"):
 # --- what comes out ---
 
 
-def test_a_run_says_its_speed_its_best_cost_and_its_share_of_communication(drive):
+def test_a_run_says_what_runs_its_best_cost_its_speed_and_its_times(drive):
     code, said, _ = drive(*SMALL)
     assert code == 0
     head, result = said.splitlines()
     assert "tabu, exchange2 (36 neighbours)" in head
     assert "best cost " in result
     assert "200 iterations" in result
-    assert "evaluations/s" in result
-    assert "0.0 % in communication" in result
-    assert result.endswith(", confirmed by the scorer")
+    assert re.search(r", 7,200 neighbours, [\d,.]+ [kMG] neighbours/s, ", result)
+    assert re.search(r", \d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), ", result)
+    assert re.search(r", hash [0-9a-f]{16} of all moves, confirmed by the scorer$", result)
 
 
 def test_the_gap_to_the_best_known_cost_is_named(drive):
@@ -93,7 +95,9 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
     assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "moves", "core")
     details = record["details"]
     assert details["neighbours"] == [36]
-    assert details["communication_share"] < 0.05
+    assert [sample["communication_share"] for sample in record["samples"]] == [0.0, 0.0]
+    assert details["confirmed_by"] == ["the scorer"]
+    assert details["instance_source"]
 
 
 def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path):
@@ -106,6 +110,16 @@ def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_
     (whole,) = lines(record)
     assert whole["samples"][0] == first["samples"][0]
     assert len(whole["samples"]) == 3
+
+
+def test_several_seeds_are_a_run_each(drive, tmp_path):
+    code, said, _ = drive(*SMALL, "--seeds", "3,5", "--repeats", "2", "--record", tmp_path / "r.jsonl")
+    assert (code, said.count("confirmed by the scorer")) == (0, 4)
+    records = lines(tmp_path / "r.jsonl")
+    assert [(record["seed"], len(record["samples"])) for record in records] == [(3, 2), (5, 2)]
+    assert len({record["trajectory_hash"] for record in records}) == 2
+    drive(*SMALL, "--seed", "5", "--repeats", "2", "--record", tmp_path / "alone.jsonl")
+    assert lines(tmp_path / "alone.jsonl")[0]["trajectory_hash"] == records[1]["trajectory_hash"]
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
@@ -240,16 +254,14 @@ def test_a_word_that_no_option_takes_ends_with_exit_code_2(wrong, capsys):
 
 
 def settled(*arguments, ranks=1):
-    workload = Workload("ppp", lambda options: (None, ""), "73-73", "9-9:seed=1", "tabu", "flip2")
-    options = parse(workload, "", arguments)
-    settle(options, workload.instance, ranks)
-    return options
+    """The options of a run of `drivers.ppp` with what the command line left open filled in."""
+    return ppp.PPP.load(parse(ppp.PPP, "", arguments), ranks).options
 
 
 def test_a_run_without_options_makes_walks_for_every_rank_and_ends_in_seconds():
     options = settled("--backend", "cpu")
-    assert (options.instance, options.level, options.walks) == ("73-73", "algorithm", FIRST_RUN["walks"])
-    assert (options.iterations, options.seconds) == (None, FIRST_RUN["seconds"])
+    assert (options.instance, options.level, options.walks) == ("73-73", "algorithm", FIRST_WALKS)
+    assert (options.iterations, options.seconds) == (None, FIRST_SECONDS)
     assert settled(ranks=100).walks == 100
 
 
@@ -297,8 +309,8 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
 
     monkeypatch.setattr(backends, "create", create)
     monkeypatch.setattr(CudaBackend, "present", lambda: 1)
-    alone = argparse.Namespace(size=1, local_rank=0)
-    assert automatic.automatic_device(argparse.Namespace(device="0"), alone, gpus=1) == "threads"
+    alone = SimpleNamespace(size=1, local_rank=0)
+    assert automatic.automatic_device(Options(), alone, gpus=1) == "threads"
     assert capsys.readouterr().err == "note: cuda: the driver is too old; threads instead\n"
 
 
@@ -317,9 +329,10 @@ def test_three_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, argume
     done = mpirun(3, *SMALL, *arguments, "--record", shared)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("confirmed by the scorer") == 1
+    assert re.search(r"; [\d.]+ % in communication\), ", done.stdout)
     (one,), (three,) = lines(alone), lines(shared)
     assert three["ranks"] == 3
-    assert 0 < three["details"]["communication_share"] < 1
+    assert 0 < three["samples"][0]["communication_share"] < 1
     for name in ("best_cost", "best_index", "evaluations", "trajectory_hash", "parameters", "instance_sha256"):
         assert three[name] == one[name], name
 

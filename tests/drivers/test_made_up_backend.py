@@ -1,6 +1,5 @@
 """A backend is one file and a line: one that nobody knows runs through drivers, reports, auto and bench rightly."""
 
-import argparse
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -10,9 +9,9 @@ import backends
 from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
-from drivers import automatic, bench, bench_devices, ihc
-from drivers.compare import plan
-from drivers.repetitions import chosen_device
+from drivers import automatic, ihc
+from drivers.configurations import plan
+from drivers.options import Options
 from reports.comparison import compare, is_baseline
 from reports.literature import publication, timing_rows
 from reports.records import load
@@ -77,7 +76,7 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
 def test_ranks_take_turns_over_its_devices_of_one_kind():
     def taken(device, local_rank):
         ranks = SimpleNamespace(size=4, local_rank=local_rank)
-        backend = chosen_device(argparse.Namespace(backend="abacus", device=device), ranks)
+        backend = automatic.chosen_device(Options(backend="abacus", device=device), ranks)
         return backend.device.index
 
     assert [taken("0", rank) for rank in range(4)] == ["0", "2", "0", "2"]
@@ -93,17 +92,19 @@ def test_auto_takes_it_for_the_kind_that_its_class_says():
     ]
     for rank, index in ((0, "0"), (1, "2")):
         ranks = SimpleNamespace(size=2, local_rank=rank)
-        assert automatic.automatic_device(argparse.Namespace(device="0"), ranks, 2).device.index == index
+        assert automatic.automatic_device(Options(), ranks, 2).device.index == index
 
 
 def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     ranks = SimpleNamespace(size=4, local_rank=2)
-    made = automatic.automatic_device(argparse.Namespace(device="0"), ranks, 3)
+    made = automatic.automatic_device(Options(), ranks, 3)
     assert made.device.kind == "core"
     assert "abacus: 2 GPUs here, none of them for rank 2 of this host" in capsys.readouterr().err
 
 
 def test_bench_and_compare_sort_it_by_its_kind():
+    from drivers import bench_devices
+
     rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
     assert bench_devices.places(rows, on_gpu=True) == [("abacus", "0"), ("abacus", "2")]
     on_cores = bench_devices.places(rows, on_gpu=False)
@@ -118,6 +119,8 @@ def test_bench_and_compare_sort_it_by_its_kind():
 
 
 def test_the_bench_compares_all_cores_with_one_and_others_with_all():
+    from drivers import bench
+
     times = {f"{name} {scan}": [1.0] for name in ("threads", "cpu", "abacus") for scan in bench.SCANS} | {
         "C, gcc": [1.0]
     }

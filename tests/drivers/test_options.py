@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from drivers.options import add_common_options, run_driver
+from drivers.endings import run_driver
+from drivers.options import Options, add_options, parsed
 from drivers.progress import progress
 
 ROOT = Path(__file__).parents[2]
@@ -36,8 +37,8 @@ class OwnError(ValueError):
 
 def parse(*arguments):
     parser = argparse.ArgumentParser()
-    add_common_options(parser)
-    return parser.parse_args(arguments)
+    add_options(parser, Options)
+    return parsed(Options, vars(parser.parse_args(arguments)))
 
 
 def test_all_drivers_share_these_options():
@@ -67,7 +68,9 @@ def test_all_drivers_share_these_options():
         "device": "1:0",
         "repeats": 3,
         "seed": 9,
+        "seeds": None,
         "record": "r.jsonl",
+        "peers": False,
         "progress": True,
     }
     assert parse("--no-progress").progress is False
@@ -141,12 +144,12 @@ def test_the_options_are_light_enough_for_64_ranks():
     result = python("""
         import sys
         before = set(sys.modules)
-        import drivers.options, drivers.progress
+        import drivers.options, drivers.progress, drivers.endings, drivers.command
         print(*sorted(set(sys.modules) - before))
         """)
     loaded = set(result.stdout.split())
     assert "drivers.progress" in loaded
-    assert not loaded & {"numba", "rich", "mpi4py", "dataclasses", "subprocess", "json"}
+    assert not loaded & {"numba", "rich", "mpi4py", "psutil", "subprocess", "json"}
 
 
 @pytest.mark.parametrize(("wanted", "rank"), [("None", 0), ("False", 0), ("True", 1)])

@@ -1,7 +1,7 @@
 """Where files can be written and where not: asked before a search, without changing anything."""
 
-import argparse
 import os
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -69,12 +69,12 @@ def test_a_full_disk_is_an_obstacle_and_one_that_tells_nothing_is_none(folder, m
 def test_two_options_must_not_name_one_file_nor_one_that_is_read(folder):
     (folder / "a.tsp").touch()
     (folder / "b.tsp").symlink_to("a.tsp")
-    places = {"instance": "a.tsp", "tour": None, "svg": OutputFile("drawing")}
-    require_places(argparse.Namespace(**places))
+    places = tsp.TspOptions(instance="a.tsp", svg=OutputFile("drawing"))
+    require_places(places)
     with pytest.raises(UserError, match=r"--tour b\.tsp: cannot write there: the run reads it"):
-        require_places(argparse.Namespace(**places | {"tour": OutputFile("b.tsp")}))
-    with pytest.raises(UserError, match=r"--record \./drawing: cannot write there: --svg names the same file"):
-        require_places(argparse.Namespace(**places, record=OutputFile("./drawing")))
+        require_places(replace(places, tour=OutputFile("b.tsp")))
+    with pytest.raises(UserError, match=r"--svg \./drawing: cannot write there: --record names the same file"):
+        require_places(replace(places, record=OutputFile("drawing"), svg=OutputFile("./drawing")))
 
 
 def test_what_the_disk_refuses_while_writing_is_one_line():

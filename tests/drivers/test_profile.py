@@ -4,7 +4,6 @@ The CSV has the columns that NVIDIA documents for `ncu --csv --metrics` (a row p
 program's own output and the profiler's messages between the rows.
 """
 
-import argparse
 import importlib
 import json
 import os
@@ -13,6 +12,8 @@ import sys
 import pytest
 
 from drivers import profile
+from drivers.command import parse
+from drivers.endings import run_driver
 from reports.literature import publication
 
 LOAD, WARP, IPC = (printed for printed, _ in profile.METRICS.values())
@@ -117,16 +118,10 @@ def test_what_a_profiled_run_must_not_repeat_is_dropped():
 
 @pytest.mark.parametrize("workload", profile.PAPER_SIZES)
 def test_the_papers_sizes_are_arguments_of_the_drivers(workload):
-    driver = importlib.import_module(f"drivers.{workload}")
-    options = driver.parse([*profile.PAPER_SIZES[workload], "--backend", "cuda", "--repeats", "1"])
-    assert (options.backend, options.repeats) == ("cuda", 1)
-
-
-def test_the_option_is_added():
-    parser = argparse.ArgumentParser()
-    profile.add_profile_option(parser)
-    assert parser.parse_args([]).profile is False
-    assert parser.parse_args(["--profile"]).profile is True
+    declared = getattr(importlib.import_module(f"drivers.{workload}"), workload.upper())
+    options = parse(declared, None, [*profile.PAPER_SIZES[workload], "--backend", "cuda", "--repeats", "1"])
+    assert (options.backend, options.repeats, options.profile) == ("cuda", 1, False)
+    assert parse(declared, None, ["--profile"]).profile is True
 
 
 # --- a program in the profiler's place ---
@@ -240,3 +235,47 @@ def test_what_cannot_be_profiled_says_so_in_one_line(monkeypatch, tmp_path, caps
     assert profile.profiled("lcs", ["--profile"], backend=backend, ranks=ranks) is None
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(said)
+
+
+# --- from the command line to the record ---
+
+
+@pytest.mark.parametrize(
+    ("workload", "small", "sized"),
+    [
+        ("lcs", ["--text", "ABCBDAB", "BDCABA"], True),
+        ("knapsack", ["--items", "5", "--capacity", "50"], True),
+        ("heldkarp", ["--instance", "uniform:8:seed=1"], True),
+        ("knapsack", ["--method", "dp"], False),
+    ],
+)
+def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, tmp_path, workload, small, sized):
+    arguments = stand_in()
+    record = tmp_path / "r.jsonl"
+    driver = importlib.import_module(f"drivers.{workload}")
+    asked = [*small, "--profile", "--no-progress", "--record", str(record)]
+    assert run_driver(driver.main, asked) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"profiling: python -m drivers.{workload} ")
+    assert said.index("Nsight Compute, python -m") < said.index(" of the answer, confirmed by ")
+    given = arguments()
+    assert given[given.index(f"drivers.{workload}") + 1 :] == [
+        *(*small, "--no-progress"),
+        *(() if sized else profile.PAPER_SIZES[workload]),
+        *("--backend", "cuda", "--repeats", "1"),
+    ]
+    (found,) = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [kernel["kernel"] for kernel in found["details"]["profile"]["kernels"]] == ["clear", "tiles", "wave"]
+
+
+def test_a_driver_that_cannot_be_profiled_says_why_and_goes_on(monkeypatch, capsys, tmp_path):
+    from drivers import lcs
+
+    record = tmp_path / "r.jsonl"
+    asked = ["--text", "ABCBDAB", "BDCABA", "--backend", "cpu", "--profile", "--record", str(record)]
+    assert run_driver(lcs.main, asked) == 0
+    first, result = capsys.readouterr().out.splitlines()
+    assert first.startswith("no profile: found --backend cpu, expected cuda")
+    assert " length 4 of 7 and 6 letters, " in result
+    (found,) = [json.loads(line) for line in record.read_text().splitlines()]
+    assert "profile" not in found["details"]

@@ -1,43 +1,72 @@
 """What is the same for the repetitions of every workload: their times over ranks, and the line's words."""
 
-import argparse
 from types import SimpleNamespace
 
 import pytest
 
-from drivers.repetitions import Repetitions, Times, over_ranks, turn
+from drivers.automatic import turn
+from drivers.options import Options
+from drivers.repetitions import Repetitions, Times, judged, over_ranks
+from drivers.workload import Opinion, Result, Run, Task, Workload
 from reports.schema import Sample
+
+NOTHING = Workload(
+    "nothing",
+    "repetitions of no work",
+    Options,
+    unit="steps",
+    hash_covers="answer",
+    doing="resting",
+    load=lambda options, ranks: Task(options, None, "made here"),
+    search=lambda backend, ranks, problem, options: None,
+    once=lambda run, advance: "found",
+    result=lambda run, outcome: Result(0, 0, 0, outcome),
+    judges=lambda run, outcome, result: iter(()),
+)
+FOUND = Result(7, 1, 0xBEEF, "cost 7")
 
 
 def device(index, kind="gpu", driver="550.54"):
     return SimpleNamespace(index=index, kind=kind, driver=driver)
 
 
-class Nothing(Repetitions):
-    """Repetitions of no work."""
-
-    workload = "nothing"
-    hash_covers = "answer"
-    units = 1
-
-    def run(self, advance):
-        return "found"
-
-
-def repetitions(gathered):
+def repetitions(gathered, repeats=1):
     """Repetitions on the first of several ranks; `gathered` makes what all of them spent from what it spent."""
     timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0)
-    search = SimpleNamespace(backend=SimpleNamespace(timings=timings))
-    ranks = SimpleNamespace(rank=0, size=2, barrier=lambda: None, gather=gathered)
-    return Nothing(argparse.Namespace(progress=False), ranks, SimpleNamespace(name="none"), search)
+    backend = SimpleNamespace(timings=timings, name="cpu", device=SimpleNamespace(kind="core", name="a core"))
+    ranks = SimpleNamespace(
+        rank=0,
+        size=2,
+        local_rank=0,
+        seconds=0.0,
+        barrier=lambda: None,
+        reset=lambda: None,
+        gather=gathered,
+        bcast=lambda item: item,
+    )
+    problem = SimpleNamespace(name="none", sha256="ab" * 32)
+    options = Options(progress=False, repeats=repeats)
+    return Repetitions(NOTHING, Run(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {})
+
+
+def of_ranks(*spent):
+    """What ranks gather that spent these times and shares of them in communication."""
+    return lambda own: [(Times(*times), share, own[2]) for times, share in spent]
 
 
 def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_maxima():
-    _, times = repetitions(lambda own: [(5.0, 0.1, 0.8, 6.0), (0.0, 0.2, 1.5, 2.0)]).measure()
+    _, spent = repetitions(of_ranks(((5.0, 0.1, 0.8, 6.0), 0.0), ((0.0, 0.2, 1.5, 2.0), 0.0))).measure()
+    times = spent.times
     assert times.running_s == 2.0
     assert times.compile_s == 5.0
     assert (times.transfer_s, times.kernel_s) == (0.2, 1.5)
     assert times.total_s == 7.0  # 5 s until all were compiled, then 2 s until the last was done
+    assert spent.rank_seconds == [1.0, 2.0]
+
+
+def test_the_share_of_communication_is_the_mean_of_all_ranks():
+    _, spent = repetitions(of_ranks(((0.0, 0.0, 0.0, 1.0), 0.25), ((0.0, 0.0, 0.0, 1.0), 0.75))).measure()
+    assert spent.communication_share == 0.5
 
 
 def test_parts_of_a_time_are_parts_of_one_ranks_time():
@@ -53,22 +82,17 @@ def test_the_times_of_one_rank_are_its_own(spent):
 
 
 def test_a_rank_that_is_not_the_first_keeps_its_own_times():
-    outcome, times = repetitions(lambda own: None).measure()
+    outcome, spent = repetitions(lambda own: None).measure()
+    times = spent.times
     assert outcome == "found"
     assert times.compile_s == 0.0 and times.total_s == times.running_s > 0.0
 
 
 @pytest.mark.parametrize(("local_ranks", "hosts"), [([0], 1), ([0, 1, 2], 1), ([0, 1, 0, 1, 0], 3), (None, 1)])
-def test_a_run_over_several_hosts_says_so(monkeypatch, local_ranks, hosts):
+def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
     """Their cores together decide what is oversubscribed, and beside which published number of cores a run stands."""
-    several = repetitions(lambda own: local_ranks)
-    several.ranks.local_rank, several.ranks.bcast = 0, lambda done: done
-    several.options.repeats, several.options.record = 0, None
+    several = repetitions(lambda own: local_ranks, repeats=0)
     several.repeat()
-    several.search.backend.name, several.options.seed, several.options.device = "cpu", 0, "0"
-    several.instance.sha256 = "ab" * 32
-    monkeypatch.setattr(Nothing, "parameters", {})
-    monkeypatch.setattr(Nothing, "ways", {})
     assert several.identified()["environment"]["hosts"] == hosts
 
 
@@ -90,7 +114,38 @@ def test_what_is_no_index_of_a_device_is_left_to_the_registry(named):
 
 
 @pytest.mark.parametrize(
-    ("digest", "said"), [(0xBEEF, "hash 000000000000beef of the answer"), ("0123456789abcdef", "hash 0123456789abcdef")]
+    ("digest", "said"),
+    [(0xBEEF, "hash 000000000000beef of the answer"), ("0123456789abcdef", "hash 0123456789abcdef of the answer")],
 )
 def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
-    assert repetitions(lambda own: None).hashed(digest).startswith(said)
+    assert repetitions(lambda own: None).hashed(Result(0, 0, digest, "").hash) == said
+
+
+# --- the verdict ---
+
+SCORER, FILE = Opinion("the scorer"), Opinion("the file")
+
+
+@pytest.mark.parametrize(
+    ("opinions", "result", "verdict"),
+    [
+        ([SCORER], FOUND, (True, "confirmed by the scorer")),
+        ([SCORER, FILE], FOUND, (True, "confirmed by the scorer and by the file")),
+        ([SCORER, Opinion("", "the optimum is 6")], FOUND, (False, "NOT CONFIRMED: the optimum is 6")),
+        (
+            [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the file says 6")],
+            FOUND,
+            (False, "NOT CONFIRMED: the scorer finds 8; the file says 6"),
+        ),
+        ([], FOUND, (None, "not confirmed: nobody was asked (--verify)")),
+        ([Opinion("")], FOUND, (None, "not confirmed: nobody was asked (--verify)")),
+    ],
+)
+def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, result, verdict):
+    assert judged(opinions, result, "--verify") == verdict
+
+
+def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
+    gave_up = Result(7, 1, 0, "incumbent 7", gave_up="out of nodes")
+    assert judged([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
+    assert judged([Opinion("the scorer", "the scorer finds 8")], gave_up, "")[0] is False

@@ -146,7 +146,7 @@ def test_a_known_shape_is_the_one_that_runs(python, cpu, monkeypatch):
 
     monkeypatch.setattr(python, "execute", noted)
     tuned = search(
-        python, Solo(), ROWS[0], tune=lambda kernel, n, size: Tuner(python.capabilities, n, size, known=Shape(3, 5))
+        python, Solo(), ROWS[0], tune=lambda kernel, n, size: Tuner(python.capabilities, n, size, best=Shape(3, 5))
     )
     assert found(tuned) == found(search(cpu, Solo(), ROWS[0]))
     assert scans == [(3, 5)] * table.ITERATIONS

@@ -23,8 +23,9 @@ from core.search.local_search import (
     check,
     validation,
 )
-from drivers.local_search import Workload
-from drivers.local_search import run as run_workload
+from drivers.command import driver
+from drivers.local_search import local_search
+from drivers.search_options import SearchOptions
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import RIGHT, Weighted
@@ -199,10 +200,13 @@ def test_a_right_search_returns(python, walks):
 
 def test_a_driver_prints_what_is_not_confirmed(capsys):
     problem = Weighted(WEIGHTS, **evaluation(weighted.wrong_where_all_is_zero))
-    workload = Workload("weighted", lambda options: (problem, "made here"), "12", "12", "tabu", "flip1")
-    code = run_workload(workload, None, ["--backend", "python", "--iterations", "20", "--no-progress"])
-    assert code == 1
-    assert "NOT CONFIRMED by the scorer" in capsys.readouterr().out
+    workload = local_search(
+        "weighted", "bits of weights", SearchOptions, load=lambda _: (problem, "made here"), chosen="12", standard=()
+    )
+    main = driver(workload, None)
+    given = ["--neighbourhood", "flip1", "--backend", "python", "--iterations", "20", "--no-progress"]
+    assert main(given) == 1
+    assert re.search(r", NOT CONFIRMED: the scorer finds cost \d+$", capsys.readouterr().out.rstrip())
 
 
 # --- costs ---

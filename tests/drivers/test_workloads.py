@@ -1,0 +1,114 @@
+"""All workloads' declarations together: what each says of itself is so, and its judges confirm what is right alone."""
+
+import json
+import re
+
+import pytest
+
+from core.errors import UserError
+from drivers import __main__ as listing
+from drivers import command, workloads
+from drivers.endings import run_driver
+from drivers.options import Options
+from reports.rules import HASH_COVERS
+from tests.drivers.small_runs import QUICK, claim_another_cost, driver_of, workload_of
+
+UNITS = {"moves", "neighbours", "selection evaluations", "nodes", "cells", "transitions"}
+LINE = re.compile(
+    r"^(?P<instance>[^ ]+): (?P<words>.+), (?P<count>[\d,]+) (?P<unit>[a-z ]+), (?P<rate>[\d.,e]+) [kMGT]? ?(?P=unit)/s, "
+    r"\d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), "
+    r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the answer), (?P<verdict>.+)$"
+)
+every = pytest.mark.parametrize("name", workloads.NAMES)
+
+
+def test_there_are_ten_and_a_list_of_them():
+    assert set(workloads.NAMES) == set(QUICK) and len(workloads.NAMES) == 10
+
+
+def test_the_list_has_a_line_for_each(capsys):
+    assert run_driver(listing.main, []) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name in workloads.NAMES:
+        (line,) = [one for one in lines if one.startswith(f"python -m drivers.{name} ")]
+        assert line.endswith(workload_of(name).title)
+
+
+def test_a_name_that_is_nearly_right_is_answered_by_the_right_one():
+    with pytest.raises(UserError, match=r"^workload 'qpa' \(did you mean qap\?\): expected one of ihc, "):
+        workloads.named("qpa")
+
+
+@every
+def test_a_declaration_bears_its_module_s_name_and_known_words(name):
+    one = workload_of(name)
+    assert workloads.named(name) is one
+    assert one.name == name
+    assert one.unit in UNITS
+    assert one.hash_covers in HASH_COVERS
+    assert one.title and "\n" not in one.title and not one.title.endswith(".")
+    assert one.doing and issubclass(one.options, Options)
+
+
+@every
+def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_alone(name):
+    one = workload_of(name)
+    assert one.standard
+    options = command.parse(one, "", one.standard)
+    for other, declared in one.options.declared():
+        if getattr(options, other.name) != other.default:
+            assert declared.decides in ("work", "search") or other.name in ("instance", "items", "capacity"), other.name
+
+
+@every
+def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path, name):
+    one, record = workload_of(name), tmp_path / "r.jsonl"
+    code, said, error = drive(*QUICK[name].split(), "--no-progress", "--record", record, driver=driver_of(name))
+    assert (code, error) == (0, "")
+    line = LINE.match(said.splitlines()[-1])
+    assert line, said
+    assert (line["unit"], line["covered"]) == (one.unit, HASH_COVERS[one.hash_covers])
+    (kept,) = map(json.loads, record.read_text().splitlines())
+    assert (kept["workload"], kept["unit"], kept["hash_covers"]) == (name, one.unit, one.hash_covers)
+    assert (kept["trajectory_hash"], kept["instance"]) == (line["hash"], line["instance"])
+    assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
+    assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
+    assert (kept["schema"], kept["scored"]) == (2, True)
+    assert line["verdict"] == f"confirmed by {' and by '.join(kept['details']['confirmed_by'])}"
+    assert kept["details"]["instance_source"]
+    options = command.parse(one, "", QUICK[name].split())
+    assert options.deciding("work").items() <= kept["parameters"].items()
+    assert options.deciding("way").keys() <= kept["ways"].keys()
+    elsewhere = {other.name for other, declared in one.options.declared() if declared.decides in ("place", "nothing")}
+    assert not elsewhere & kept["parameters"].keys()
+    assert not kept["parameters"].keys() & kept["ways"].keys()
+
+
+@every
+def test_a_wrong_result_of_the_search_is_not_confirmed(drive, monkeypatch, tmp_path, name):
+    claim_another_cost(monkeypatch.setattr, name)
+    record = tmp_path / "r.jsonl"
+    code, said, error = drive(*QUICK[name].split(), "--no-progress", "--record", record, driver=driver_of(name))
+    assert code == 1
+    line = LINE.match(said.splitlines()[-1])
+    assert line, said
+    assert re.match(r"NOT CONFIRMED: the scorer finds ", line["verdict"])
+    assert error.splitlines()[-1].startswith("error: ")
+    assert error.endswith(": 1 of 1 results NOT CONFIRMED; recorded and saved all the same\n")
+    (kept,) = map(json.loads, record.read_text().splitlines())
+    assert kept["scored"] is False
+    assert "the scorer" not in kept["details"]["confirmed_by"]
+
+
+@every
+def test_every_repetition_of_a_run_has_the_same_hash(drive, name):
+    code, said, _ = drive(*QUICK[name].split(), "--no-progress", "--repeats", "2", driver=driver_of(name))
+    assert code == 0
+    assert len(re.findall("hash ([0-9a-f]{16})", said)) == 2
+    assert len(set(re.findall("hash ([0-9a-f]{16})", said))) == 1
+
+
+@pytest.mark.parametrize("name", ["ihc", "aco", "tsp", "exact", "heldkarp"])
+def test_the_file_of_a_tour_names_the_program_that_found_it(drive, tmp_path, name):
+    drive(*QUICK[name].split(), "--no-progress", "--tour", tmp_path / "best.tour", driver=driver_of(name))
+    assert f"found by onekernel, drivers.{name}\n" in (tmp_path / "best.tour").read_text()
