@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from reports.comparison import Comparison, Row
 from reports.records import Record, Sample
-from reports.statistics import LEAST_FOR_COVERAGE, summarise
+from reports.statistics import LEAST_FOR_COVERAGE
 from reports.wording import number, per_cent, ratio
 
 WIDE = 0.10
@@ -55,25 +55,18 @@ class Caution:
 Found = Iterator[tuple[str, str]]
 
 
-def cautions(
-    comparison: Comparison,
-    families: Mapping[str, Sequence[Record]] | None = None,
-    nearby: Sequence[Record] = (),
-) -> list[Caution]:
+def cautions(comparison: Comparison, nearby: Sequence[Record] = ()) -> list[Caution]:
     """Return what makes rows of a comparison doubtful, and what their notes say.
 
     Parameters
     ----------
     comparison : Comparison
-    families : mapping, optional
-        The runs of each seed that a row stands for, by the identity of its record.
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
     found: dict[str, dict[str, str]] = {}
     for row in comparison.rows:
-        runs = (families or {}).get(row.record.identity, [row.record])
-        for text, figure in _of_row(row, runs, comparison, nearby):
+        for text, figure in _of_row(row, comparison, nearby):
             found.setdefault(text, {})[comparison.label(row)] = figure
     return [
         Caution(_letter(place), text, figures, len(figures) == len(comparison.rows) > 1)
@@ -90,11 +83,11 @@ def _letter(place: int) -> str:
     return chr(ord("a") + place % 26) * (place // 26 + 1)
 
 
-def _of_row(row: Row, runs: Sequence[Record], comparison: Comparison, nearby: Sequence[Record]) -> Found:
+def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found:
     for label in row.labels:
         yield label[0].upper() + label[1:], ""
     yield from _few(row)
-    yield from _spread(runs)
+    yield from _spread(row)
     yield from _too_fast(row)
     yield from _load(row, [*nearby, *(other.record for other in comparison.rows)])
     yield from _throttled(row.record.samples)
@@ -110,21 +103,16 @@ def _few(row: Row) -> Found:
         )
 
 
-def _spread(runs: Sequence[Record]) -> Found:
-    """Of runs of several seeds, whose work differs, the median of the spreads of each."""
-    spreads = []
-    covered = all(len(run.samples) >= LEAST_FOR_COVERAGE for run in runs)
-    for run in runs:
-        times = summarise([sample.running_s for sample in run.samples])
-        low, high = times.minimum, times.maximum
-        if covered and times.median.low is not None and times.median.high is not None:
-            low, high = times.median.low, times.median.high
-        if times.median.value > 0:
-            spreads.append((high - low) / times.median.value)
-    spread = statistics.median(spreads) if spreads else 0.0
-    if spread > WIDE:
-        what = "the 95 % interval of the median" if covered else "from the shortest to the longest time"
-        yield f"Spread above {per_cent(WIDE)} of the median ({what})", per_cent(spread)
+def _spread(row: Row) -> Found:
+    """Word how far the interval of the median reaches, or of few repetitions the times themselves."""
+    times = row.running
+    low, high, what = times.minimum, times.maximum, "from the shortest to the longest time"
+    if times.repetitions >= LEAST_FOR_COVERAGE and times.median.low is not None and times.median.high is not None:
+        low, high, what = times.median.low, times.median.high, "the 95 % interval"
+    if "seeds" in row.record.parameters:
+        what += ", over seeds whose work may differ"
+    if times.median.value > 0 and high - low > WIDE * times.median.value:
+        yield f"Spread above {per_cent(WIDE)} of the median ({what})", per_cent((high - low) / times.median.value)
 
 
 def _too_fast(row: Row) -> Found:

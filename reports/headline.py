@@ -21,13 +21,21 @@ def headline(comparison: Comparison) -> str:
     if speedup is None or fastest.baseline_s is None:
         return f"The fastest is {comparison.label(fastest)} with {time}, too short for a ratio."
     against = f"{time} against {seconds(fastest.baseline_s)}"
-    if speedup.low is not None and speedup.low <= 1:
+    if not _apart(comparison, fastest, speedup):
         return (
             f"The fastest is {comparison.label(fastest)}, but it is not to be told apart from one core: "
             f"{ratio_interval(speedup)} as fast, {against}."
         )
     beaten = f"{comparison.label(fastest)} is {ratio(speedup)} as fast as one core: {against}."
     return beaten + _over_the_best(comparison, fastest, fastest.baseline_s)
+
+
+def _apart(comparison: Comparison, fastest: Row, speedup: Estimate) -> bool:
+    """Tell whether a speed-up is surely above 1: by its interval, and without one by times that do not overlap."""
+    if speedup.low is not None:
+        return speedup.low > 1
+    over = [row for row in comparison.rows if is_baseline(row) and row.running.median.value == fastest.baseline_s]
+    return all(fastest.running.maximum < row.running.minimum for row in over)
 
 
 def _not_beaten(comparison: Comparison, fastest: Row) -> str:

@@ -62,7 +62,7 @@ class Compared:
     @cached_property
     def cautions(self) -> list[Caution]:
         """What makes figures doubtful, and what notes say."""
-        return cautions(self.comparison, self.families, self.nearby)
+        return cautions(self.comparison, self.nearby)
 
     @cached_property
     def quality(self) -> Quality | None:
