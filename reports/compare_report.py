@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports import compare_tables, literature, scaling, ways
+from reports import compare_tables, literature, parameters, scaling, ways
 from reports.comparison import Comparison
 from reports.headline import headline
 from reports.markdown import statistics_of, template
@@ -139,21 +139,20 @@ def counted(comparison: Comparison) -> list[str]:
     Where runs of the same ways evaluated unequally often, as an exact search does, each row has its own number.
     """
     unit = comparison.work.unit
-    numbers: dict[tuple[str, str], list[int]] = {}
+    numbers: dict[str, dict[str, list[int]]] = {}
     for row in comparison.rows:
         meaning = str(row.record.details.get("evaluations_per_step") or "as the driver defines them")
-        key = (
-            ", ".join(f"{name} = {value}" for name, value in sorted(comparison.ways_apart(row.record).items())),
-            meaning,
-        )
-        numbers.setdefault(key, []).append(row.record.evaluations)
+        told = parameters.worded(comparison.ways_apart(row.record))
+        numbers.setdefault(meaning, {}).setdefault(told, []).append(row.record.evaluations)
     said = []
-    for (apart_by, meaning), counts in numbers.items():
-        where = f" ({apart_by})" if apart_by and len(set(numbers)) > 1 else ""
-        many = grouped(counts[0])
-        if len(set(counts)) > 1:
-            many = f"{grouped(min(counts))} to {grouped(max(counts))}, other numbers in other rows,"
-        said.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
+    for meaning, by_ways in numbers.items():
+        same = len({min(counts) for counts in by_ways.values()} | {max(counts) for counts in by_ways.values()}) == 1
+        for told, counts in list(by_ways.items())[: 1 if same else None]:
+            where = f" ({told})" if told and not same else ""
+            many = grouped(counts[0])
+            if len(set(counts)) > 1:
+                many = f"{grouped(min(counts))} to {grouped(max(counts))}, other numbers in other rows,"
+            said.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
     return said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +16,8 @@ __all__ = ["Compared", "Section", "compared", "name_of", "of_records", "remove",
 
 
 def name_of(workload: str) -> str:
-    """The name of a workload's report and records, without an ending."""
-    return f"compare-{workload}"
+    """The name of a workload's report and records, without an ending; what is no part of a file's name is a dash."""
+    return "compare-" + re.sub(r"[^\w.-]+", "-", workload)
 
 
 def side_by_side(sections: Sequence[Section]) -> list[Compared]:

@@ -147,7 +147,9 @@ class Beside:
             return
         rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
         took = one.seconds if one.to_cost is None else one.to_cost
-        found = f" found {cost(one.cost)}, better than our {cost(ours)}, and" if self.better(one.cost, ours) else ""
+        found = ""
+        if self.better(one.cost, ours):
+            found = f" found {cost(one.cost)} in {seconds(one.seconds)}, better than our {cost(ours)}, and"
         against = "; ".join(_against(took, name, time) for name, time in rows)
         yield Verdict(
             f"{one.name} on one core{found} needs {seconds(took)} for a cost as good as ours: {against}.",

@@ -138,6 +138,11 @@ def test_records_of_several_instances_make_a_section_each(make_record):
     assert [one.comparison.work.instance for one in found] == ["b", "a"]
 
 
+@pytest.mark.parametrize(("workload", "name"), [("qap", "compare-qap"), ("../a b\0/é", "compare-..-a-b-é")])
+def test_a_workloads_name_never_leads_to_another_folder(workload, name):
+    assert experiment.name_of(workload) == name
+
+
 def test_records_of_several_workloads_are_refused(make_record):
     with pytest.raises(RecordError, match="found records of ihc, lcs: expected those of one workload"):
         experiment.of_records([make_record(), make_record(workload="lcs")])

@@ -50,7 +50,7 @@ def test_a_solver_that_is_faster_than_our_fastest_is_said_plainly(with_peers, se
 
 def test_a_better_cost_is_said_even_if_it_took_longer(with_peers, section_of):
     ((text, ahead),) = verdicts(section_of(with_peers(FAST | {"to_cost": 20.0}, cost=21300)))
-    assert ahead and "found 21,282, better than our 21,300," in text
+    assert ahead and "found 21,282 in 1.00 s, better than our 21,300," in text
     assert "our fastest (cuda, 500 ms) is 40.0x as fast" in text
 
 
@@ -66,7 +66,7 @@ def test_a_slower_and_a_worse_solver_are_not_ahead(with_peers, section_of, repor
 
 def test_more_is_better_where_the_cost_is_a_value(with_peers, section_of):
     runs = with_peers(FAST | {"cost": 300, "to_cost": None}, cost=200, workload="knapsack", hash_covers="answer")
-    assert "found 300, better than our 200," in verdicts(section_of(runs))[0][0]
+    assert "found 300 in 1.00 s, better than our 200," in verdicts(section_of(runs))[0][0]
 
 
 def test_a_solver_that_is_not_there_says_why(with_peers, section_of, report_of):
