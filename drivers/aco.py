@@ -63,7 +63,7 @@ def work(run: Run[AntOptions]) -> Work:
     """Cities that an ant looks at in its steps; what climbs after it takes is not foretold."""
     n, settings = run.problem.n, run.options.settings()
     ants = settings.colonies * settings.ants * run.options.iterations
-    return Work(ants * n * (settings.candidates or -(-n // 2)), "selection evaluations", 8e8)
+    return Work(ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8)
 
 
 def headline(run: Run[AntOptions]) -> str:
@@ -94,6 +94,7 @@ def result(run: Run[AntOptions], found: Any) -> Result:
         index=outcome.ant,
         details={
             **tours.about(run.problem),
+            "evaluations_per_step": "cities that an ant weighs before it chooses one",
             "colony": outcome.colony,
             "found_at": outcome.iteration,
             "curve": improvements(outcome.curve.tolist()),
@@ -122,7 +123,7 @@ ACO = Workload(
     "aco",
     "ant colony optimisation for the TSP",
     AntOptions,
-    unit="selection evaluations",
+    unit="selections",
     hash_covers="tours",
     doing="touring",
     load=load,

@@ -46,7 +46,11 @@ class ClimbOptions(Options):
 
 
 def load(options: ClimbOptions, ranks: int) -> Task:
-    """The instance."""
+    """The instance, after a look at seeds that would change nothing."""
+    from core.errors import UserError
+
+    if options.seeds and options.start == "oneil2011":
+        raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
     task = tours.at_hand(options)
     tours.refuse_blank_drawing(options, task.problem)
     return task

@@ -14,12 +14,16 @@ from typing import Any
 
 from core.lang import tree
 
+LOOPS = (tree.For, tree.While)
+
 
 def without_single_calls(program: tree.Program) -> tree.Program:
     """The program with fewer functions, which computes the same.
 
     The statements of a function stand where it was called if it is called once, in a statement of its own, and returns
-    at its end or not at all.
+    at its end or not at all. One with a loop of a fixed number of rounds, called in a loop, stays: LLVM vectorises that
+    loop before it inlines the function, while the indices are made from plain arguments. In the caller they follow from
+    the outer loop's counter, and what is checked before so short a loop took a sixth of knapsack's time.
     """
     calls = Counter(
         node.function for one in program.functions for node in _nodes(one.body) if isinstance(node, tree.Call)
@@ -44,6 +48,8 @@ class _Caller:
         self, function: tree.Function, copies: dict[tree.Function, tree.Function], calls: Counter[tree.Function]
     ) -> None:
         self.function, self.copies, self.calls = function, copies, calls
+        self.loops = 0
+        """How many loops stand around the statement that is being rewritten."""
 
     def statements(self, body: list[Any]) -> list[Any]:
         """A block, with the statements of functions in it."""
@@ -58,7 +64,9 @@ class _Caller:
                 elif isinstance(statement, tree.Return):
                     found.append(tree.Return(None))
             else:
+                self.loops += isinstance(statement, LOOPS)
                 found.append(_rebuilt(statement, self.rewritten))
+                self.loops -= isinstance(statement, LOOPS)
         return found
 
     def rewritten(self, node: Any) -> Any:
@@ -70,8 +78,10 @@ class _Caller:
         return _rebuilt(node, self.rewritten)
 
     def can_stand_here(self, call: tree.Call) -> bool:
-        """Whether a function returns at its end alone, and takes its arrays whole."""
+        """Whether a function returns at its end alone, takes its arrays whole, and is no short loop in a loop."""
         body = self.copies[call.function].body
+        if self.loops and any(map(_has_fixed_rounds, _nodes(body))):
+            return False
         returns = [node for node in _nodes(body) if isinstance(node, tree.Return)]
         at_end = not returns or (len(returns) == 1 and returns[0] is body[-1])
         return at_end and not any(isinstance(one, tree.View) for one in call.arguments)
@@ -97,6 +107,11 @@ class _Caller:
         body = _renamed(callee.body, given)
         result = body.pop().value if body and isinstance(body[-1], tree.Return) else None
         return found + body, result
+
+
+def _has_fixed_rounds(node: Any) -> bool:
+    """Whether this is a loop of which the number of rounds is known."""
+    return isinstance(node, tree.For) and isinstance(node.start, tree.Literal) and isinstance(node.stop, tree.Literal)
 
 
 def _renamed(node: Any, given: dict[str, Any]) -> Any:

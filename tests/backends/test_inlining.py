@@ -20,14 +20,22 @@ def early(x: i32) -> i32:
 
 
 @function
-def filled(x: i32, values: Array[i32]) -> i32:
+def filled(x: i32, rounds: i32, values: Array[i32]) -> i32:
     room = local_array(4, i32)
     total = 0
-    for k in range(4):
+    for k in range(rounds):
         room[k] = x
         x += 1
-    for k in range(4):
+    for k in range(rounds):
         total += room[k] * values[k]
+    return total
+
+
+@function
+def of_four(x: i32, values: Array[i32]) -> i32:
+    total = 0
+    for k in range(4):
+        total += x * values[k]
     return total
 
 
@@ -45,11 +53,19 @@ def last(values: Array[i32]) -> i32:
 
 
 @kernel
+def called_in_a_loop(values: Array[i32], sums: Array[i32]):
+    for k in range(3):
+        one = of_four(k, values)
+        two = filled(k, k, values)
+        sums[k] = one + two
+
+
+@kernel
 def called_once(values: Array[i32], sums: Array[i32]):
     x = twice(1)
     total = 5  # a name that the functions have too
     for k in range(3):
-        one = filled(twice(k) + x, values)
+        one = filled(twice(k) + x, 4, values)
         total += one
     two = early(total)
     three = last(view(values, 2))
@@ -59,6 +75,11 @@ def called_once(values: Array[i32], sums: Array[i32]):
 def test_functions_called_once_vanish_unless_they_return_early_or_take_a_part_of_an_array():
     program = without_single_calls(called_once.specialise({}, 1))
     assert {f.source.name for f in program.functions if f is not program.kernel} == {"early", "last", "twice"}
+
+
+def test_short_loops_that_are_called_in_a_loop_stay_functions():
+    program = without_single_calls(called_in_a_loop.specialise({}, 1))
+    assert [f.source.name for f in program.functions if f is not program.kernel] == ["of_four"]
 
 
 def test_what_is_written_into_the_caller_computes_the_same(backend):

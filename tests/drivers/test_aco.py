@@ -63,7 +63,7 @@ def test_a_run_says_what_it_does_who_found_the_best_tour_and_how_fast(drive):
     assert re.search(r": length \d+ by ant \d+ in iteration [0-5], ", result)
     assert re.search(r", \d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), ", result)
     # 24 ants look at 30 cities in each of 30 steps and 6 iterations.
-    assert re.search(r", 129,600 selection evaluations, [\d,.]+ [kMG] selection evaluations/s, ", result)
+    assert re.search(r", 129,600 selections, [\d,.]+ [kMG] selections/s, ", result)
     assert re.search(r", hash [0-9a-f]{16} of all tours, confirmed by the scorer$", result)
 
 

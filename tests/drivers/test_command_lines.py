@@ -5,7 +5,6 @@ import os
 import shlex
 import signal
 import socket
-from types import SimpleNamespace
 
 import pytest
 
@@ -223,6 +222,9 @@ OTHERS = [
     ("compare", "--backends cpu --instance uniform:9:seed=1 --out text.txt", "text.txt: cannot write there"),
     ("bench", "--workload nothing", "invalid choice"),
     ("bench", "--repeats 0", "at least 1"),
+    ("bench", "--workload ihc --instance missing.tsp", "missing.tsp"),
+    ("bench", "--record folder", "--record folder: cannot write there: it is a folder"),
+    ("bench", "--record text.txt", "text.txt"),
 ]
 
 LINES = [
@@ -303,14 +305,3 @@ def test_the_line_that_the_wrong_ones_begin_with_is_right(ended, driver):
     code, said = ended(driver, QUICK[driver])
     assert code == 0, said
     assert "error:" not in said
-
-
-def test_a_bench_compiles_no_c_program_that_nobody_asked_for(monkeypatch, capsys):
-    from drivers import bench, bench_ants
-
-    monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a program was started"))
-    monkeypatch.setattr(bench_ants, "ON_ONE_CORE", ())
-    plain = SimpleNamespace(yardsticks=False, c_source=None)
-    assert bench.compiled_c(plain, SimpleNamespace(source="file x")) is None
-    bench_ants.bench_cpu(plain, [])
-    assert capsys.readouterr().out.count("--yardsticks compiles it with gcc") == 2

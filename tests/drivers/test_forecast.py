@@ -70,7 +70,7 @@ class BegunError(Exception):
             ["--instance", "uniform:9:seed=1", "--k", "3", "--repeats", "1000000000"],
             "e11 transitions at some 200 M",
         ),
-        (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], "e12 selection evaluations"),
+        (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], "e12 selections"),
         (knapsack, ["--items", "9", "--capacity", "999", "--repeats", "1000000000"], "e12 cells"),
         (ihc, ["--instance", "uniform:100:seed=1", "--climbers", "1000000000"], "5.0e14 moves"),
         (tsp, ["--instance", "uniform:9:seed=1", "--iterations", "2000000000"], "at most 7.2e10 neighb"),

@@ -10,6 +10,7 @@ from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
 from drivers import automatic, ihc
+from drivers.bench import devices, hill_climbing
 from drivers.configurations import plan
 from drivers.options import Options
 from reports.comparison import compare, is_baseline
@@ -103,32 +104,31 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 
 
 def test_bench_and_compare_sort_it_by_its_kind():
-    from drivers import bench_devices
-
     rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
-    assert bench_devices.places(rows, on_gpu=True) == [("abacus", "0"), ("abacus", "2")]
-    on_cores = bench_devices.places(rows, on_gpu=False)
-    assert on_cores == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
-    made = bench_devices.opened(on_cores)
-    assert (bench_devices.one_core(made), bench_devices.all_cores(made)) == ("cpu", "threads")
-    for backend in made.values():
-        backend.close()
+    on_gpu, on_cores = devices.places(rows, on_gpu=True), devices.places(rows, on_gpu=False)
+    assert [(place.backend, place.device, place.label) for place in on_gpu] == [
+        ("abacus", "0", "abacus"),
+        ("abacus", "2", "abacus 2"),
+    ]
+    assert [place[:2] for place in on_cores] == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
+    assert (devices.one_core(on_cores), devices.all_cores(on_cores)) == (on_cores[2], on_cores[1])
+    assert devices.one_core_first(on_cores)[0] == on_cores[2]
+    with devices.OpenDevices() as opened:
+        assert opened.backend(on_gpu[1]) is opened.backend(on_gpu[1])
+        assert opened.backend(on_gpu[1]).device.index == "2"
+        assert opened.backend(None) is None
     chosen, not_run = plan(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
     assert [one.backend for one in not_run] == ["python"]
 
 
 def test_the_bench_compares_all_cores_with_one_and_others_with_all():
-    from drivers import bench
-
-    times = {f"{name} {scan}": [1.0] for name in ("threads", "cpu", "abacus") for scan in bench.SCANS} | {
-        "C, gcc": [1.0]
+    on_cores = devices.places(survey(("abacus", "1"), ("threads", "0"), ("cpu", "0")), on_gpu=False)
+    assert hill_climbing.against(on_cores, "C, gcc") == {
+        "cpu full": "C, gcc",
+        "cpu pruned": "C, gcc",
+        "threads full": "cpu full",
+        "threads pruned": "cpu pruned",
+        "abacus full": "threads full",
+        "abacus pruned": "threads pruned",
     }
-    assert bench.ratios(times, "cpu", "threads") == [
-        ("cpu pruned", "C, gcc"),
-        ("cpu full", "C, gcc"),
-        ("threads pruned", "cpu pruned"),
-        ("abacus pruned", "threads pruned"),
-        ("threads full", "cpu full"),
-        ("abacus full", "threads full"),
-    ]

@@ -13,7 +13,7 @@ from drivers.options import Options
 from reports.rules import HASH_COVERS
 from tests.drivers.small_runs import QUICK, claim_another_cost, driver_of, workload_of
 
-UNITS = {"moves", "neighbours", "selection evaluations", "nodes", "cells", "transitions"}
+UNITS = {"moves", "neighbours", "selections", "nodes", "cells", "transitions"}
 LINE = re.compile(
     r"^(?P<instance>[^ ]+): (?P<words>.+), (?P<count>[\d,]+) (?P<unit>[a-z ]+), (?P<rate>[\d.,e]+) [kMGT]? ?(?P=unit)/s, "
     r"\d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), "

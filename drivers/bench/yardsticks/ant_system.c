@@ -7,9 +7,9 @@
  *
  *     ant_system FILE ANTS ITERATIONS RHO SEED     RHO: the rate of evaporation, times 2^32
  *
- * FILE, written by drivers/bench_ants.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
- * n * n distances, uint32; n * n heuristic values, float32. Prints best length, digest, seconds of the iterations, and
- * how many of these the tours took.
+ * FILE, written by drivers/bench/ants.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
+ * n * n distances, uint32; n * n heuristic values, float32. Prints the best length, the first ant that had it,
+ * digest, seconds of the iterations, and how many of these the tours took.
  */
 
 #include <inttypes.h>
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
 
     double constructing = 0;
     const double began = now();
-    uint32_t best = UINT32_MAX;
+    uint32_t best = UINT32_MAX, best_ant = 0;
     uint64_t digest = 0;
     for (uint32_t iteration = 0; iteration < iterations; iteration++) {
         weigh(&colony, attraction, share);
@@ -287,13 +287,16 @@ int main(int argc, char **argv)
         for (uint32_t ant = 0; ant < ants; ant++) {
             const uint16_t *tour = tours + (size_t)ant * n;
             const uint32_t length = tour_length(&colony, tour);
-            best = length < best ? length : best;
+            if (length < best) {
+                best = length;
+                best_ant = ant;
+            }
             deposit(&colony, tour, quantity / (length > bound ? length : bound));
             digest += scrambled(scrambled(ant + ((uint64_t)iteration << 32) + 0x9E3779B97F4A7C15u) ^ length);
         }
     }
     const double seconds = now() - began;
-    printf("best %" PRIu32 " digest %016" PRIx64 " seconds %.6f constructing %.6f\n", best, digest, seconds,
-           constructing);
+    printf("best %" PRIu32 " ant %" PRIu32 " digest %016" PRIx64 " seconds %.6f constructing %.6f\n", best, best_ant,
+           digest, seconds, constructing);
     return 0;
 }

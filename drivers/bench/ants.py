@@ -1,0 +1,322 @@
+"""Contests of ant colonies: one core against C, rates on a GPU, Max-Min Ant System with 2-opt, candidate lists.
+
+The C program `yardsticks/ant_system.c` does the same work draw for draw, in plain loops or with GNU C's vector types
+(`ant_system_vectors.h`); its digest must be ours. The strategies of `menezes2019` are in `ant_strategies.py`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from drivers.bench.c_programs import words_of
+from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
+from drivers.bench.devices import Place, one_core_first
+
+C_SOURCE = "ant_system.c"
+C_FORMS: dict[str, tuple[str, ...]] = {"C, plain loops": (), "C, vector types": ("-DVECTORS",)}
+"""The forms of the C program: further arguments of gcc."""
+UNIT = "selections"
+STRATEGY = "fine-deposit"
+"""How a colony works unless it is told."""
+SPEED = 5e9
+"""Selections a second of one core: cities that an ant weighs in a step."""
+
+ON_CORES = (("d198", 198, 200), ("pcb442", 64, 200), ("pr1002", 64, 50))
+"""Instance, ants, iterations."""
+ON_GPU = (("lu980", 8192, 20), ("pr1002", 1002, 50), ("pr1002", 8192, 20))
+CANDIDATES = 32
+SEEDS = 5
+ROULETTES = (("pr1002", 1002, 50), ("pr1002", 8192, 20))
+
+
+class Climbed(NamedTuple):
+    """An instance for MMAS with 2-opt, an ant per city; what Skinderowicz's GPU-MMAS reaches on an H200."""
+
+    instance: str
+    iterations: int
+    published_gap: float
+    published_s: float
+
+
+CLIMBED = (
+    Climbed("lin318", 500, 0.0, 0.29),
+    Climbed("pcb442", 500, 0.0053, 0.39),
+    Climbed("rat783", 500, 0.0014, 0.58),
+    Climbed("pr1002", 1000, 0.0025, 1.27),
+)
+
+
+class Walked(NamedTuple):
+    """What the C program printed.
+
+    The best length and the first ant that had it; the seconds of all iterations, of which the tours took those of
+    ``constructing``.
+    """
+
+    length: int
+    ant: int
+    digest: int
+    seconds: float
+    constructing: float
+
+
+# --- contests ---
+
+
+def contests(field: Field) -> Iterator[Contest]:
+    """All contests that this machine can hold."""
+    for name, ants, iterations in ON_CORES if field.cores else ():
+        instance = field.instances.at_hand(name)
+        if instance is not None:
+            yield against_c(field, instance, ants, iterations)
+    for gpu in field.gpus:
+        yield from on_gpu(field, gpu)
+
+
+def ant_system(work: Touring, contestants: Sequence[Contestant], where: str = "") -> Contest:
+    """A contest of Ant System."""
+    instance, ants, iterations = work.instance, work.settings.ants, work.iterations
+    title = f"Ant System, {instance.name}, {ants:,} ants, {iterations} iterations"
+    return Contest(title, tuple(contestants), UNIT, float(ants * instance.n**2 * iterations), SPEED, where)
+
+
+def against_c(field: Field, instance: Any, ants: int, iterations: int) -> Contest:
+    """Ant System on every device that is no GPU, and in every form of the C program."""
+    from core.search.ant_colony import Settings
+
+    work = Touring(instance, Settings(ants=ants), iterations, (field.options.seed,))
+    forms = {} if field.compiler.obstacle else C_FORMS
+    ours = [Contestant(place.label, partial(touring, work, ns_a_step), place) for place in one_core_first(field.cores)]
+    theirs = [Contestant(name, in_c(field, work, form)) for name, form in forms.items()]
+    return ant_system(work, [*ours, *theirs])
+
+
+def on_gpu(field: Field, gpu: Place) -> Iterator[Contest]:
+    """Rates of Ant System and where its time goes; MMAS with 2-opt; candidate lists against full roulette."""
+    from core.search.ant_colony import Settings
+
+    where = f"{gpu.label} on {gpu.name}"
+    for name, ants, iterations in ON_GPU:
+        instance = field.instances.at_hand(name)
+        if instance is not None:
+            work = Touring(instance, Settings(ants=ants), iterations, (field.options.seed,))
+            yield ant_system(work, [Contestant(gpu.label, partial(touring, work, phases), gpu)], where)
+    for climbed in CLIMBED:
+        instance = field.instances.at_hand(climbed.instance)
+        if instance is not None:
+            yield mmas(field, instance, climbed, gpu)
+    for name, ants, iterations in ROULETTES:
+        instance = field.instances.at_hand(name)
+        if instance is not None:
+            yield roulettes(field, instance, ants, iterations, gpu)
+
+
+def mmas(field: Field, instance: Any, climbed: Climbed, gpu: Place) -> Contest:
+    """Max-Min Ant System with candidate lists and 2-opt: every repetition has a seed of its own."""
+    from core.search.ant_colony import Settings
+
+    settings = Settings(
+        ants=instance.n, variant="mmas", rho=0.1, best_every=1, candidates=CANDIDATES, local_search="2opt-near"
+    )
+    seeds = tuple(field.options.seed + k for k in range(SEEDS))
+    work = Touring(instance, settings, climbed.iterations, seeds)
+    return Contest(
+        f"MMAS, {CANDIDATES} candidates, 2opt-near, {climbed.instance}, {settings.ants} ants, "
+        f"{work.iterations} iterations, seeds {seeds[0]} to {seeds[-1]}",
+        (Contestant(gpu.label, partial(touring, work, gaps), gpu),),
+        UNIT,
+        float(settings.ants * instance.n * CANDIDATES * work.iterations),
+        SPEED / 10,
+        f"{gpu.label} on {gpu.name}",
+        repeats=SEEDS,
+        remark=lambda _: [f"GPU-MMAS on an H200: {climbed.published_gap:+.2%} in {climbed.published_s:.2f} s"],
+    )
+
+
+def roulettes(field: Field, instance: Any, ants: int, iterations: int, gpu: Place) -> Contest:
+    """What candidate lists save of MMAS without local search; the two make different tours."""
+    from core.search.ant_colony import Settings
+
+    def who(name: str, candidates: int) -> Contestant:
+        settings = Settings(ants=ants, variant="mmas", candidates=candidates)
+        work = Touring(instance, settings, iterations, (field.options.seed,), f" of {name}")
+        return Contestant(name, partial(touring, work, an_iteration), gpu)
+
+    title = f"MMAS, {instance.name}, {ants:,} ants, {iterations} iterations"
+    both = (who("all cities", 0), who(f"{CANDIDATES} candidates", CANDIDATES))
+    amount = float(ants * instance.n**2 * iterations)
+    return Contest(title, both, UNIT, amount, SPEED, f"{gpu.label} on {gpu.name}")
+
+
+# --- contestants on backends ---
+
+
+class Touring(NamedTuple):
+    """What a colony does: so many iterations, with the first seed in the first repetition, and so on in turn.
+
+    ``label`` tells apart what contestants of one contest find who make different tours.
+    """
+
+    instance: Any
+    settings: Any
+    iterations: int
+    seeds: tuple[int, ...]
+    label: str = ""
+
+
+def subject_of(instance: Any, settings: Any, iterations: int, ways: Mapping[str, Any]) -> Subject:
+    """What a record says of all runs, as `drivers.aco` does."""
+    return Subject("aco", instance, {**settings._asdict(), "iterations": iterations}, ways, "tours")
+
+
+def touring(work: Touring, note: Callable[[Touring, Any, Sequence[Any], float], str], backend: Any) -> Prepared:
+    """Colonies on a backend, one for each seed, end to end.
+
+    ``note`` makes what stands at the end of the line, from the work, a colony, all outcomes and their median time.
+    """
+    from cluster import Solo
+    from core.search.ant_colony import AntColony
+
+    colonies = [
+        AntColony(backend, Solo(), work.instance.distances, work.settings, strategy=STRATEGY, seed=seed)
+        for seed in work.seeds
+    ]
+    for colony in colonies:
+        colony.warm_up()
+
+    def solve(repetition: int) -> tuple[int, Any]:
+        which = repetition % len(colonies)
+        return which, colonies[which].run(work.iterations)
+
+    def read(found: tuple[int, Any]) -> Finding:
+        which, outcome = found
+        length = work.instance.tour_length(colonies[which].best_tour())
+        return finding(work, work.seeds[which], outcome, length == outcome.length)
+
+    return Prepared(
+        solve,
+        read,
+        lambda found, median: note(work, colonies[0], [outcome for _, outcome in found], median),
+        subject_of(work.instance, work.settings, work.iterations, {"strategy": STRATEGY}),
+    )
+
+
+def finding(work: Touring, seed: int, outcome: Any, confirmed: bool) -> Finding:
+    """What a colony came to; ``outcome`` is its `core.search.ant_colony.Outcome`."""
+    digest = f"{outcome.digest:016x}"
+    result = {
+        "seed": seed,
+        "best_cost": outcome.length,
+        "best_index": outcome.ant,
+        "evaluations": outcome.evaluations,
+        "trajectory_hash": digest,
+        "details": {
+            "cities": work.instance.n,
+            "optimum": work.instance.optimum,
+            "instance_source": work.instance.source,
+            "found_at": outcome.iteration,
+        },
+    }
+    label = work.label + (f" of seed {seed}" if len(work.seeds) > 1 else "")
+    return Finding(outcome.evaluations, {f"length{label}": outcome.length, f"hash{label}": digest}, confirmed, result)
+
+
+# --- what stands at the end of a line ---
+
+
+def ns_a_step(work: Touring, colony: Any, outcomes: Sequence[Any], median: float) -> str:
+    """Nanoseconds that a step of a tour takes, measured now."""
+    seconds = colony.phase_seconds(work.iterations)["construct"]
+    return f"{seconds / (work.settings.ants * (work.instance.n - 1)) * 1e9:.2f} ns a step of a tour"
+
+
+def phases(work: Touring, colony: Any, outcomes: Sequence[Any], median: float) -> str:
+    """Milliseconds an iteration, and those of its phases that take any, measured now."""
+    each = colony.phase_seconds(work.iterations)
+    total = sum(each.values())
+    parts = ", ".join(f"{name} {s * 1e3:.3f} ms ({s / total:.1%})" for name, s in each.items() if s > 0)
+    return f"{an_iteration(work, colony, outcomes, median)}: {parts}"
+
+
+def an_iteration(work: Touring, colony: Any, outcomes: Sequence[Any], median: float) -> str:
+    """Milliseconds an iteration."""
+    return f"{median / work.iterations * 1e3:.3f} ms an iteration"
+
+
+def gaps(work: Touring, colony: Any, outcomes: Sequence[Any], median: float) -> str:
+    """How far the tours of all seeds are above the optimum, or their lengths where none is known."""
+    optimum, lengths = work.instance.optimum, [outcome.length for outcome in outcomes]
+    if not optimum:
+        return "lengths " + " ".join(str(length) for length in lengths)
+    return "gaps " + " ".join(f"{length / optimum - 1:+.2%}" for length in lengths)
+
+
+# --- contestants in C ---
+
+
+def in_c(field: Field, work: Touring, form: tuple[str, ...]) -> Callable[[Any], Prepared]:
+    """What prepares a form of the C program."""
+
+    def prepare(backend: None) -> Prepared:
+        instance, settings, (seed,) = work.instance, work.settings, work.seeds
+        program = field.compiler.program(C_SOURCE, form)
+        path = field.compiler.room / f"{instance.sha256}.ants"
+        write_instance(path, instance.distances, settings.beta)
+
+        def solve(repetition: int) -> Walked:
+            return run_yardstick(program, path, settings.ants, work.iterations, settings.rho, seed)
+
+        def read(walked: Walked) -> Finding:
+            evaluations = settings.ants * instance.n**2 * work.iterations
+            digest = f"{walked.digest:016x}"
+            result = {
+                "seed": seed,
+                "best_cost": walked.length,
+                "best_index": walked.ant,
+                "evaluations": evaluations,
+                "trajectory_hash": digest,
+                "details": {"cities": instance.n, "optimum": instance.optimum, "instance_source": instance.source},
+            }
+            return Finding(evaluations, {"length": walked.length, "hash": digest}, None, result, walked.seconds)
+
+        def note(outcomes: Sequence[Walked], median: float) -> str:
+            steps = settings.ants * (instance.n - 1) * work.iterations
+            return f"{outcomes[-1].constructing / steps * 1e9:.2f} ns a step of a tour"
+
+        # On a lone core, where one lane does everything, the strategies are one.
+        ways = {"strategy": STRATEGY, "program": " ".join((C_SOURCE, *form)), "compiler": field.compiler.version}
+        return Prepared(solve, read, note, subject_of(instance, settings, work.iterations, ways))
+
+    return prepare
+
+
+def write_instance(path: Path, distances: np.ndarray, beta: float) -> None:
+    """Write what the C program reads: cities renumbered along a nearest-neighbour tour, and the heuristic values.
+
+    The heuristic is computed by NumPy for all: another library's power function may differ in the last bit.
+    """
+    from core.search.ant_colony.settings import heuristic
+    from core.search.start_tours import nearest_neighbour_tour
+
+    tour = nearest_neighbour_tour(distances)
+    renumbered = distances[np.ix_(tour, tour)]
+    length = int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64))
+    with path.open("wb") as file:
+        file.write(struct.pack("<QQ", len(tour), length))
+        file.write(renumbered.astype("<u4").tobytes())
+        file.write(heuristic(renumbered, beta).astype("<f4").tobytes())
+
+
+def run_yardstick(program: Path, path: Path, ants: int, iterations: int, rho: float, seed: int) -> Walked:
+    """Run the C program on a file of `write_instance`."""
+    from core.search.ant_colony.settings import part_of_32_bits
+
+    said = words_of(program, path, ants, iterations, part_of_32_bits(rho), seed)
+    length, ant, digest = int(said["best"]), int(said["ant"]), int(said["digest"], 16)
+    return Walked(length, ant, digest, float(said["seconds"]), float(said["constructing"]))

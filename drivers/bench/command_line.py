@@ -1,0 +1,94 @@
+"""The benchmark's command line: what to measure, on everything here that is usable."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+
+from drivers.bench import ant_strategies, ants, dynamic_programming, exact, hill_climbing, local_search
+from drivers.bench.c_programs import Compiler
+from drivers.bench.contests import Contest, Field
+from drivers.bench.devices import places
+from drivers.bench.engine import Bench
+from drivers.bench.instances import Instances
+from drivers.options import Options, add_options, positive
+from drivers.outputs import OutputFile, require_places
+
+DESCRIPTION = """\
+Measures the speeds that the project promises, on every device here. Contestants that do the same work are run in turn,
+A B A B ..., so that a machine whose speed drifts treats all alike; medians are shown, and what was found must be equal.
+C programs that do the same on one core serve as outside yardsticks with `--yardsticks`."""
+
+WORKLOADS: dict[str, Callable[[Field], Iterable[Contest]]] = {
+    "ihc": hill_climbing.contests,
+    "local-search": local_search.contests,
+    "aco": ants.contests,
+    "exact": exact.contests,
+    "dp": dynamic_programming.contests,
+    "aco-strategies": ant_strategies.contests,
+}
+"""What `--workload` takes, and what lists the contests of each."""
+LEFT_OUT = ("seeds", "backend", "device", "record", "peers", "progress")
+"""Options of workloads that a bench has not, or in its own way."""
+ONLY_WHEN_NAMED = ("aco-strategies",)
+"""Workloads that `all` leaves out."""
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    from cluster.command_line import RankParser
+
+    parser = RankParser(prog="python -m drivers.bench", description=DESCRIPTION)
+    add_options(parser, Options, leave_out=LEFT_OUT)
+    parser.set_defaults(repeats=5)
+    parser.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs on a CPU (%(default)s)")
+    parser.add_argument(
+        "--gpu-climbers", type=positive, default=100_000, metavar="C", help="climbs on a GPU (%(default)s)"
+    )
+    parser.add_argument(
+        "--yardsticks", action="store_true", help="compile C programs that do the same with gcc, and measure them too"
+    )
+    parser.add_argument(
+        "--workload",
+        choices=("all", *WORKLOADS),
+        default="all",
+        help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
+        "be several, with commas between (%(default)s)",
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="with dp on a GPU also Held-Karp with 34 cities, which takes most of 80 GB and minutes",
+    )
+    parser.add_argument(
+        "--record",
+        type=OutputFile,
+        metavar="FILE",
+        help="append every repetition as soon as it is over to a file of run records, for `python -m reports`; another "
+        "bench with the same file adds its own",
+    )
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark and print a table."""
+    import backends
+
+    options = parse(argv)
+    require_places(options)
+    rows = backends.survey()
+    cores, gpus = places(rows, on_gpu=False), places(rows, on_gpu=True)
+    print("usable:", ", ".join(f"{place.backend}:{place.device}" for place in [*cores, *gpus]), flush=True)
+    with Compiler(options.yardsticks) as compiler:
+        if compiler.obstacle:
+            print(compiler.obstacle, flush=True)
+        field = Field(options, cores, gpus, compiler, Instances(options.data))
+        Bench(listed(field), options.repeats, options.record).run()
+    return 0
+
+
+def listed(field: Field) -> list[Contest]:
+    """The contests that the command line asks for."""
+    asked = field.options.workload
+    names = [name for name in WORKLOADS if name not in ONLY_WHEN_NAMED] if asked == "all" else [asked]
+    return [contest for name in names for contest in WORKLOADS[name](field)]

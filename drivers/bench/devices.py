@@ -1,0 +1,90 @@
+"""The devices that a bench measures, told apart by what they are and never by a backend's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+MULTIPROCESSOR = 5
+"""Cores that do as much as one multiprocessor of a GPU, roughly."""
+
+
+class Place(NamedTuple):
+    """A device of a backend: the first two as `--backend` and `--device` take them, then what it is.
+
+    ``label`` is how it is called among others: the backend's name, with the device where that is not its first here.
+    """
+
+    backend: str
+    device: str
+    kind: str
+    units: int
+    name: str
+    label: str
+
+
+def places(rows: Sequence[Any], on_gpu: bool) -> list[Place]:
+    """The usable devices of a survey that are GPUs, or those that are not; the oracle is too slow for any bench."""
+    found: list[Place] = []
+    for row in rows:
+        if row.usable and not row.oracle and (row.kind == "gpu") == on_gpu:
+            again = any(place.backend == row.backend for place in found)
+            label = f"{row.backend} {row.device}" if again else row.backend
+            found.append(Place(row.backend, row.device, row.kind, row.compute_units, row.name, label))
+    return found
+
+
+def one_core(devices: Sequence[Place]) -> Place | None:
+    """Which of these devices is one core; None if none is."""
+    return next((place for place in devices if place.kind == "core"), None)
+
+
+def all_cores(devices: Sequence[Place]) -> Place | None:
+    """Which of these devices is taken for all cores where nobody names one; None if none is."""
+    from backends import backend_class
+
+    return next(
+        (place for place in devices if backend_class(place.backend).automatic_for == place.kind == "cores"), None
+    )
+
+
+def one_core_first(devices: Sequence[Place]) -> list[Place]:
+    """These devices, one core ahead of all others: the first of a contest is what others are compared with."""
+    return sorted(devices, key=lambda place: place.kind != "core")
+
+
+def strength(place: Place | None) -> float:
+    """How many cores do as much as a device, roughly; no device is a program on one core."""
+    if place is None:
+        return 1
+    return max(1, place.units) * (MULTIPROCESSOR if place.kind == "gpu" else 1)
+
+
+class OpenDevices:
+    """Backends of one contest, made when the first contestant needs them; a context manager that closes them all.
+
+    No others are open meanwhile: idle workers of another backend would take the cores.
+    """
+
+    def __init__(self) -> None:
+        self.made: dict[Place, Any] = {}
+        self.stack = ExitStack()
+
+    def __enter__(self) -> OpenDevices:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.made.clear()
+        self.stack.close()
+
+    def backend(self, place: Place | None) -> Any:
+        """The backend on a device, None on none; raises `Unavailable` where it cannot be used after all."""
+        import backends
+
+        if place is None:
+            return None
+        if place not in self.made:
+            self.made[place] = backends.create(place.backend, place.device)
+            self.stack.callback(self.made[place].close)
+        return self.made[place]

@@ -1,0 +1,297 @@
+"""Contests of dynamic programming: LCS, 0-1 knapsack and Held-Karp, with and without a trace.
+
+Solves are timed and nothing else, after one that is not timed. What was found must be the same everywhere: on every
+backend, with and without a trace, with decisions on the device or streamed, and by the packages beside them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
+from drivers.bench.devices import Place, one_core_first
+
+NOT_TRACED, TRACED = "no trace", "traced"
+LETTERS = 4
+LCS_SPEED, KNAPSACK_SPEED, HELD_KARP_SPEED = 4.5e10, 4.5e9, 9e8
+"""Cells a second of one core."""
+RAPIDFUZZ, HELD_KARP = PACKAGES = ("rapidfuzz", "held_karp")
+"""Modules of packages that do the same on one core."""
+PLAIN_HELD_KARP = 50.0
+"""The time of the package held-karp as a multiple of ours."""
+
+
+class Sizes(NamedTuple):
+    """What a kind of device is measured with.
+
+    ``letters`` of either string whose length is computed, and ``traced_letters`` of strings that are traced; items and
+    ``capacity`` of the knapsack; ``cities`` of Held-Karp, and ``full_cities`` only with `--full`. ``room``: bytes of
+    the device for decisions in the runs that must stream them.
+    """
+
+    letters: int
+    traced_letters: int
+    items: int
+    capacity: int
+    cities: tuple[int, ...]
+    full_cities: tuple[int, ...]
+    room: int
+
+
+class Way(NamedTuple):
+    """How a table is computed: whether its decisions are kept, and in how many bytes of the device; None: freely."""
+
+    trace: bool
+    room: int | None = None
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        if self.room is not None:
+            return f"{TRACED}, {self.room >> 20} MiB of room"
+        return TRACED if self.trace else NOT_TRACED
+
+
+ON_CORES = Sizes(200_000, 50_000, 1500, 10**6, (20,), (), 64 << 20)
+ON_GPU = Sizes(1_000_000, 200_000, 1500, 10**7, (25, 28, 30), (34,), 512 << 20)
+
+
+# --- contests ---
+
+
+def contests(field: Field) -> Iterator[Contest]:
+    """All contests that this machine can hold; rapidfuzz and held-karp, where they are installed, beside the cores."""
+    for module in PACKAGES if field.cores else ():
+        if importlib.util.find_spec(module) is None:
+            name = module.replace("_", "-")
+            print(f"no {name} beside dynamic programming: pip install {name}", flush=True)
+    if field.cores:
+        yield from on_devices(field, one_core_first(field.cores), ON_CORES, beside=True)
+    for gpu in field.gpus:
+        yield from on_devices(field, [gpu], ON_GPU, beside=False)
+
+
+def on_devices(field: Field, devices: Sequence[Place], sizes: Sizes, beside: bool) -> Iterator[Contest]:
+    """All problems on some devices; tracing is compared on each of them with not tracing."""
+    from core.problems import tsp
+    from core.problems.knapsack import generate
+    from core.problems.strings import generate as strings
+
+    seed, where = field.options.seed, f"{devices[0].label} on {devices[0].name}" if len(devices) == 1 else ""
+    ways = (Way(False), Way(True), Way(True, sizes.room))
+    pair = strings(f"random:{sizes.letters}:letters={LETTERS}:seed={seed}")
+    entrants = [Contestant(place.label, partial(common, pair, Way(False)), place) for place in devices]
+    yield lcs(pair, [*entrants, *(package(RAPIDFUZZ, partial(by_rapidfuzz, pair)) if beside else ())], where)
+    pair = strings(f"random:{sizes.traced_letters}:letters={LETTERS}:seed={seed}")
+    for place in devices:
+        yield lcs(pair, on_one(place, ways, partial(common, pair)), f"{place.label} on {place.name}")
+    instance = generate("paper", sizes.items, sizes.capacity, seed)
+    for place in devices:
+        yield Contest(
+            f"knapsack, {instance.n:,} items, capacity {instance.capacity:,}",
+            on_one(place, ways, partial(packed, instance, seed)),
+            "cells",
+            float(instance.n * instance.capacity),
+            KNAPSACK_SPEED,
+            f"{place.label} on {place.name}",
+            rehearsed=True,
+        )
+    for cities in (*sizes.cities, *(sizes.full_cities if field.options.full else ())):
+        tour = tsp.load(f"uniform:{cities}:seed={seed + 1}")
+        entrants = [Contestant(place.label, partial(toured, tour), place) for place in devices]
+        if beside:
+            entrants += package(HELD_KARP, partial(by_held_karp, tour), PLAIN_HELD_KARP)
+        yield held_karp(tour, entrants, where, 1 if cities in sizes.full_cities else None)
+
+
+def lcs(pair: Any, contestants: Sequence[Contestant], where: str) -> Contest:
+    """A contest of common subsequences."""
+    letters = len(pair.a)
+    work = f"LCS, {letters:,} random letters of {LETTERS}"
+    return Contest(work, tuple(contestants), "cells", float(letters) ** 2, LCS_SPEED, where, rehearsed=True)
+
+
+def held_karp(instance: Any, contestants: Sequence[Contestant], where: str, repeats: int | None) -> Contest:
+    """A contest of shortest tours, by paths through half of the cities."""
+    n = instance.n
+    return Contest(
+        f"Held-Karp, {n} cities",
+        tuple(contestants),
+        "transitions",
+        float((n - 1) * (n - 2)) * 2.0 ** (n - 4),
+        HELD_KARP_SPEED,
+        where,
+        repeats,
+        rehearsed=True,
+    )
+
+
+def on_one(place: Place, ways: Sequence[Way], prepare: Callable[..., Prepared]) -> tuple[Contestant, ...]:
+    """One device that works in several ways."""
+    return tuple(Contestant(way.name, partial(prepare, way), place) for way in ways)
+
+
+def package(module: str, prepare: Callable[[Any], Prepared], effort: float = 1.0) -> list[Contestant]:
+    """A package beside the backends, by its name; none if it is not installed."""
+    if importlib.util.find_spec(module) is None:
+        return []
+    return [Contestant(module.replace("_", "-"), prepare, effort=effort)]
+
+
+# --- contestants on backends ---
+
+
+def common(pair: Any, way: Way, backend: Any) -> Prepared:
+    """A longest common subsequence by a backend."""
+    from cluster import Solo
+    from core.search.dp.lcs import LongestCommonSubsequence
+
+    search = LongestCommonSubsequence(backend, Solo(), pair.a, pair.b, room=way.room)
+
+    def read(outcome: Any) -> Finding:
+        facts: dict[str, Any] = {"length": outcome.length}
+        confirmed = None
+        hashed = hashlib.blake2b(str(outcome.length).encode(), digest_size=8)
+        if outcome.pairs is not None:
+            facts["subsequence"] = digest(outcome.pairs)
+            confirmed = pair.objection(outcome.length, outcome.pairs) is None
+            hashed.update(outcome.pairs.astype("<i8").tobytes())
+        result = {
+            "seed": 0,
+            "best_cost": outcome.length,
+            "best_index": 0,
+            "evaluations": outcome.cells,
+            "trajectory_hash": hashed.hexdigest(),
+            "details": {
+                "instance_source": pair.source,
+                "evaluations_per_step": "cells of the table, one for a letter of each string",
+                "letters": [len(pair.a), len(pair.b)],
+                **streaming(outcome),
+            },
+        }
+        return Finding(outcome.cells, facts, confirmed, result)
+
+    subject = Subject("lcs", pair, {"trace": way.trace}, ways_of(way), "answer")
+    return Prepared(lambda repetition: search.run(way.trace), read, how, subject)
+
+
+def packed(instance: Any, seed: int, way: Way, backend: Any) -> Prepared:
+    """A knapsack packed by a backend."""
+    from cluster import Solo
+    from core.search.dp.knapsack import KnapsackSearch
+
+    search = KnapsackSearch(backend, Solo(), instance, room=way.room)
+
+    def read(outcome: Any) -> Finding:
+        facts: dict[str, Any] = {"value": outcome.value}
+        confirmed = None
+        if outcome.chosen is not None:
+            facts["selection"] = digest(np.asarray(outcome.chosen))
+            weight, value = instance.weight_and_value(outcome.chosen)
+            confirmed = weight <= instance.capacity and value == outcome.value
+        result = {
+            "seed": seed,
+            "best_cost": outcome.value,
+            "best_index": 0,
+            "evaluations": outcome.cells,
+            "trajectory_hash": f"{outcome.digest:016x}",
+            "details": {
+                "instance_source": instance.source,
+                "evaluations_per_step": "cells of the table, one for an item and a capacity",
+                "items": instance.n,
+                "capacity": instance.capacity,
+                **streaming(outcome),
+            },
+        }
+        return Finding(outcome.cells, facts, confirmed, result)
+
+    parameters = {"method": "dp", "trace": way.trace, "nodes": None, "seconds": None}
+    subject = Subject("knapsack", instance, parameters, ways_of(way), "answer")
+    return Prepared(lambda repetition: search.run(way.trace), read, how, subject)
+
+
+def toured(instance: Any, backend: Any) -> Prepared:
+    """A shortest tour by a backend."""
+    from cluster import Solo
+    from core.search.dp.held_karp import HeldKarp
+
+    search = HeldKarp(backend, Solo(), instance.distances)
+
+    def read(outcome: Any) -> Finding:
+        result = {
+            "seed": 0,
+            "best_cost": outcome.length,
+            "best_index": 0,
+            "evaluations": outcome.transitions,
+            "trajectory_hash": f"{outcome.digest:016x}",
+            "details": {
+                "cities": instance.n,
+                "optimum": instance.optimum,
+                "instance_source": instance.source,
+                "evaluations_per_step": "steps from a path to one that is a city longer",
+                "tour": outcome.tour.tolist(),
+                "start_length": outcome.start_length,
+            },
+        }
+        confirmed = instance.tour_length(outcome.tour) == outcome.length
+        facts = {"length": outcome.length, "tour": digest(outcome.tour)}
+        return Finding(outcome.transitions, facts, confirmed, result)
+
+    parameters = {"trace": True, "k": None, "rotations": None, "improve": False}
+    subject = Subject("heldkarp", instance, parameters, {"tiling": "auto", "device_memory": None}, "answer")
+    return Prepared(lambda repetition: search.run(), read, subject=subject)
+
+
+def ways_of(way: Way) -> dict[str, Any]:
+    """What decides the speed alone, as the drivers of strings and knapsacks record it."""
+    return {"tiling": "auto", "device_memory": way.room, "spill": False}
+
+
+def streaming(outcome: Any) -> dict[str, Any]:
+    """Details that reports show of a table, however it was traced."""
+    method = {"method": outcome.method} if hasattr(outcome, "method") else {}
+    return {**method, "cells": outcome.cells, "streamed_bytes": outcome.streamed_bytes}
+
+
+def how(outcomes: Sequence[Any], median: float) -> str:
+    """What an outcome says of how it was found: the method, and what left the device."""
+    parts = [getattr(outcomes[-1], "method", "")]
+    if outcomes[-1].streamed_bytes:
+        parts.append(f"{outcomes[-1].streamed_bytes:,} bytes streamed")
+    return ", ".join(part for part in parts if part)
+
+
+# --- packages ---
+
+
+def by_rapidfuzz(pair: Any, backend: None) -> Prepared:
+    """The length by rapidfuzz's bit-parallel C++ on one core."""
+    similarity = importlib.import_module(f"{RAPIDFUZZ}.distance").LCSseq.similarity
+    first, second = pair.a.tobytes(), pair.b.tobytes()
+    cells = len(first) * len(second)
+    return Prepared(
+        lambda repetition: similarity(first, second), lambda length: Finding(cells, {"length": int(length)}, True)
+    )
+
+
+def by_held_karp(instance: Any, backend: None) -> Prepared:
+    """A shortest tour by the plain algorithm in Rust on one core, which looks at all subsets."""
+    solver = importlib.import_module(HELD_KARP)
+    flat, n = instance.distances.astype(float).ravel().tolist(), instance.n
+    transitions = (n - 1) * (n - 2) * 2 ** (n - 3)
+    return Prepared(
+        lambda repetition: solver.solve_flat(flat, n),
+        lambda outcome: Finding(transitions, {"length": round(outcome[1])}, True),
+    )
+
+
+def digest(values: np.ndarray) -> str:
+    """64 bits of some integers."""
+    return hashlib.blake2b(values.astype("<i8").tobytes(), digest_size=8).hexdigest()

@@ -1,0 +1,103 @@
+"""Contests of exact search: the thesis' 15 instances, and nodes per second with its own bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
+from drivers.bench.devices import Place, one_core, one_core_first
+
+TABLE = "5.2"
+"""The thesis' table of its faster machine."""
+ONE_TREE, EDGES = "one-tree", "edges"
+BY_EDGES = {"ulysses16": 3.5e9, "gr21": 7e7, "gr24": 4e10}
+"""Instances for GPUs with the thesis' own bound, and about how many nodes it leaves."""
+ON_CORES = {"gr17": 2.6e8, "gr21": 7e7}
+"""The same for cores."""
+SPEEDS = {ONE_TREE: 1e6, EDGES: 6e7}
+"""Nodes a second of one core by bound."""
+FEW = 1e3
+"""Nodes that 1-trees leave, about."""
+
+
+def contests(field: Field) -> Iterator[Contest]:
+    """All contests that this machine can hold."""
+    one = one_core(field.cores)
+    for name in published() if one else ():
+        yield from contest(field, name, ONE_TREE, FEW, [one])
+    for name, nodes in ON_CORES.items() if field.cores else ():
+        yield from contest(field, name, EDGES, nodes, one_core_first(field.cores))
+    for gpu in field.gpus:
+        for name, nodes in BY_EDGES.items():
+            yield from contest(field, name, EDGES, nodes, [gpu])
+
+
+def published() -> dict[str, str]:
+    """The thesis' times by instance, as printed; in words where there is none."""
+    from reports import literature
+
+    content = literature.publication("exact", "tables")
+    assert content is not None
+    table = next(table for table in content["tables"] if table["number"] == TABLE)
+    return {row["instance"]: f"{row['solver']} s" if "solver" in row else "not solved" for row in table["rows"]}
+
+
+def contest(field: Field, name: str, bound: str, nodes: float, devices: Sequence[Place | None]) -> Iterator[Contest]:
+    """The contest of an instance, if it is at hand; where there is one device, its title says which."""
+    instance = field.instances.at_hand(name)
+    places = [place for place in devices if place is not None]
+    if instance is None:
+        return
+    yield Contest(
+        f"exact search, {name}, {'1-trees' if bound == ONE_TREE else 'the bound of the thesis'}",
+        tuple(Contestant(place.label, partial(proving, field, instance, bound), place) for place in places),
+        "nodes",
+        nodes,
+        SPEEDS[bound],
+        f"{places[0].label} on {places[0].name}" if len(places) == 1 else "",
+        remark=lambda medians: [f"the thesis, RTX 3090: {published()[name]}"] if name in published() else [],
+    )
+
+
+def proving(field: Field, instance: Any, bound: str, backend: Any) -> Prepared:
+    """A search on a backend, end to end."""
+    from cluster import Solo
+    from core.search.exact import ExactSearch
+
+    search = ExactSearch(backend, Solo(), instance.distances, bound=None if bound == ONE_TREE else bound)
+    search.warm_up()
+
+    def read(outcome: Any) -> Finding:
+        nodes = int(outcome.nodes.sum())
+        known = {instance.tour_length(outcome.tour), instance.optimum or outcome.length}
+        digest = f"{outcome.digest:016x}"
+        result = {
+            "seed": field.options.seed,
+            "best_cost": outcome.length,
+            "best_index": 0,
+            "evaluations": 0,
+            "trajectory_hash": digest,
+            "details": {
+                "cities": instance.n,
+                "optimum": instance.optimum,
+                "instance_source": instance.source,
+                "evaluations_per_step": "none; nodes, which differ from run to run, are in the record's details",
+                "tour": outcome.tour.tolist(),
+                "bound": search.bound,
+                "nodes": nodes,
+                "root_bound": outcome.root_bound,
+                "start_length": outcome.start_length,
+                "optimal_tours": outcome.optimal_tours,
+            },
+        }
+        return Finding(nodes, {"length": outcome.length}, known == {outcome.length}, result)
+
+    ways = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
+    return Prepared(
+        lambda repetition: search.run(),
+        read,
+        lambda outcomes, median: f"nodes: {int(outcomes[-1].nodes.sum()):,}",
+        Subject("exact", instance, {"count": False}, ways, "answer"),
+    )

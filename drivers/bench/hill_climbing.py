@@ -1,0 +1,195 @@
+"""Contests of iterative hill climbing: one core against C, all cores against one, both scans on a GPU.
+
+The C program `yardsticks/hill_climbing.c` makes the same climbs, move for move; its digest must be ours.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from drivers.bench.c_programs import words_of
+from drivers.bench.contests import Contest, Contestant, Field, Finding, Prepared, Subject
+from drivers.bench.devices import Place, all_cores, one_core, one_core_first
+
+FIRST = "kroE100"
+"""The instance of GPUs where the user names none; climbers are as many as the user says."""
+LARGE = (("a280", 2000), ("d493", 2000), ("pr1002", 2000), ("pr2392", 2000))
+"""Instances for GPUs beside the first, and climbers."""
+LONG = 2000
+"""Cities from which two repetitions are enough."""
+SCANS = ("full", "pruned")
+EFFORT = {"full": 1.0, "pruned": 0.7}
+"""The time of a scan as a multiple of the full one's, roughly."""
+C_SOURCE = "hill_climbing.c"
+C_FORMS: dict[str, tuple[str, ...]] = {"C, plain loops": (), "C, ordered copies": ("-DORDERED",)}
+"""The forms of the C program: further arguments of gcc. The second keeps the distances in the order of the tour too."""
+C_EFFORT = 3.0
+SPEED = 3e9
+"""Moves a second that one core evaluates."""
+
+
+def contests(field: Field) -> Iterator[Contest]:
+    """All contests that this machine can hold."""
+    from core.problems.sources import default_instance
+
+    options = field.options
+    if field.cores:
+        yield on_cores(field, field.instances.named(options.instance or default_instance(options.data)[0]))
+    for gpu in field.gpus:
+        if options.instance:
+            yield on_gpu(field, field.instances.named(options.instance), options.gpu_climbers, gpu)
+        for name, climbers in (*(() if options.instance else ((FIRST, options.gpu_climbers),)), *LARGE):
+            instance = field.instances.at_hand(name)
+            if instance is not None:
+                yield on_gpu(field, instance, climbers, gpu)
+
+
+def moves(instance: Any, climbers: int) -> float:
+    """About as many moves as all climbs evaluate: a step for every city, and one in which all are tried in vain."""
+    return float(climbers * instance.n * (instance.n * (instance.n - 3) // 2))
+
+
+def on_cores(field: Field, instance: Any) -> Contest:
+    """Both scans on every device that is no GPU, and the C program's forms."""
+    climbers = field.options.climbers
+    forms = {} if field.compiler.obstacle else C_FORMS
+    opponents = against(field.cores, next(iter(forms), ""))
+    ours = [
+        Contestant(
+            f"{place.label} {scan}",
+            partial(climbing, instance, climbers, scan, field.options.seed),
+            place,
+            opponents[f"{place.label} {scan}"],
+            EFFORT[scan],
+        )
+        for place in one_core_first(field.cores)
+        for scan in SCANS
+    ]
+    theirs = [Contestant(name, in_c(field, instance, form), effort=C_EFFORT) for name, form in forms.items()]
+    return contest(instance, climbers, (*ours, *theirs))
+
+
+def on_gpu(field: Field, instance: Any, climbers: int, gpu: Place) -> Contest:
+    """Both scans."""
+    ours = [
+        Contestant(scan, partial(climbing, instance, climbers, scan, field.options.seed), gpu, effort=EFFORT[scan])
+        for scan in SCANS
+    ]
+    repeats = None if instance.n < LONG else 2
+    return contest(instance, climbers, tuple(ours), f"{gpu.label} on {gpu.name}", repeats)
+
+
+def contest(
+    instance: Any, climbers: int, contestants: tuple[Contestant, ...], where: str = "", repeats: int | None = None
+) -> Contest:
+    """A contest of climbs."""
+    return Contest(
+        f"hill climbing, {instance.name}, {climbers:,} climbers",
+        contestants,
+        "moves",
+        moves(instance, climbers),
+        SPEED,
+        where,
+        repeats,
+        by_kernels=True,
+    )
+
+
+def against(devices: Sequence[Place], yardstick: str) -> dict[str, str]:
+    """Whose time stands beside whose: C's beside one core's, one core's beside all cores', theirs beside others'."""
+    one, every = one_core(devices), all_cores(devices)
+    found = {}
+    for place in devices:
+        for scan in SCANS:
+            other = every if every is not None and place != every else one
+            found[f"{place.label} {scan}"] = yardstick if place == one else f"{other.label} {scan}" if other else ""
+    return found
+
+
+def subject_of(instance: Any, climbers: int, ways: dict[str, Any]) -> Subject:
+    """What a record says of all runs, as `drivers.ihc` does."""
+    return Subject("ihc", instance, {"climbers": climbers, "start": "oneil2011"}, ways, "climbs")
+
+
+def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -> Prepared:
+    """All climbs on a backend."""
+    from cluster import Solo
+    from core.search.ihc import HillClimbing
+
+    search: Any = HillClimbing(backend, Solo(), instance.distances, scan=scan)
+    search.warm_up()
+    search.run(max(1, climbers // 20))
+    confirmed: dict[int, bool] = {}
+
+    def read(outcome: Any) -> Finding:
+        if outcome.climber not in confirmed:
+            confirmed[outcome.climber] = instance.tour_length(search.tour_of(outcome.climber)) == outcome.length
+        digest = f"{outcome.digest:016x}"
+        return finding(instance, search.scan.counted, outcome, digest, confirmed[outcome.climber], seed)
+
+    return Prepared(
+        lambda repetition: search.run(climbers),
+        read,
+        subject=subject_of(instance, climbers, {"scan": search.scan.name}),
+    )
+
+
+def finding(instance: Any, counted: str, outcome: Any, digest: str, confirmed: bool | None, seed: int) -> Finding:
+    """What climbs came to; ``outcome`` has the fields of `core.search.ihc.Outcome`."""
+    result = {
+        "seed": seed,
+        "best_cost": outcome.length,
+        "best_index": outcome.climber,
+        "evaluations": outcome.evaluations,
+        "trajectory_hash": digest,
+        "details": {
+            "cities": instance.n,
+            "optimum": instance.optimum,
+            "instance_source": instance.source,
+            "evaluations_per_step": counted,
+        },
+    }
+    facts = {"length": outcome.length, "climber": outcome.climber, "hash": digest}
+    return Finding(outcome.evaluations, facts, confirmed, result)
+
+
+def in_c(field: Field, instance: Any, form: tuple[str, ...]) -> Callable[[Any], Prepared]:
+    """What prepares a form of the C program."""
+
+    def prepare(backend: None) -> Prepared:
+        from core.search.two_opt_scans import FULL_COUNT
+
+        climbers, compiler = field.options.climbers, field.compiler
+        program = compiler.program(C_SOURCE, form)
+        path = compiler.room / f"{instance.sha256}.cities"
+        write_instance(path, instance.distances)
+
+        def read(outcome: tuple[Any, str, float]) -> Finding:
+            found, digest, seconds = outcome
+            return finding(instance, FULL_COUNT, found, digest, None, field.options.seed)._replace(seconds=seconds)
+
+        ways = {"scan": "full", "program": " ".join((C_SOURCE, *form)), "compiler": compiler.version}
+        subject = subject_of(instance, climbers, ways)
+        return Prepared(lambda repetition: run_yardstick(program, path, climbers), read, subject=subject)
+
+    return prepare
+
+
+def write_instance(path: Path, distances: np.ndarray) -> None:
+    """Write what the C program reads."""
+    path.write_bytes(struct.pack("<Q", len(distances)) + distances.astype("<u4").tobytes())
+
+
+def run_yardstick(program: Path, path: Path, climbers: int) -> tuple[Any, str, float]:
+    """Run the C program on a file of `write_instance`: outcome, digest, and seconds of its climbs."""
+    from core.search.ihc import Outcome
+
+    said = words_of(program, path, climbers)
+    best, climber, steps, moves = (int(said[name]) for name in ("best", "climber", "steps", "moves"))
+    return Outcome(best, climber, steps, moves, int(said["digest"], 16)), said["digest"], float(said["seconds"])

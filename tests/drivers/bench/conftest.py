@@ -1,0 +1,59 @@
+"""What tests of benches measure with: one core, which also stands in for a GPU."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+import backends
+from drivers.bench.c_programs import Compiler
+from drivers.bench.contests import Field
+from drivers.bench.devices import Place
+from drivers.bench.instances import Instances
+
+ONE_CORE = Place("cpu", "0", "core", 1, "a core", "cpu")
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """The survey's rows of the backend `cpu`."""
+    return [row for row in backends.survey() if row.backend == "cpu"]
+
+
+@pytest.fixture
+def only_cpu(rows, monkeypatch):
+    """A machine with nothing but one core."""
+    monkeypatch.setattr(backends, "survey", lambda: rows)
+
+
+@pytest.fixture
+def place():
+    return ONE_CORE
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    made = backends.create("cpu")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    """A compiler of yardsticks."""
+    if shutil.which("gcc") is None:
+        pytest.skip("yardsticks in C need gcc")
+    with Compiler(True) as made:
+        yield made
+
+
+@pytest.fixture
+def make_field():
+    """A field from options, devices and a compiler; without one there are no yardsticks."""
+
+    def make(cores=(ONE_CORE,), gpus=(), compiler=None, **options):
+        given = {"instance": None, "data": None, "repeats": 2, "seed": 3, "full": False, "climbers": 20}
+        asked = SimpleNamespace(**{**given, "gpu_climbers": 30, **options})
+        return Field(asked, cores, gpus, compiler or Compiler(False), Instances(None))
+
+    return make

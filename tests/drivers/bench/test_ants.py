@@ -1,0 +1,197 @@
+"""The bench of ant colonies: both C yardsticks walk the same tours, and published figures stand beside ours."""
+
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from cluster import Solo
+from core.problems import tsp
+from core.search.ant_colony import AntColony, Settings
+from core.search.ant_colony.colony import Colony
+from drivers.bench import ant_strategies, ants, main
+from drivers.bench.contests import Contest
+from drivers.bench.engine import Bench
+from drivers.endings import run_driver
+from reports.records import load
+
+INSTANCES = ("uniform:3:seed=1", "uniform:32:seed=2", "uniform:33:seed=3", "uniform:70:seed=4")
+
+
+@pytest.fixture(params=ants.C_FORMS)
+def program(compiler, request):
+    return compiler.program(ants.C_SOURCE, ants.C_FORMS[request.param])
+
+
+@pytest.fixture
+def gpu(place):
+    """A core that passes for a GPU."""
+    return place._replace(kind="gpu", label="gpu")
+
+
+def in_c(program, tmp_path, distances, settings, iterations, seed):
+    path = tmp_path / "instance.ants"
+    ants.write_instance(path, distances, settings.beta)
+    return ants.run_yardstick(program, path, settings.ants, iterations, settings.rho, seed)
+
+
+@pytest.mark.parametrize("spec", INSTANCES)
+@pytest.mark.parametrize(
+    ("count", "rho", "beta", "seed"),
+    # 7 and 10 ants leave a group of the C program with vector types incomplete; a seed of 64 bits; all pheromone evaporates; hardly any.
+    [(7, 0.1, 2.0, 0), (10, 1.0, 2.5, 2**40 + 5), (4, 1e-6, 0.0, 9)],
+)
+def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, count, rho, beta, seed):
+    distances = tsp.load(spec).distances
+    settings = Settings(ants=count, rho=rho, beta=beta)
+    ours = AntColony(cpu, Solo(), distances, settings, seed=seed).run(6)
+    theirs = in_c(program, tmp_path, distances, settings, 6, seed)
+    assert (theirs.length, theirs.ant, theirs.digest) == (ours.length, ours.ant, ours.digest)
+    assert 0 < theirs.constructing < theirs.seconds
+
+
+def test_the_c_yardstick_walks_other_tours_with_another_seed(program, tmp_path):
+    distances = tsp.load(INSTANCES[1]).distances
+    digests = {in_c(program, tmp_path, distances, Settings(ants=3), 2, seed).digest for seed in range(5)}
+    assert len(digests) == 5
+
+
+def test_the_c_yardstick_refuses_a_file_that_is_cut_short(program, tmp_path):
+    path = tmp_path / "short.ants"
+    ants.write_instance(path, tsp.load(INSTANCES[1]).distances, 2.0)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(subprocess.CalledProcessError) as stopped:
+        ants.run_yardstick(program, path, 1, 1, 0.1, 0)
+    assert stopped.value.returncode == 2
+    assert "cut short" in stopped.value.stderr
+
+
+def test_the_instance_is_written_along_a_nearest_neighbour_tour(tmp_path):
+    x = np.array([0, 7, 1, 3])  # from city 0: 2, 3, 1
+    path = tmp_path / "line.ants"
+    ants.write_instance(path, abs(x[:, None] - x[None, :]).astype(np.uint16), 1.0)
+    content = path.read_bytes()
+    assert np.frombuffer(content, "<u8", 2).tolist() == [4, 1 + 2 + 4 + 7]
+    places = [0, 1, 3, 7]
+    assert np.frombuffer(content, "<u4", 16, 16).tolist() == [abs(a - b) for a in places for b in places]
+    heuristic = np.frombuffer(content, "<f4", 16, 80).reshape(4, 4)
+    assert heuristic[3].tolist()[:3] == [np.float32(4 / 7), np.float32(4 / 6), 1]
+    assert len(content) == 16 + 2 * 4 * 16
+
+
+def test_one_core_and_both_forms_of_c_are_timed_in_turn_and_recorded(only_cpu, compiler, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(ants, "ON_CORES", (("uniform:40:seed=1", 5, 3), ("nowhere", 5, 3)))
+    path = tmp_path / "r.jsonl"
+    assert run_driver(main, ["--workload", "aco", "--repeats", "2", "--yardsticks", "--record", str(path)]) == 0
+    said = capsys.readouterr().out
+    lines = [line for line in said.splitlines() if "selections/s" in line]
+    assert [re.split("  +", line.strip())[0] for line in lines] == ["cpu", *ants.C_FORMS]
+    assert all(float(re.search(r"(\S+) ns a step of a tour", line)[1]) > 0 for line in lines)
+    assert said.count("x as fast as cpu") == 2
+    assert "found by all: length" in said
+    assert "nowhere: not measured (" in said
+    records = load(path)
+    assert [(record.backend, record.scored) for record in records] == [("cpu", True), ("C", True), ("C", True)]
+    assert len({record.trajectory_hash for record in records}) == 1
+
+
+def test_a_yardstick_that_walks_other_tours_ends_the_bench(make_field, compiler, monkeypatch):
+    written = ants.write_instance
+    monkeypatch.setattr(ants, "write_instance", lambda path, d, beta: written(path, d[::-1, ::-1], beta))
+    monkeypatch.setattr(ants, "ON_CORES", (("uniform:40:seed=1", 5, 3),))
+    with pytest.raises(RuntimeError, match="(length|hash) is .* by C, plain loops, but .* by cpu"):
+        Bench(list(ants.contests(make_field(compiler=compiler))), 1).run()
+
+
+def test_the_papers_ratios_stand_beside_ours():
+    published = ant_strategies.published_seconds()
+    ours = {"coarse": 3.0, "fine": 2.0}
+    assert ant_strategies.beside(ours, None) == ["coarse / fine: 1.50, paper: not published"]
+    if not published:
+        pytest.skip("menezes2019's figures are not at hand")
+    assert len(published) == len(ant_strategies.TABLE_II) * len(ant_strategies.TABLE_II_ANTS)
+    # Section V-A: fine is 1.58x faster than coarse on dj38 with 1,024 ants.
+    assert ant_strategies.beside(ours, published["dj38", 1024]) == ["coarse / fine: 1.50, paper: 1.58"]
+
+
+@pytest.mark.parametrize("chosen", [None, "nowhere,uniform:20:seed=1"])
+def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, monkeypatch, capsys, tmp_path, chosen):
+    monkeypatch.setattr(ant_strategies, "TABLE_II", ("another",) if chosen else ("nowhere", "uniform:20:seed=1"))
+    monkeypatch.setattr(ant_strategies, "TABLE_II_ANTS", (2, 5))
+    monkeypatch.setattr(ant_strategies, "TIME_ENOUGH_S", 0.0)
+    path = tmp_path / "r.jsonl"
+    Bench(list(ant_strategies.contests(make_field(cores=(), gpus=[gpu], instance=chosen))), 3, str(path)).run()
+    said = capsys.readouterr().out
+    assert "nowhere: not measured (" in said
+    titles = [line for line in said.splitlines() if line.startswith("[")]
+    assert [title.split(", ")[2] for title in titles] == ["2 ants", "5 ants"]
+    assert said.count("found by all: length") == 2
+    assert said.count("not published") == 4
+    found = [(one.parameters["ants"], one.ways["strategy"], one.scored, len(one.samples)) for one in load(path)]
+    assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]
+
+
+def test_a_slow_colony_is_ready_without_an_iteration_of_its_own(cpu, monkeypatch):
+    iterated = []
+    iterate = Colony.iterate
+    monkeypatch.setattr(Colony, "iterate", lambda colony: (iterated.append(colony.ants.count), iterate(colony)))
+    instance = tsp.load("uniform:100:seed=1")  # another shape than other tests compile
+    colony = ant_strategies.ready_colony(cpu, instance, Settings(ants=500), "coarse", 3)
+    assert iterated == [colony.ants_per_team]
+    compiled = cpu.timings.compile_s
+    outcome = colony.run(1)
+    assert cpu.timings.compile_s == compiled
+    assert outcome.digest == AntColony(cpu, Solo(), instance.distances, Settings(ants=500), seed=3).run(1).digest
+
+
+def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, monkeypatch, capsys, tmp_path):
+    field = make_field(cores=(), gpus=[gpu], seed=7)
+    instance = field.instances.named("uniform:20:seed=1")
+    monkeypatch.setattr(instance, "optimum", 300)
+    contest = ants.mmas(field, instance, ants.Climbed(instance.name, 3, 0.0042, 0.5), gpu)
+    path = tmp_path / "r.jsonl"
+    Bench([contest], 1, str(path)).run()
+    said = capsys.readouterr().out
+    assert "20 ants, 3 iterations, seeds 7 to 11" in said
+    assert "GPU-MMAS on an H200: +0.42% in 0.50 s" in said
+    settings = Settings(ants=20, variant="mmas", rho=0.1, best_every=1, candidates=32, local_search="2opt-near")
+    lengths = [AntColony(cpu, Solo(), instance.distances, settings, seed=7 + k).run(3).length for k in range(5)]
+    assert f"gaps {' '.join(f'{length / 300 - 1:+.2%}' for length in lengths)}" in said
+    assert [(one.seed, one.best_cost, one.scored) for one in load(path)] == [
+        (7 + k, length, True) for k, length in enumerate(lengths)
+    ]
+
+
+def test_gpus_have_rates_phases_and_candidate_lists_beside_full_roulette(make_field, gpu, monkeypatch, capsys):
+    monkeypatch.setattr(ants, "ON_GPU", (("uniform:40:seed=1", 5, 3),))
+    monkeypatch.setattr(ants, "CLIMBED", (ants.Climbed("nowhere", 3, 0.0, 0.5),))
+    monkeypatch.setattr(ants, "ROULETTES", (("uniform:40:seed=1", 3, 2),))
+    contests = list(ants.contests(make_field(cores=(), gpus=[gpu])))
+    assert all(isinstance(one, Contest) and one.where == "gpu on a core" for one in contests)
+    Bench(contests, 2).run()
+    said = capsys.readouterr().out
+    assert re.search(r"ms an iteration: .*construct \S+ ms \(\S+%\)", said)
+    assert re.search(r"32 candidates .*x as fast as all cities", said)
+    assert "hash of 32 candidates" in said and "hash of all cities" in said
+
+
+@pytest.mark.parametrize(("pause", "runs"), [(4.0, [1]), (0.02, [1, 4, 16])])
+def test_a_long_iteration_is_run_once_and_a_short_one_often(monkeypatch, pause, runs):
+    class Slow:
+        clock, runs = 0.0, []
+
+        def run(self, iterations):
+            self.runs.append(iterations)
+            Slow.clock += pause * iterations
+            return type("Outcome", (), {"digest": 7 * iterations, "length": 1})
+
+        def best_tour(self):
+            return None
+
+    monkeypatch.setattr(ant_strategies.time, "perf_counter", lambda: Slow.clock)
+    instance = type("Instance", (), {"tour_length": lambda self, tour: 1})()
+    found = ant_strategies.timed_iteration(Slow(), instance)
+    assert found.seconds == pytest.approx(pause)
+    assert (found.outcome.digest, found.confirmed) == (7, True)
+    assert Slow.runs == runs

@@ -1,0 +1,163 @@
+"""The bench of dynamic programming: every contestant finds the same, and packages stand beside the backends."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from core.errors import UserError
+from core.problems.knapsack import generate
+from core.problems.strings import common_length, random_strings
+from core.search.dp import held_karp
+from drivers.bench import dynamic_programming as dp
+from drivers.bench import main
+from drivers.bench.engine import Bench
+from drivers.endings import run_driver
+from reports.records import load
+
+TINY = dp.Sizes(700, 300, 12, 400, (5, 8), (9,), 4096)
+WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of room"]
+
+RAPIDFUZZ = """
+from core.problems.strings import common_length
+class LCSseq:
+    @staticmethod
+    def similarity(first, second):
+        return common_length(first, second)
+"""
+HELD_KARP = """
+import numpy as np
+from core.problems.small_tours import held_karp
+def solve_flat(flat, n):
+    length, tour, _ = held_karp(np.array(flat, dtype=int).reshape(n, n))
+    return list(tour), float(length)
+"""
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setattr(dp, "ON_CORES", TINY)
+    monkeypatch.setattr(dp, "ON_GPU", TINY)
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """Packages of the peers' names that compute in NumPy and plain Python."""
+    (tmp_path / "rapidfuzz").mkdir()
+    (tmp_path / "rapidfuzz" / "__init__.py").write_text("")
+    (tmp_path / "rapidfuzz" / "distance.py").write_text(RAPIDFUZZ)
+    (tmp_path / "held_karp.py").write_text(HELD_KARP)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = ("rapidfuzz", "rapidfuzz.distance", "held_karp")
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def entered(contests):
+    """Who takes part in which contest."""
+    return {contest.title: [one.name for one in contest.contestants] for contest in contests}
+
+
+def only(contests, *titles):
+    return [contest for contest in contests if contest.work.startswith(titles)]
+
+
+def test_every_problem_is_measured_with_and_without_a_trace(make_field, packages):
+    contests = list(dp.contests(make_field(full=True)))
+    assert entered(contests) == {
+        "LCS, 700 random letters of 4, cpu on a core": ["cpu", "rapidfuzz"],
+        "LCS, 300 random letters of 4, cpu on a core": WITH_TRACE,
+        "knapsack, 12 items, capacity 400, cpu on a core": WITH_TRACE,
+        "Held-Karp, 5 cities, cpu on a core": ["cpu", "held-karp"],
+        "Held-Karp, 8 cities, cpu on a core": ["cpu", "held-karp"],
+        "Held-Karp, 9 cities, cpu on a core": ["cpu", "held-karp"],
+    }
+    assert [contest.repeats for contest in contests] == [None] * 5 + [1]
+
+
+def test_packages_stand_beside_the_backends_and_records_are_of_these_alone(only_cpu, packages, capsys, tmp_path):
+    path = tmp_path / "r.jsonl"
+    assert run_driver(main, f"--workload dp --repeats 2 --full --seed 3 --record {path}".split()) == 0
+    said = capsys.readouterr().out
+    assert said.count("x as fast as cpu") == 4 and said.count("x as fast as no trace") == 4
+    assert "length only" in said and "bytes streamed" in said
+    records = load(path)
+    assert [record.workload for record in records] == ["lcs"] * 4 + ["knapsack"] * 3 + ["heldkarp"] * 3
+    assert all(record.scored for record in records)
+    assert [len(record.samples) for record in records] == [2] * 9 + [1]
+
+
+def test_the_largest_held_karp_is_measured_only_when_asked_for(make_field, packages):
+    assert not only(dp.contests(make_field()), "Held-Karp, 9 cities")
+
+
+def test_gpus_have_no_packages_beside_them(make_field, packages, place):
+    contests = dp.contests(make_field(cores=(), gpus=[place._replace(kind="gpu")]))
+    assert {tuple(names) for names in entered(contests).values()} == {("cpu",), tuple(WITH_TRACE)}
+
+
+def test_what_is_compared_is_what_plain_code_finds(make_field):
+    bench = Bench(list(dp.contests(make_field())), 1)
+    bench.run()
+    found = {place: value for place, (value, _) in bench.found.items()}
+    a, b = random_strings(700, letters=4, seed=3)
+    assert found["LCS, 700 random letters of 4", "length"] == common_length(a, b)
+    instance = generate("paper", 12, 400, 3)
+    best = np.zeros(401, int)
+    for weight, value in zip(instance.weights.tolist(), instance.values.tolist(), strict=True):
+        best[weight:] = np.maximum(best[weight:], best[: 401 - weight] + value)
+    assert found["knapsack, 12 items, capacity 400", "value"] == best[400]
+
+
+def test_packages_that_are_not_installed_are_named_once(make_field, capsys, monkeypatch):
+    monkeypatch.setattr(dp.importlib.util, "find_spec", lambda name: None)
+    assert "rapidfuzz" not in str(entered(dp.contests(make_field())))
+    assert capsys.readouterr().out.splitlines() == [
+        "no rapidfuzz beside dynamic programming: pip install rapidfuzz",
+        "no held-karp beside dynamic programming: pip install held-karp",
+    ]
+
+
+def test_a_package_that_finds_something_else_ends_the_bench(make_field, packages, monkeypatch):
+    import rapidfuzz.distance
+
+    monkeypatch.setattr(rapidfuzz.distance.LCSseq, "similarity", staticmethod(lambda first, second: 7))
+    contests = only(dp.contests(make_field()), "LCS, 700")
+    with pytest.raises(RuntimeError, match=r"LCS, 700 .*: length is 7 by rapidfuzz, but \d+ by cpu, cpu on a core"):
+        Bench(contests, 1).run()
+
+
+def test_a_later_device_is_compared_with_an_earlier_one(make_field):
+    bench = Bench(only(dp.contests(make_field()), "knapsack"), 1)
+    bench.found["knapsack, 12 items, capacity 400", "value"] = (1, "cuda")
+    with pytest.raises(RuntimeError, match=r"value is \d+ by no trace, cpu on a core, but 1 by cuda"):
+        bench.run()
+
+
+@pytest.mark.parametrize("title", ["LCS, 300", "knapsack", "Held-Karp, 8"])
+def test_what_was_traced_wrong_is_not_confirmed(make_field, cpu, title):
+    (contest,) = only(dp.contests(make_field()), title)
+    prepared = contest.contestants[-1].prepare(cpu)
+    outcome = prepared.solve(0)
+    changed = {
+        "LCS, 300": lambda: {"pairs": outcome.pairs[::-1]},
+        "knapsack": lambda: {"chosen": ~outcome.chosen},
+        "Held-Karp, 8": lambda: {"length": outcome.length + 1},
+    }
+    assert prepared.read(outcome).confirmed is True
+    assert prepared.read(outcome._replace(**changed[title]())).confirmed is False
+
+
+def test_a_device_that_is_too_small_says_so_and_the_rest_goes_on(make_field, capsys, monkeypatch):
+    def refused(*arguments, **others):
+        raise UserError("5 cities need 12 bytes, there are 7")
+
+    contests = only(dp.contests(make_field()), "Held-Karp, 5", "knapsack")
+    monkeypatch.setattr(held_karp, "HeldKarp", refused)
+    Bench(contests, 1).run()
+    said = capsys.readouterr().out
+    assert "cpu: not measured (5 cities need 12 bytes, there are 7)" in said
+    assert "traced, 0 MiB of room" in said

@@ -1,0 +1,219 @@
+"""The engine of benches: contestants in turn, what must be equal, what is shown, and records that outlive a kill."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from core.errors import UserError
+from drivers.bench.contests import Contest, Contestant, Finding, Prepared, Subject
+from drivers.bench.engine import Bench, rate, rough, spread
+from reports.records import load
+from tests.conftest import ROOT
+from tests.patience import soon
+
+INSTANCE = SimpleNamespace(name="nothing", sha256="ab" * 32)
+
+
+def contestant(name, work, *, cost=7, confirmed=True, place=None, **more):
+    """A contestant without a device: ``work`` is called with its name and the repetition, and may raise."""
+
+    def prepare(backend):
+        def solve(repetition):
+            work(name, repetition)
+            return cost
+
+        def read(outcome):
+            result = {"seed": 0, "best_cost": outcome, "best_index": 0, "evaluations": 5, "details": {}}
+            facts = {"cost": outcome, "hash": "0123"}
+            return Finding(100, facts, confirmed, {**result, "trajectory_hash": "0123"})
+
+        subject = Subject("nothing", INSTANCE, {"size": 1}, {"who": name}, "answer")
+        return Prepared(solve, read, lambda outcomes, median: f"{len(outcomes)} runs", subject)
+
+    return Contestant(name, prepare, place, **more)
+
+
+def contest(*contestants, work="counting", **more):
+    return Contest(work, contestants, "steps", 1000.0, 100.0, **more)
+
+
+def idle(name, repetition):
+    """No work."""
+
+
+def test_contestants_run_in_turn(capsys):
+    order = []
+    Bench([contest(*(contestant(name, lambda *call: order.append(call)) for name in "AB"))], 3).run()
+    assert order == [("A", 0), ("B", 0), ("A", 1), ("B", 1), ("A", 2), ("B", 2)]
+
+
+def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys):
+    three = contest(contestant("A", idle), contestant("B", idle, effort=3.0), repeats=4)
+    bench = Bench([three, contest(contestant("C", idle), rehearsed=True)], 2)
+    # 10 s a run: 4 runs, 4 that take thrice as long, 3 with the rehearsal, and half a second to prepare each.
+    assert bench.seconds == 40 + 120 + 30 + 1.5
+    bench.run()
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("2 contests of 3 contestants, in turn, 2 repetitions each")
+    assert "about 3.2 min" in said[0]
+    assert [line for line in said if line.startswith("[")] == ["[1/2] counting", "[2/2] counting"]
+
+
+def test_each_contestant_has_a_line_as_soon_as_its_contest_is_over(capsys):
+    shown = []
+
+    def look(name, repetition):
+        shown.append(capsys.readouterr().out)
+
+    Bench([contest(contestant("A", idle), contestant("B", idle)), contest(contestant("C", look))], 2).run()
+    lines = [line.split() for line in shown[0].splitlines() if line.startswith("    ")]
+    assert [line[0] for line in lines] == ["A", "B", "found"]
+    assert re.search(r"\S+ \w?s \(\S+ \.\. \S+\) +\S+ \w? ?steps/s  2 runs$", shown[0].splitlines()[3])
+    assert re.search(r"steps/s  \d+\.\d\dx as fast as A  2 runs$", shown[0].splitlines()[4])
+    assert shown[0].splitlines()[5].strip() == "found by all: cost 7, hash 0123"
+
+
+def test_a_contestant_stands_beside_whom_it_is_to_be_compared_with(capsys):
+    Bench([contest(contestant("A", idle), contestant("B", idle), contestant("C", idle, against="B"))], 1).run()
+    said = capsys.readouterr().out
+    assert "x as fast as A" in said and "x as fast as B" in said
+
+
+@pytest.mark.parametrize("same_contest", [True, False])
+def test_who_finds_something_else_ends_the_bench(same_contest):
+    one, other = contestant("A", idle), contestant("B", idle, cost=8)
+    contests = [contest(one, other)] if same_contest else [contest(one), contest(other, where="elsewhere")]
+    with pytest.raises(RuntimeError, match="counting: cost is 8 by B, but 7 by A"):
+        Bench(contests, 1).run()
+
+
+def test_other_work_may_find_something_else(capsys):
+    Bench([contest(contestant("A", idle)), contest(contestant("B", idle, cost=8), work="other")], 1).run()
+    assert "cost 8" in capsys.readouterr().out
+
+
+def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such(tmp_path):
+    with pytest.raises(RuntimeError, match="what A found is NOT CONFIRMED by the scorer"):
+        Bench([contest(contestant("A", idle, confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
+    (record,) = load(tmp_path / "r.jsonl")
+    assert (record.scored, len(record.samples)) == (False, 1)
+
+
+@pytest.mark.parametrize(("confirmed", "scored"), [(True, True), (None, False)])
+def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, scored):
+    contestants = (contestant("A", idle, confirmed=confirmed), contestant("B", idle, confirmed=None))
+    Bench([contest(*contestants)], 1, str(tmp_path / "r.jsonl")).run()
+    assert [record.scored for record in load(tmp_path / "r.jsonl")] == [scored, scored]
+
+
+def test_a_contestant_that_cannot_take_part_says_why_and_the_others_go_on(capsys):
+    def refuse(backend):
+        raise UserError("no room for 5 cities")
+
+    Bench([contest(Contestant("A", refuse), contestant("B", idle))], 1).run()
+    said = capsys.readouterr().out
+    assert "A: not measured (no room for 5 cities)" in said
+    assert "B  " in said and "as fast as" not in said
+
+
+def test_a_finished_contest_has_a_line_of_records_for_each_contestant(tmp_path):
+    path = tmp_path / "r.jsonl"
+    Bench([contest(contestant("A", idle), contestant("B", idle))], 3, str(path)).run()
+    records = load(path)
+    assert [(record.ways["who"], len(record.samples), record.scored) for record in records] == [
+        ("A", 3, True),
+        ("B", 3, True),
+    ]
+    assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
+    assert all(sample.started for record in records for sample in record.samples)
+
+
+def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_path):
+    def interrupt(name, repetition):
+        if (name, repetition) == ("B", 2):
+            raise KeyboardInterrupt
+
+    path = tmp_path / "r.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        Bench([contest(contestant("A", interrupt), contestant("B", interrupt))], 5, str(path)).run()
+    assert [record.ways["who"] for record in load(path)] == ["A", "B", "A", "B", "A"]
+
+
+ENDLESS = """
+import sys
+import backends
+from drivers.bench import main
+from drivers.endings import run_driver
+rows = [row for row in backends.survey() if row.backend == "cpu"]
+backends.survey = lambda: rows
+line = ["--workload", "ihc", "--instance", "uniform:5:seed=1", "--climbers", "5", "--repeats", "10000000"]
+sys.exit(run_driver(main, [*line, "--record", sys.argv[1]]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_bench_that_is_killed_leaves_records_that_reports_read(tmp_path, sent, code):
+    path = tmp_path / "r.jsonl"
+    command = [sys.executable, "-c", ENDLESS, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as bench:
+        try:
+            begun = any(soon(lambda: path.exists() and path.read_bytes().count(b"\n") > 20) for _ in range(6))
+            os.kill(bench.pid, sent)
+            said = bench.communicate(timeout=60)[1]
+        finally:
+            bench.kill()
+    assert begun
+    assert bench.returncode == code
+    assert ("interrupted" in said) == (sent == signal.SIGINT)
+    assert len(load(path)) >= 20
+
+
+def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_shown(capsys, tmp_path, place, monkeypatch):
+    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0)
+    device = SimpleNamespace(name="a core", driver="none", kind="core")
+    backend = SimpleNamespace(name="cpu", timings=timings, device=device, oracle=False, close=lambda: None)
+    monkeypatch.setattr("backends.create", lambda name, device: backend)
+    one = contestant("A", idle, place=place)
+
+    def prepare(backend):
+        backend.timings.compile_s += 50.0
+        return one.prepare(backend)
+
+    path = tmp_path / "r.jsonl"
+    Bench([contest(Contestant("A", prepare, place))], 2, str(path)).run()
+    (record,) = load(path)
+    assert [sample.compile_s for sample in record.samples] == [50.0, 0.0]
+    assert record.samples[0].total_s > 50.0
+    assert all(sample.running_s < 5.0 for sample in record.samples)
+    assert not re.search(r"A +\d+(\.\d+)? s ", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ([2.0, 3.0, 10.0], "     3 s (2 .. 10)"),
+        ([0.0123456], " 12.35 ms (12.35 .. 12.35)"),
+        ([0.0], "     0 us (0 .. 0)"),
+    ],
+)
+def test_times_are_shown_in_the_unit_of_their_median(seconds, expected):
+    assert spread(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("amount", "seconds", "expected"),
+    [(3e9, 2.0, "1.5 G cells/s"), (5, 1.0, "5 cells/s"), (5, 0.0, "too short to count cells/s"), (0, 1.0, "0 cells/s")],
+)
+def test_rates_have_their_unit(amount, seconds, expected):
+    assert rate(amount, seconds, "cells").strip() == expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0.4, "0.4 s"), (45, "45 s"), (150, "2.5 min"), (9000, "2.5 h")])
+def test_estimates_are_rough(seconds, expected):
+    assert rough(seconds) == expected
