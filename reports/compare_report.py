@@ -144,9 +144,9 @@ def counted(comparison: Comparison) -> list[str]:
         meaning = str(row.record.details.get("evaluations_per_step") or "as the driver defines them")
         told = parameters.worded(comparison.ways_apart(row.record))
         numbers.setdefault(meaning, {}).setdefault(told, []).append(row.record.evaluations)
+    same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
     said = []
     for meaning, by_ways in numbers.items():
-        same = len({min(counts) for counts in by_ways.values()} | {max(counts) for counts in by_ways.values()}) == 1
         for told, counts in list(by_ways.items())[: 1 if same else None]:
             where = f" ({told})" if told and not same else ""
             many = grouped(counts[0])
