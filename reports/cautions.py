@@ -31,7 +31,7 @@ class Caution:
     mark : str
         A letter that stands for it in tables.
     text : str
-        What is the matter, a sentence without its full stop.
+        What is the matter, as it stands behind a mark: without a capital and a full stop.
     figures : dict
         The figure, perhaps empty, by the row's label.
     everywhere : bool
@@ -85,7 +85,7 @@ def _letter(place: int) -> str:
 
 def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found:
     for label in row.labels:
-        yield label[0].upper() + label[1:], ""
+        yield label, ""
     yield from _few(row)
     yield from _spread(row)
     yield from _too_fast(row)
@@ -98,7 +98,7 @@ def _few(row: Row) -> Found:
     count = row.running.repetitions
     if count < LEAST_FOR_COVERAGE:
         yield (
-            f"Fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %",
+            f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %",
             str(count),
         )
 
@@ -112,14 +112,14 @@ def _spread(row: Row) -> Found:
     if "seeds" in row.record.parameters:
         what += ", over seeds whose work may differ"
     if times.median.value > 0 and high - low > WIDE * times.median.value:
-        yield f"Spread above {per_cent(WIDE)} of the median ({what})", per_cent((high - low) / times.median.value)
+        yield f"spread above {per_cent(WIDE)} of the median ({what})", per_cent((high - low) / times.median.value)
 
 
 def _too_fast(row: Row) -> Found:
     cores = _own_cores(row.record)
     if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
         yield (
-            "Speed-up above the number of cores, which is suspicious: caches that now suffice, or a slow baseline",
+            "speed-up above the number of cores, which is suspicious: caches that now suffice, or a slow baseline",
             f"{ratio(row.speedup)} on {cores}",
         )
 
@@ -145,7 +145,7 @@ def _load(row: Row, ours: Sequence[Record]) -> Found:
     explained = _explained(row.record, ours)
     if load > explained + OTHERS_LOAD * cores:
         yield (
-            "Load of others: the load average before the run exceeded what our own runs explain by more than half the "
+            "load of others: the load average before the run exceeded what our own runs explain by more than half the "
             "cores",
             f"{number(load)} ({explained} ours, {cores} cores)",
         )
@@ -183,7 +183,7 @@ def _throttled(samples: Sequence[Sample]) -> Found:
     if slowed:
         reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""
-        yield "The GPU's clock was throttled", f"in {len(slowed)} of {len(samples)} repetitions{by}"
+        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(samples)} repetitions{by}"
 
 
 def _slow_clock(row: Row, comparison: Comparison) -> Found:
@@ -199,7 +199,7 @@ def _slow_clock(row: Row, comparison: Comparison) -> Found:
         yield _SLOW.format("another row's on this machine"), f"{number(own)} of {number(max(others))} MHz"
 
 
-_SLOW = f"Clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
+_SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 
 
 def condition(record: Record, name: str) -> float | None:

@@ -9,10 +9,22 @@ from pathlib import Path
 from core.errors import UserError
 from reports import compare_report, latex, plots, scaling_plot
 from reports.records import Record
+from reports.scaling import is_grown
 from reports.sections import Compared, Section, compared, sections_of
 from reports.table import print_table
 
-__all__ = ["Compared", "Section", "compared", "name_of", "of_records", "remove", "show", "side_by_side", "write"]
+__all__ = [
+    "Compared",
+    "Section",
+    "compared",
+    "is_grown",
+    "name_of",
+    "of_records",
+    "remove",
+    "show",
+    "side_by_side",
+    "write",
+]
 
 
 def name_of(workload: str) -> str:

@@ -173,9 +173,14 @@ def weak(records: Sequence[Record]) -> list[Curve]:
     return curves
 
 
+def is_grown(record: Record) -> bool:
+    """Tell whether a run did more work than one rank would have, in proportion to its ranks, as its details say."""
+    return record.ranks > 1 and record.details.get(SCALED) == record.ranks
+
+
 def is_scaled(record: Record) -> bool:
-    """Tell whether a run's work has grown with its ranks, as its details say."""
-    return record.details.get(SCALED) == record.ranks
+    """Tell whether a run belongs to a curve of weak scaling, which begins with the work of one rank."""
+    return is_grown(record) or (record.ranks == 1 and record.details.get(SCALED) == 1)
 
 
 def _name(record: Record) -> str:
@@ -190,9 +195,14 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[Point, ...]:
         over = Estimate(1.0) if run is runs[0] else ratio_of_medians(one, times)
         factor = run.ranks if grown else 1
         ends = [None if end is None else end * factor for end in (over.low, over.high)]
-        cores = (run.environment.get("cores") or 0) * (run.environment.get("hosts") or 1)
-        crowded = run.device_kind == "cores" or bool(cores and run.ranks > cores)
-        points.append(
-            Point(run.ranks, summarise(times), Estimate(over.value * factor, *ends), crowded and run.ranks > 1)
-        )
+        points.append(Point(run.ranks, summarise(times), Estimate(over.value * factor, *ends), _share_cores(run)))
     return tuple(points)
+
+
+def _share_cores(run: Record) -> bool:
+    """Tell whether there are more ranks than cores, or than hosts where a rank takes all cores of its host."""
+    hosts = run.environment.get("hosts") or 1
+    if run.device_kind == "cores":
+        return run.ranks > hosts
+    cores = run.environment.get("cores")
+    return bool(cores and run.ranks > cores * hosts)

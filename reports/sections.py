@@ -21,7 +21,7 @@ class Section:
     ----------
     records : sequence of Record
         Of all configurations that ran, and all seeds. Those whose work grew with their ranks make curves of weak
-        scaling, and where there are no others, those on one rank are the rows of the comparison.
+        scaling and are no rows; where there are no others, those on one rank are.
     not_run : sequence of NotRun
         The others, and why.
     why : str
@@ -102,7 +102,7 @@ def compared(section: Section, nearby: Sequence[Record] = ()) -> Compared:
 
     """
     alike = [record for record in section.records if not scaling.is_scaled(record)]
-    alike = alike or [record for record in section.records if record.ranks == 1]
+    alike = alike or [record for record in section.records if not scaling.is_grown(record)]
     joined = {one.identity: (one, family) for family in families(alike) for one in [one_for_all(family)]}
     comparison = compare([one for one, _ in joined.values()], section.not_run)
     runs = {identity: family for identity, (_, family) in joined.items()}

@@ -165,7 +165,7 @@ def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
     second = at(make_record(instance="other", instance_sha256="cd" * 32), 1, 2.5)
     _, beside = experiment.side_by_side([Section([first]), Section([second])])
     (alone,) = experiment.side_by_side([Section([second])])
-    assert [any("Load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]
+    assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]
 
 
 def test_a_folder_that_cannot_be_written_is_named(make_record, tmp_path):

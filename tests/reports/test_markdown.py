@@ -73,7 +73,7 @@ def test_each_ratio_stands_beside_its_absolute_baseline(report):
 
 
 def test_oversubscribed_rows_and_few_repetitions_are_said(report):
-    assert "- **b**: Oversubscribed: 4 ranks on 2 cores: cpu, 4 ranks." in report
+    assert "- **b**: oversubscribed: 4 ranks on 2 cores: cpu, 4 ranks." in report
     assert tables(report)[0][4][5].strip() == "a b"
     assert "fewer than 6 repetitions" in report
 

@@ -46,11 +46,11 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
 
 def test_notes_are_marks_with_a_legend_below(section):
     told = list(lines(section))
-    legend = [line for line in told if line.startswith("a: Fewer than 6 repetitions")]
+    legend = [line for line in told if line.startswith("a: fewer than 6 repetitions")]
     rows = [line for line in told if line.startswith(("cpu ", "threads "))]
     assert len(legend) == 1
     assert rows[-2].endswith(" G  a") and rows[-1].endswith(" G  a b")
-    assert any(line.startswith("b: Speed-up above the number of cores") for line in told)
+    assert any(line.startswith("b: speed-up above the number of cores") for line in told)
 
 
 def test_without_one_core_the_first_line_says_that_there_is_nothing_to_compare_with(make_record, section_of):
