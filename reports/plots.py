@@ -53,11 +53,12 @@ def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Pat
     Returns
     -------
     list of Path
-        The files written, the SVG first; empty where no row has a speed-up or matplotlib is not installed.
+        The files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing
+        to compare, or matplotlib is not installed.
     """
     comparison = section.comparison
     rows = [(row, row.speedup) for row in comparison.rows if row.speedup is not None]
-    library = pyplot() if rows else None
+    library = pyplot() if len(rows) > 1 else None
     if library is None:
         return []
     names = [_name(comparison, section, row) for row, _ in rows]

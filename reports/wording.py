@@ -41,7 +41,7 @@ def rate(per_second: float | None, unit: str = "") -> str:
 
 def per_cent(share: float) -> str:
     """Word a part of one: with two digits at least, and none behind the point from 10 % on."""
-    return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
+    return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
 
 
 def seconds_interval(estimate: Estimate) -> str:

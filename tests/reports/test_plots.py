@@ -35,7 +35,7 @@ def test_bars_are_as_long_as_their_ratios(tmp_path, make_record, section_of):
 
 
 def test_equal_records_give_equal_pictures(tmp_path, make_record, section_of):
-    comparison = section_of([make_record(times=[1.0, 1.2, 1.3])])
+    comparison = section_of([make_record(times=[1.0, 1.2, 1.3]), make_record(backend="threads")])
     first = [path.read_bytes() for path in plots.speedups(comparison, tmp_path)]
     assert first == [path.read_bytes() for path in plots.speedups(comparison, tmp_path)]
 
@@ -50,5 +50,6 @@ def test_bars_of_one_device_are_told_apart_by_their_ways(tmp_path, make_record, 
 
 
 def test_without_a_ratio_nothing_is_drawn(tmp_path, make_record, section_of):
-    assert plots.speedups(section_of([make_record(backend="threads")]), tmp_path) == []
+    for runs in ([make_record(backend=name) for name in ("threads", "cuda")], [make_record()]):
+        assert plots.speedups(section_of(runs), tmp_path) == []
     assert list(tmp_path.iterdir()) == []

@@ -102,9 +102,12 @@ def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, s
     [("moves", "all moves"), ("climbs", "all climbs"), ("tours", "all tours"), ("answer", "the answer")],
 )
 def test_a_report_says_what_equal_hashes_prove(make_record, report_of, covers, said):
-    text = report_of([make_record(hash_covers=covers)])
+    text = report_of([make_record(hash_covers=covers, backend=name) for name in ("cpu", "threads", "cuda")])
     proven = "Equal answers" if covers == "answer" else "Equal work"
-    assert f"- **{proven}**: the only row has the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in text
+    assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in text
+    alone = report_of([make_record(hash_covers=covers)])
+    assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in alone
+    assert proven not in alone
     assert text.startswith(f"# ihc on kroA100: the same {'answer' if covers == 'answer' else 'work'} on every device\n")
 
 
