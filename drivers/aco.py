@@ -119,6 +119,11 @@ def save(run: Run[AntOptions], best: Any) -> None:
     save_curve(run.options.curve, curve)
 
 
+def fitted(instance: Any) -> tuple[str, ...]:
+    """About a second of one core's work: an ant's tour takes the square of the number of cities."""
+    return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
+
+
 ACO = Workload(
     "aco",
     "ant colony optimisation for the TSP",
@@ -131,7 +136,8 @@ ACO = Workload(
     once=once,
     result=result,
     judges=judges,
-    standard=("--ants", "64", "--iterations", "40"),
+    standard=("--ants", "256", "--iterations", "400"),
+    fitted=fitted,
     steps=lambda run: run.options.iterations * len(run.search.colonies),
     work=work,
     parameters=lambda run: run.options.settings()._asdict(),

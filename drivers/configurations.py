@@ -25,6 +25,7 @@ class Configuration:
     device: str
     device_name: str
     ranks: int = 1
+    kind: str = ONE_CORE
 
     def __str__(self) -> str:
         """Name it as messages do."""
@@ -56,14 +57,16 @@ def plan(
     ------
     UserError
         A named backend is unknown or not usable here, or nothing is left to run.
+
     """
-    _refuse_unusable(devices, [*(backends or ()), *([rank_backend] if rank_backend else [])])
+    _refuse_unusable(devices, "--backends", backends or ())
+    _refuse_unusable(devices, "--rank-backend", [rank_backend] if rank_backend else ())
     chosen: list[tuple[Configuration, str]] = []
     not_run: list[NotRun] = []
     for device in devices:
         if backends is not None and device.backend not in backends:
             continue
-        configuration = Configuration(device.backend, device.device, device.name)
+        configuration = Configuration(device.backend, device.device, device.name, kind=device.kind)
         if backends is None and device.oracle:
             not_run.append(configuration.not_run(f"the oracle, far too slow to race: --backends {device.backend}"))
         elif device.usable:
@@ -76,7 +79,8 @@ def plan(
     configurations = [one for one, _ in chosen]
     of_a_rank = _of_ranks(devices, chosen, rank_backend)
     obstacle = mpi_obstacle()
-    for ranked in [replace(of_a_rank, ranks=count) for count in ranks if count > 1] if of_a_rank else []:
+    counts = sorted({count for count in ranks if count > 1})
+    for ranked in [replace(of_a_rank, ranks=count) for count in counts] if of_a_rank else []:
         if obstacle:
             not_run.append(ranked.not_run(obstacle))
         else:
@@ -90,7 +94,7 @@ def _of_ranks(
     """What each rank runs on; None where nothing of one core is to run."""
     if rank_backend is not None:
         device = next(one for one in devices if one.backend == rank_backend and one.usable)
-        return Configuration(device.backend, device.device, device.name)
+        return Configuration(device.backend, device.device, device.name, kind=device.kind)
     return chosen[0][0] if chosen[0][1] == ONE_CORE else None
 
 
@@ -126,14 +130,14 @@ def mpi_obstacle() -> str | None:
     return None
 
 
-def _refuse_unusable(devices: Sequence[Any], named: Sequence[str]) -> None:
+def _refuse_unusable(devices: Sequence[Any], option: str, named: Sequence[str]) -> None:
     known = list(dict.fromkeys(device.backend for device in devices))
     for name in named:
         if name not in known:
-            raise UserError(f"--backends: expected some of {', '.join(known)}, found {name!r}")
+            raise UserError(f"{option}: expected some of {', '.join(known)}, found {name!r}")
         if not any(device.usable for device in devices if device.backend == name):
             reasons = "; ".join(_one_line(device.reason) for device in devices if device.backend == name)
-            raise UserError(f"--backends: {name} is not usable here: {reasons}")
+            raise UserError(f"{option}: {name} is not usable here: {reasons}")
 
 
 def _one_line(text: str) -> str:

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from drivers import guardian
-from drivers.configurations import Configuration, mpirun
+from drivers.configurations import ONE_CORE, Configuration, mpirun
 from drivers.endings import DONE
 from drivers.workload import Task, Workload
 from reports.comparison import NotRun
-from reports.records import Record, load
+from reports.environment import environment
+from reports.records import Record, UnequalWorkError, load, merge
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,13 @@ class Contest:
         command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
         launcher = mpirun()
         if configuration.ranks > 1 and launcher:
-            return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *command]
+            # Open MPI binds a rank to a core, which would leave `threads` one of them.
+            bound = [] if configuration.kind == ONE_CORE else ["--bind-to", "none"]
+            return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return command
 
-    def records_of(self, configuration: Configuration, environment: Any) -> list[Record]:
+    def records_of(self, configuration: Configuration, here: Any) -> list[Record]:
         """What the file holds of a configuration on this machine, a record for each seed."""
-        from reports.records import merge
-
         if not self.records.exists():
             return []
         key = configuration.backend, configuration.device, configuration.ranks
@@ -75,8 +76,9 @@ class Contest:
             if (record.backend, record.device, record.ranks) == key
             and (record.workload, record.instance_sha256) == (self.workload.name, self.task.problem.sha256)
             and record.details.get("asked") == self.asked
+            and "schema_read" not in record.details
             and record.seed in self.seeds
-            and record.environment == environment
+            and record.environment == here
         )
 
     def complete(self, records: Sequence[Record]) -> bool:
@@ -101,13 +103,12 @@ class Runner:
     """
 
     def __init__(self, total: int, command: Command = Contest.command) -> None:
-        from reports.environment import environment
-
         self.total = total
         self.command = command
         self.environment = environment()
         self.begun = 0
         self.took_s: list[float] = []
+        self.warned = False
 
     def all_of(self, contest: Contest, configurations: Sequence[Configuration]) -> tuple[list[Record], list[NotRun]]:
         """Run a contest on all configurations; its records, and what has none and why."""
@@ -124,13 +125,25 @@ class Runner:
 
     def run(self, contest: Contest, configuration: Configuration) -> list[Record] | NotRun:
         """Run one configuration unless its records are there: its records, or why there are none."""
+        try:
+            return self._run(contest, configuration)
+        except UnequalWorkError as error:
+            print("differs from repetition to repetition")
+            return configuration.not_run(str(error))
+
+    def _run(self, contest: Contest, configuration: Configuration) -> list[Record] | NotRun:
         print(f"[{self.begun}/{self.total}] {contest.task.problem.name} on {configuration} ...", end=" ", flush=True)
         held = contest.records_of(configuration, self.environment)
         if contest.complete(held):
             print(f"recorded already: {outcome_of(held)}")
+            self._warn_of_changes(contest)
             return held
         began = time.perf_counter()
-        result = guardian.run(self.command(contest, configuration), variables(configuration))
+        try:
+            result = guardian.run(self.command(contest, configuration), variables(configuration))
+        except KeyboardInterrupt:
+            print(f"\nthe same command goes on from what is recorded in {contest.records}")
+            raise
         took_s = time.perf_counter() - began
         self.took_s.append(took_s)
         found = contest.records_of(configuration, self.environment)
@@ -139,15 +152,32 @@ class Runner:
             print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
             return found
         said = result.stderr.strip().splitlines()
-        reason = f"failed with exit code {result.returncode}" if result.returncode else "wrote no record"
+        reason = f"failed with exit code {result.returncode}" if result.returncode else self._nothing_recorded()
         print(f"{reason} ({took_s:.1f} s{self.left()})")
         print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
         return configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
 
     def left(self) -> str:
         """How long the runs that are left take if they take as long as those that ran, in words."""
-        left = self.total - self.begun
-        return f", about {left * sum(self.took_s) / len(self.took_s):.0f} s left" if left else ""
+        left_s = (self.total - self.begun) * sum(self.took_s) / len(self.took_s)
+        words = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
+        return f", about {words} left" if self.begun < self.total else ""
+
+    def _nothing_recorded(self) -> str:
+        """Why a run that ended well left no record that counts."""
+        if environment() != self.environment:
+            return "its record is of another version: sources changed while it ran"
+        return "wrote no record"
+
+    def _warn_of_changes(self, contest: Contest) -> None:
+        """Say once that records may be of other sources, where nobody can tell."""
+        suite = str(self.environment["suite"])
+        if not self.warned and (suite == "None" or suite.endswith("+changes")):
+            self.warned = True
+            print(
+                f"note: {contest.records}: sources may have changed since, as no commit names them; --fresh runs again",
+                file=sys.stderr,
+            )
 
 
 def outcome_of(records: Sequence[Record]) -> str:
@@ -160,11 +190,11 @@ def outcome_of(records: Sequence[Record]) -> str:
 
 def variables(configuration: Configuration) -> dict[str, str]:
     """The environment of a run."""
-    environment = dict(os.environ)
+    inherited = dict(os.environ)
     if configuration.ranks > 1 and os.geteuid() == 0:
         # Containers are often root-only; without these two Open MPI refuses to start there.
-        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return environment
+        inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return inherited
 
 
 def telling_line(said: Sequence[str]) -> str:

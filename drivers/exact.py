@@ -26,6 +26,8 @@ CHOSEN, GENERATED = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
 """Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
 MOST_ENUMERATED = 10
+MOST_BY_EDGES = 17
+"""Cities up to which the thesis' bound takes seconds on one core."""
 SEARCH = Group("search")
 
 
@@ -162,6 +164,11 @@ def judges(run: Run[ExactOptions], outcome: Any, result: Result) -> Iterator[Opi
             yield Opinion(name)
 
 
+def fitted(instance: Any) -> tuple[str, ...]:
+    """The thesis' bound as far as it takes seconds, which keeps every device busy; beyond, 1-trees."""
+    return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
+
+
 EXACT = Workload(
     "exact",
     "a shortest tour, proved, for the TSP up to 30 cities, by branch and bound",
@@ -175,7 +182,8 @@ EXACT = Workload(
     result=result,
     judges=judges,
     noun="length",
-    standard=("--instance", "gr17", "--bound", "edges"),
+    standard=("--instance", "uniform:16:seed=1", "--bound", "edges"),
+    fitted=fitted,
     # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
     work=lambda run: Work.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
     ways=ways,

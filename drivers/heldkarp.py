@@ -154,7 +154,7 @@ HELDKARP = Workload(
     result=result,
     judges=judges,
     noun="length",
-    standard=("--instance", "uniform:22:seed=1"),
+    standard=("--instance", "uniform:24:seed=1"),
     steps=steps,
     work=work,
     ways=lambda run: {"tiling": run.options.tiling},

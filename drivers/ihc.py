@@ -19,6 +19,8 @@ from drivers.outputs import OutputFile
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
 CLIMBING = Group("hill climbing")
+MOVES = 10**9
+"""Of a comparison's repetition: about a second of one core's work, those included that a pruned scan leaves out."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,12 @@ def judges(run: Run[ClimbOptions], outcome: Any, found: Result) -> Iterator[Opin
     yield tours.scorer(run.problem, found.solution, outcome.length)
 
 
+def fitted(instance: Any) -> tuple[str, ...]:
+    """About a second of one core's work: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
+    climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
+    return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
+
+
 IHC = Workload(
     "ihc",
     "iterative hill climbing for the TSP: 2-opt climbs from random tours",
@@ -109,6 +117,7 @@ IHC = Workload(
     result=result,
     judges=judges,
     standard=("--climbers", "2000"),
+    fitted=fitted,
     steps=lambda run: run.options.climbers // run.ranks.size,
     work=work,
     # `auto` is another scan on another device: what counts is the one that runs.

@@ -19,6 +19,7 @@ def local_search(
     load: Callable[[Any], tuple[Any, str]],
     chosen: str | None,
     standard: tuple[str, ...],
+    fitted: Callable[[Any], tuple[str, ...]],
     shown: Callable[[int], str] = str,
     best_known: str = "optimum",
     save: Callable[[Run[Any], Any], None] = lambda run, solution: None,
@@ -29,7 +30,7 @@ def local_search(
 
     Parameters
     ----------
-    name, title, options, standard, for_peers
+    name, title, options, standard, fitted, for_peers
         See `Workload`.
     load
         From options to the problem (a `core.problems.problem.Problem`) and, in words, where its instance came from.
@@ -92,6 +93,7 @@ def local_search(
         result=result,
         judges=judges,
         standard=standard,
+        fitted=fitted,
         steps=lambda run: run.options.iterations,
         work=work,
         parameters=parameters,

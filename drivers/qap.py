@@ -33,13 +33,22 @@ def load(options: QapOptions) -> tuple[Any, str]:
     return problem, problem.instance.source
 
 
+def fitted(problem: Any) -> tuple[str, ...]:
+    """About a second of one core's work: an iteration takes the square of the size.
+
+    So many walks keep all cores and a GPU busy.
+    """
+    return ("--walks", "64", "--iterations", str(max(1, 10_000 * 30**2 // problem.encoding.n**2)))
+
+
 QAP = local_search(
     "qap",
     "local search for the quadratic assignment problem",
     QapOptions,
     load=load,
     chosen=CHOSEN,
-    standard=("--iterations", "300000"),
+    standard=("--walks", "64", "--iterations", "10000"),
+    fitted=fitted,
     best_known="best known",
 )
 main = driver(QAP, __doc__)

@@ -33,13 +33,22 @@ def load(options: TspOptions) -> tuple[Any, str]:
     return TspTour(task.problem), task.source
 
 
+def fitted(problem: Any) -> tuple[str, ...]:
+    """About a second of one core's work: an iteration looks at every pair of cities.
+
+    So many walks keep all cores and a GPU busy.
+    """
+    return ("--walks", "64", "--iterations", str(max(1, 400 * 100**2 // problem.encoding.n**2)))
+
+
 TSP = local_search(
     "tsp",
     "local search for the travelling salesman problem",
     TspOptions,
     load=load,
     chosen=None,
-    standard=("--iterations", "5000"),
+    standard=("--walks", "64", "--iterations", "400"),
+    fitted=fitted,
     save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
     for_peers=lambda problem: problem.instance,
 )

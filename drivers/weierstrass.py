@@ -46,6 +46,11 @@ def shown(cost: int) -> str:
     return f"{cost * COST_UNIT:.6f}"
 
 
+def fitted(problem: Any) -> tuple[str, ...]:
+    """About a second of one core's work: a neighbour takes as long as there are coordinates and points."""
+    return ("--iterations", str(max(1, 20 * 10 * 10_000 // (problem.encoding.n * problem.points))))
+
+
 WEIERSTRASS = local_search(
     "weierstrass",
     "local search for the Weierstrass function's minimum",
@@ -53,6 +58,7 @@ WEIERSTRASS = local_search(
     load=load,
     chosen=CHOSEN,
     standard=("--iterations", "20"),
+    fitted=fitted,
     shown=shown,
     speed=lambda problem: 2e6 / problem.encoding.n,
 )

@@ -169,7 +169,9 @@ class Workload(Generic[AnyOptions]):
     noun : str
         What the cost is, in the words of the solvers that object to it: length, value.
     standard : tuple of str
-        Arguments that make a comparison of about a second on one core, where none are given.
+        Options, each with a value, that make a comparison of about a second on one core where they are not given.
+    fitted : callable
+        (problem) -> such arguments for an instance that the user names.
     steps : callable
         (run) -> steps of this rank's progress bar; None where nobody can tell.
     work : callable
@@ -202,6 +204,7 @@ class Workload(Generic[AnyOptions]):
     judges: Callable[[Run[AnyOptions], Any, Result], Iterator[Opinion]]
     noun: str = "cost"
     standard: tuple[str, ...] = ()
+    fitted: Callable[[Any], tuple[str, ...]] = lambda problem: ()
     steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown
     parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}

@@ -1,65 +1,12 @@
-"""The comparison over all backends: with a stub in the driver's place, and once with everything real."""
+"""How a comparison ends and what it leaves, with a stub in the driver's place."""
 
 import json
-import re
-import sys
-from types import SimpleNamespace
 
-import pytest
+from drivers.compare import main
+from tests.drivers.made_up_comparison import compare as compare_fixture
+from tests.drivers.made_up_comparison import device, stub_house
 
-from core.errors import UserError
-from drivers.compare import House, _telling_line, driver_command, main, plan, sensible_climbers
-
-# Stands in for drivers.ihc: writes a record with the json module alone; a backend's name decides how.
-STUB = """
-import json, sys
-path, backend, device, ranks, repeats = sys.argv[1:]
-if backend == "joblib":
-    sys.exit("worker processes died\\nerror: no shared memory")
-kernel = {"cpu": 2.0 / int(ranks), "threads": 1.0}.get(backend, 0.5)
-sample = {"compile_s": 0.1, "transfer_s": 0.0, "kernel_s": kernel, "total_s": kernel + 0.1}
-record = {
-    "schema": 1, "workload": "ihc", "instance": "stub", "instance_sha256": "ab" * 32,
-    "parameters": {"climbers": 16}, "seed": 0, "backend": backend, "device": device, "ranks": int(ranks),
-    "samples": [sample] * int(repeats), "best_cost": 7, "best_index": 3, "evaluations": 10**9,
-    "trajectory_hash": "ffff" if backend == "wrong" else "0123", "scored": backend != "unscored",
-    "environment": {"cpu": "stub", "cores": 2, "hosts": 1},
-}
-if backend != "silent":
-    print(json.dumps(record), file=open(path, "a"))
-if backend == "unscored":
-    sys.exit("error: stub: NOT CONFIRMED")
-"""
-
-
-def device(backend, usable=True, reason="", name="stub device"):
-    told = {"kind": {"cpu": "core", "cuda": "gpu"}.get(backend, "cores"), "oracle": backend == "python"}
-    return SimpleNamespace(backend=backend, device="0", name=name, usable=usable, reason=reason, **told)
-
-
-def stub_house(*devices, commands=None):
-    def command(configuration, work):
-        if commands is not None:
-            commands.append(configuration)
-        words = (work.records, configuration.backend, configuration.device, configuration.ranks, work.repeats)
-        return [sys.executable, "-c", STUB, *map(str, words)]
-
-    def find_instance(spec, data):
-        return "stub", SimpleNamespace(name="stub", n=100, sha256="ab" * 32), "the only one"
-
-    return House(lambda: devices, find_instance, command)
-
-
-@pytest.fixture
-def compare(tmp_path):
-    """Run the comparison in a folder of its own; returns the exit code."""
-
-    def run(*arguments, devices, commands=None):
-        house = stub_house(*devices, commands=commands)
-        fixed = ["--climbers", "16", "--repeats", "3", "--out", str(tmp_path)]
-        return main([*fixed, *arguments], house)
-
-    return run
+compare = compare_fixture
 
 
 def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_path, capsys):
@@ -69,43 +16,50 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
         device("cuda", usable=False, reason="no driver"),
         device("python"),
     ]
-    assert compare(devices=devices) == 0
-    report = (tmp_path / "compare.md").read_text()
+    assert compare("--ranks", "2", "4", "--oversubscribe", devices=devices) == 0
+    report = (tmp_path / "compare-ihc.md").read_text()
     printed = capsys.readouterr().out
     for text in (report, printed):
         assert "no driver" in text
         assert "the oracle" in text
         assert "2.00x" in text  # threads, and two ranks
         assert "4.00x" in text  # four ranks
-        assert "oversubscribed: 4 ranks on 2 cores" in text
-    assert {"compare.md", "speedup.svg", "speedup.png", "compare.jsonl"} <= {file.name for file in tmp_path.iterdir()}
-    records = [json.loads(line) for line in (tmp_path / "compare.jsonl").open()]
-    assert [(record["backend"], record["ranks"]) for record in records] == [
-        ("cpu", 1),
-        ("threads", 1),
-        ("cpu", 2),
-        ("cpu", 4),
-    ]
+    left = {file.name for file in tmp_path.iterdir()}
+    assert {"compare-ihc.md", "compare-ihc.tex", "compare-ihc.jsonl"} <= left
+    assert {"compare-ihc-1.svg", "compare-ihc-1.png"} <= left
+    records = [json.loads(line) for line in (tmp_path / "compare-ihc.jsonl").open()]
+    ran = [(record["backend"], record["ranks"]) for record in records]
+    assert ran == [("cpu", 1), ("threads", 1), ("cpu", 2), ("cpu", 4)]
+
+
+def test_more_ranks_than_cores_are_marked(compare, tmp_path, monkeypatch):
+    monkeypatch.setattr("reports.environment.cores", lambda: 3)
+    monkeypatch.setattr("drivers.compare.cores", lambda: 3)
+    assert compare("--ranks", "4", "--oversubscribe", devices=[device("cpu")]) == 0
+    assert "oversubscribed: 4 ranks on 3 cores" in (tmp_path / "compare-ihc.md").read_text()
+
+
+def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, capsys):
+    compare("--ranks", devices=[device("cpu"), device("threads")])
+    first, second = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
+    assert first.startswith("[1/2] uniform")
+    assert "cpu (device 0: stub device) ... best 7, hash 01230 of all climbs (" in first
+    assert first.endswith(" s left)")
+    assert second.startswith("[2/2] uniform")
+    assert "left" not in second
 
 
 def test_a_backend_that_fails_is_named_and_the_others_are_still_reported(compare, tmp_path, capsys):
     assert compare("--ranks", devices=[device("cpu"), device("joblib"), device("threads")]) == 1
-    report = (tmp_path / "compare.md").read_text()
+    report = (tmp_path / "compare-ihc.md").read_text()
     assert "failed with exit code 1: error: no shared memory" in report
     assert "| threads |" in report
     assert "worker processes died" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
-        (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
-        (["python: No module named drivers.ihc", "-----"], "python: No module named drivers.ihc"),
-    ],
-)
-def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
-    assert _telling_line(said) == told
+def test_a_backend_that_fails_after_its_last_repetition_has_failed(compare, tmp_path):
+    assert compare("--ranks", devices=[device("cpu"), device("late")]) == 1
+    assert "error: failed after its last repetition" in (tmp_path / "compare-ihc.md").read_text()
 
 
 def test_a_backend_that_writes_no_record_has_failed(compare, capsys):
@@ -113,27 +67,36 @@ def test_a_backend_that_writes_no_record_has_failed(compare, capsys):
     assert "silent (device 0): wrote no record" in capsys.readouterr().out
 
 
+def test_a_backend_whose_repetitions_differ_has_failed_and_the_others_are_reported(compare, tmp_path):
+    assert compare("--ranks", devices=[device("cpu"), device("unequal"), device("threads")]) == 1
+    report = (tmp_path / "compare-ihc.md").read_text()
+    assert "not the same work" in report
+    assert "| threads |" in report
+
+
 def test_unequal_hashes_end_in_an_error_and_no_report(compare, tmp_path, capsys):
-    (tmp_path / "compare.md").write_text("an earlier comparison")
+    (tmp_path / "compare-ihc.md").write_text("an earlier comparison")
+    (tmp_path / "compare-ihc-2.svg").write_text("an earlier plot")
     assert compare("--ranks", devices=[device("cpu"), device("wrong")]) == 1
     said = capsys.readouterr().err
     assert "not the same work" in said
-    assert "trajectory_hash is '0123' in cpu" in said
+    assert "trajectory_hash is '01230' in cpu" in said
     assert "'ffff' in wrong" in said
-    assert not (tmp_path / "compare.md").exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["compare-ihc.jsonl"]
 
 
 def test_a_result_that_the_scorer_contradicts_enters_no_ratio_and_fails(compare, tmp_path, capsys):
-    assert compare("--ranks", devices=[device("cpu"), device("unscored")]) == 1
-    assert "error: unscored (device 0): the NumPy scorer did not confirm" in capsys.readouterr().err
-    assert "| unscored | 0: " not in (tmp_path / "compare.md").read_text()
-    assert "failed with exit code" not in (tmp_path / "compare.md").read_text()
+    for _ in ("run", "taken from the records"):
+        assert compare("--ranks", devices=[device("cpu"), device("unscored")]) == 1
+        assert "error: unscored (device 0): the NumPy scorer did not confirm" in capsys.readouterr().err
+        assert "| unscored | 0: " not in (tmp_path / "compare-ihc.md").read_text()
+        assert "failed with exit code" not in (tmp_path / "compare-ihc.md").read_text()
 
 
 def test_nothing_confirmed_is_an_error_and_no_report(compare, tmp_path, capsys):
     assert compare("--ranks", devices=[device("unscored")]) == 1
     assert "confirmed none of them" in capsys.readouterr().err
-    assert not (tmp_path / "compare.md").exists()
+    assert not (tmp_path / "compare-ihc.md").exists()
 
 
 def test_nothing_that_runs_is_an_error(compare, capsys):
@@ -148,81 +111,41 @@ def test_only_the_named_backends_run(compare):
     assert [configuration.backend for configuration in commands] == ["threads", "python"]
 
 
-def test_a_named_backend_that_cannot_run_is_a_users_mistake():
-    devices = [device("cpu"), device("cuda", usable=False, reason="no driver")]
-    with pytest.raises(UserError, match="cuda is not usable here: no driver"):
-        plan(devices, ["cuda"], [])
-    with pytest.raises(UserError, match="expected some of cpu, cuda, found 'metal'"):
-        plan(devices, ["metal"], [])
-    with pytest.raises(UserError, match="no backend is usable"):
-        plan(devices[1:], None, [])
+def test_several_seeds_are_one_row_with_the_repetitions_of_all(compare, tmp_path, capsys):
+    assert compare("--seeds", "3,5", "--start", "philox", "--ranks", devices=[device("cpu"), device("threads")]) == 0
+    printed = capsys.readouterr().out
+    assert "best 10 of 2 seeds" in printed
+    table = [line.split() for line in printed.splitlines() if line.startswith("cpu ")]
+    assert [words[words.index("1") + 1] for words in table] == ["6"]
 
 
-def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    chosen, not_run = plan([device("cpu")], None, [2, 4])
-    assert [configuration.ranks for configuration in chosen] == [1]
-    assert [missing.ranks for missing in not_run] == [2, 4]
-    assert "pip install -e '.[mpi]'" in not_run[0].reason
+def test_an_instance_that_is_missing_does_not_keep_the_others_from_running(tmp_path, capsys):
+    commands = []
+    house = stub_house(device("cpu"), commands=commands)
+    named = ["--instance", "uniform:8:seed=1", "nowhere", "uniform:9:seed=1"]
+    arguments = [*named, "--climbers", "16", "--ranks", "--repeats", "1", "--out", str(tmp_path)]
+    assert main(["ihc", *arguments], house) == 2
+    said = capsys.readouterr()
+    (error,) = said.err.splitlines()
+    assert error.startswith("error: nowhere: found no such instance")
+    assert len(commands) == 2
+    report = (tmp_path / "compare-ihc.md").read_text()
+    assert "uniform:8:seed=1" in report
+    assert "uniform:9:seed=1" in report
 
 
-def test_a_new_comparison_keeps_the_records_of_the_last_one_aside(compare, tmp_path):
-    compare("--ranks", devices=[device("cpu")])
-    first = (tmp_path / "compare.jsonl").read_text()
-    compare("--ranks", devices=[device("cpu")])
-    assert (tmp_path / "compare.jsonl").read_text() == first
-    assert (tmp_path / "compare.previous.jsonl").read_text() == first
+def test_each_seed_that_generates_an_instance_has_a_section(tmp_path, monkeypatch):
+    ran = []
 
+    def command(contest, configuration):
+        ran.append((contest.task.problem.name, contest.seeds, contest.arguments[-2:]))
+        return ["true"]
 
-def test_kept_records_of_other_work_are_refused(compare, tmp_path):
-    compare("--ranks", devices=[device("cpu")])
-    with pytest.raises(UserError, match=r"compare\.jsonl:1: --keep would mix work"):
-        compare("--keep", "--seed", "5", devices=[device("cpu")])
-    assert compare("--keep", "--ranks", devices=[device("threads")]) == 0
-    assert "| cpu |" in (tmp_path / "compare.md").read_text()
-
-
-def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
-    monkeypatch.setattr("drivers.compare.mpirun", lambda: "mpirun")
-    work = SimpleNamespace(
-        instance="kroA100", data="D", climbers=9, repeats=3, seed=1, records=tmp_path / "r.jsonl", scan="pruned"
-    )
-    one = SimpleNamespace(backend="opencl", device="1", ranks=1)
-    command = driver_command(one, work)
-    assert command[1:3] == ["-m", "drivers.ihc"]
-    given = dict(zip(command[3:-1:2], command[4:-1:2], strict=True))
-    assert given == {
-        "--instance": "kroA100",
-        "--data": "D",
-        "--climbers": "9",
-        "--scan": "pruned",
-        "--backend": "opencl",
-        "--device": "1",
-        "--repeats": "3",
-        "--seed": "1",
-        "--record": str(tmp_path / "r.jsonl"),
-    }
-    four = SimpleNamespace(backend="cpu", device="0", ranks=4)
-    assert driver_command(four, work)[:3] == ["mpirun", "-n", "4"]
-
-
-@pytest.mark.parametrize(("cities", "climbers"), [(3, 100_000), (100, 2_000), (442, 20), (5_915, 16)])
-def test_the_number_of_climbers_fits_a_second_of_one_core(cities, climbers):
-    assert sensible_climbers(cities) == climbers
-
-
-def test_compare_end_to_end(tmp_path):
-    arguments = ["--instance", "uniform:50:seed=1", "--climbers", "64", "--repeats", "3"]
-    arguments += ["--backends", "cpu", "threads", "--ranks", "2", "--out", str(tmp_path)]
-    assert main(arguments) == 0
-    records = [json.loads(line) for line in (tmp_path / "compare.jsonl").open()]
-    assert {(record["backend"], record["ranks"]) for record in records} == {
-        ("cpu", 1),
-        ("threads", 1),
-        ("cpu", 2),
-    }
-    assert len({record["trajectory_hash"] for record in records}) == 1
-    assert all(record["scored"] for record in records)
-    report = (tmp_path / "compare.md").read_text()
-    assert re.search("all 3 rows have the hash `[0-9a-f]{16}` of all climbs", report)
-    assert "uniform" in report
+    house = stub_house(device("cpu"))
+    house = type(house)(house.survey, command)
+    arguments = ["--items", "5", "--capacity", "50", "--seeds", "1,4", "--ranks", "--out", str(tmp_path)]
+    assert main(["knapsack", *arguments], house) == 1
+    assert ran == [
+        ("paper:5:50:seed=1", (1,), ("--seed", "1")),
+        ("paper:5:50:seed=4", (4,), ("--seed", "4")),
+    ]

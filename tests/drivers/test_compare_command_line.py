@@ -1,0 +1,168 @@
+"""Mistakes in a comparison's command line: one line each, exit code 2, and nothing is started or written."""
+
+import pytest
+
+from drivers import compare
+from drivers.compare import House, asked_of, left_open, main
+from drivers.endings import run_driver
+from drivers.workloads import NAMES, everything, named
+from tests.drivers.made_up_comparison import device
+
+MISTAKES = {
+    "unknown workload": ("qpa", "workload 'qpa' (did you mean qap?): expected one of ihc, aco"),
+    "unlike any workload": ("metal", "workload 'metal': expected one of ihc, aco"),
+    "option of another workload": ("qap --climbers 5", "--climbers: expected an option of qap, found one of ihc"),
+    "flag of others": ("qap --no-trace", "--no-trace: expected an option of qap, found one of heldkarp, lcs, knapsack"),
+    "unknown option": ("qap --itertions 5", "--itertions (did you mean --iterations?): found no such option"),
+    "workload not first": ("--fresh qap", "found 'qap' among the options, expected the workload first"),
+    "too many ranks": ("ihc --ranks 1 3", "--ranks 3: found 2 cores, expected at most 2, or --oversubscribe"),
+    "no rank": ("ihc --ranks 0", "--ranks: expected an integer of at least 1, found '0'"),
+    "the clock": ("qap --seconds 3", "--seconds: the clock ends every run elsewhere"),
+    "two kinds of seeds": ("qap --seed 4 --seeds 0..3", "--seed 4 and --seeds: expected one of them"),
+    "a seed of nothing": ("lcs --seed 4", "--seed changes nothing here"),
+    "seeds of nothing": ("exact --seeds 0..3", "--seed changes nothing here"),
+    "single runs' backend": ("ihc --backend cpu", "--backend: found an option of single runs, expected --backends"),
+    "single runs' record": ("ihc --record r", "--record: found an option of single runs, expected --out"),
+    "single runs' file": (
+        "ihc --tour t",
+        "--tour: found an option of single runs, expected it with `python -m drivers",
+    ),
+    "single runs' bar": ("ihc --no-progress", "--no-progress: found an option of single runs"),
+    "a value": ("ihc --climbers few", "--climbers: expected an integer of at least 1, found 'few'"),
+    "a missing value": ("ihc --climbers", "--climbers: expected one argument"),
+    "options without effect": ("exact --enumerate worklist --bound edges", "--enumerate changes nothing here"),
+    "no instance": ("exact --instance nowhere", "nowhere: found no such instance"),
+    "unknown backend": ("ihc --backends metal", "--backends: expected some of cpu, threads, cuda, found 'metal'"),
+    "unusable backend": ("ihc --backends cuda", "--backends: cuda is not usable here: no driver"),
+    "unknown backend of ranks": ("ihc --rank-backend metal", "--rank-backend: expected some of cpu, threads, cuda"),
+    "unusable backend of ranks": ("ihc --rank-backend cuda", "--rank-backend: cuda is not usable here: no driver"),
+    "backend of no ranks": ("ihc --rank-backend threads --ranks", "--rank-backend threads: changes nothing without"),
+    "ranks of no core": ("ihc --backends threads --ranks 2", "--ranks 2: no backend of one core is among --backends"),
+}
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Compare with two cores and without starting anything; returns what is said on standard error."""
+
+    def start(contest, configuration):
+        raise AssertionError("nothing is to be started")
+
+    def run(*arguments):
+        devices = [device("cpu"), device("threads"), device("cuda", usable=False, reason="no driver")]
+        code = run_driver(lambda argv: main(argv, House(lambda: devices, start)), [*map(str, arguments)])
+        said = capsys.readouterr()
+        assert (code, said.out) == (2, "")
+        return said.err
+
+    monkeypatch.setattr(compare, "cores", lambda: 2)
+    return run
+
+
+@pytest.mark.parametrize(("line", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_line_and_starts_nothing(line, told, refused, tmp_path):
+    (error,) = refused(*line.split(), "--out", tmp_path / "new").splitlines()
+    assert error.startswith(f"error: {told}")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line_and_starts_nothing(refused, tmp_path):
+    (tmp_path / "file").touch()
+    (error,) = refused("ihc", "--instance", "uniform:8:seed=1", "--out", tmp_path / "file").splitlines()
+    assert error == f"error: {tmp_path}/file: cannot write there: File exists"
+    (error,) = refused("ihc", "--instance", "uniform:8:seed=1", "--out", tmp_path / "file" / "in").splitlines()
+    assert error == f"error: {tmp_path}/file/in: cannot write there: Not a directory"
+
+
+def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(refused, tmp_path):
+    errors = refused("exact", "--instance", "nowhere", "elsewhere", "--out", tmp_path / "new").splitlines()
+    assert [error.split(":")[1].strip() for error in errors] == ["nowhere", "elsewhere", "--instance"]
+
+
+def test_what_is_wrong_with_all_instances_is_said_once(refused, tmp_path):
+    wrong = ["--instance", "uniform:8:seed=1", "uniform:9:seed=1", "--seed", "3", "--out", tmp_path / "new"]
+    (error,) = refused("exact", *wrong).splitlines()
+    assert "--seed changes nothing here" in error
+
+
+@pytest.mark.parametrize("given", [["-h"], ["qap", "--help"]])
+def test_help_names_all_workloads_and_the_options_of_the_one(given, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(given)
+    assert not stop.value.code
+    help_text = capsys.readouterr().out
+    assert all(name in help_text for name in NAMES)
+    assert "--fresh" in help_text
+    assert ("--climbers" in help_text) == (given == ["-h"])
+    assert ("--tenure" in help_text) == (given != ["-h"])
+    assert "--record" not in help_text
+    assert " ".join(named("ihc" if given == ["-h"] else "qap").standard) in " ".join(help_text.split())
+
+
+# --- what is left open ---
+
+
+def amounts(workload, *given):
+    return left_open(named(workload), given, None)
+
+
+def amounts_on_its_own(workload, *given):
+    """What is left open of a comparison on an instance that the arguments name."""
+    declared = named(workload)
+    return left_open(declared, given, declared.load(asked_of(declared, given), 1).problem)
+
+
+def test_what_is_left_open_makes_a_second_of_work():
+    assert amounts("qap") == ["--walks", "64", "--iterations", "10000"]
+    assert amounts("qap", "--algorithm", "ils") == ["--walks", "64", "--iterations", "10000"]
+    assert amounts("qap", "--walks", "4") == ["--iterations", "10000"]
+    assert amounts("qap", "--target=5") == ["--walks", "64"]
+    assert amounts("knapsack", "--class", "subset-sum") == []
+    assert amounts("exact", "--verify") == ["--instance", "uniform:16:seed=1", "--bound", "edges"]
+
+
+def test_an_instance_of_the_user_takes_the_place_of_the_standard_one(tmp_path):
+    assert amounts_on_its_own("exact", "--instance", "uniform:9:seed=1") == ["--bound", "edges"]
+    assert amounts_on_its_own("exact", "--instance", "uniform:25:seed=1") == []
+    assert amounts_on_its_own("lcs", "--text", "ACGT", "AGT") == []
+    assert amounts_on_its_own("qap", "--instance", "taillard:60:seeds=1,2") == ["--walks", "64", "--iterations", "2500"]
+    (tmp_path / "roads.txt").write_text("0 1 2 3\n1 0 4 5\n2 4 0 6\n3 5 6 0\n")
+    assert amounts_on_its_own("heldkarp", "--matrix", str(tmp_path / "roads.txt")) == []
+
+
+@pytest.mark.parametrize(("cities", "climbers"), [(3, 100_000), (100, 2_000), (442, 20), (700, 16)])
+def test_the_number_of_climbers_fits_a_second_of_one_core(cities, climbers):
+    assert amounts_on_its_own("ihc", "--instance", f"uniform:{cities}:seed=1") == ["--climbers", str(climbers)]
+
+
+@pytest.mark.parametrize("workload", tuple(everything()), ids=NAMES)
+def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
+    problem = workload.load(asked_of(workload, workload.standard), 1).problem
+    fitted = workload.fitted(problem)
+    assert not fitted or fitted == workload.standard[-len(fitted) :]
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("lcs {0} --no-trace {1} --repeats 1", "{0} --no-trace {1} --seed 0"),
+        ("heldkarp --matrix {2} --tiling none", "--matrix {2} --tiling none --seed 0"),
+        (
+            "tsp --target -5 --walks=2 --instance uniform:9:seed=1",
+            "--target -5 --walks=2 --instance uniform:9:seed=1 --seed 0",
+        ),
+    ],
+)
+def test_what_a_workload_understands_reaches_its_runs(line, arguments, tmp_path):
+    for name, text in (("a", "ACGT"), ("b", "AGT"), ("roads", "0 1 2 3\n1 0 4 5\n2 4 0 6\n3 5 6 0\n")):
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in ("a", "b", "roads")]
+    started = []
+
+    def start(contest, configuration):
+        started.append(contest.arguments)
+        return ["false"]
+
+    words = [*line.format(*files).split(), "--ranks", "--out", str(tmp_path)]
+    assert main(words, House(lambda: [device("cpu")], start)) == 1
+    assert started == [tuple(arguments.format(*files).split())]

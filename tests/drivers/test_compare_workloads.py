@@ -1,0 +1,78 @@
+"""Every workload compared as users do, with everything real: one core, all cores, and two ranks."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from drivers.compare import main
+from drivers.workloads import NAMES
+from reports.records import load
+from tests.conftest import ROOT
+
+SMALL = {
+    "ihc": "--instance uniform:30:seed=1 --climbers 32",
+    "aco": "--instance uniform:20:seed=1 --ants 8 --iterations 5",
+    "qap": "--instance taillard:12:seeds=1,2 --walks 4 --iterations 50",
+    "ppp": "--instance 15-17:seed=1 --walks 4 --iterations 20",
+    "tsp": "--instance uniform:20:seed=1 --walks 4 --iterations 20",
+    "weierstrass": "--instance 5 --points 200 --iterations 5",
+    "exact": "--instance uniform:9:seed=1 --bound edges",
+    "heldkarp": "--instance uniform:10:seed=1",
+    "lcs": "--instance random:500",
+    "knapsack": "--items 20 --capacity 500",
+}
+QUICK = ("ihc", "lcs")
+"""Compared in every run of the tests."""
+PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
+
+
+@pytest.mark.usefixtures("mpirun")
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in NAMES])
+def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
+    code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "2", "--out", str(tmp_path)])
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err
+    records = load(tmp_path / f"compare-{name}.jsonl")
+    assert [(record.backend, record.ranks) for record in records] == [("cpu", 1), ("threads", 1), ("cpu", 2)]
+    assert len({record.trajectory_hash for record in records}) == 1
+    assert all(record.scored and len(record.samples) == 2 for record in records)
+    report = (tmp_path / f"compare-{name}.md").read_text()
+    assert re.search(f"all 3 rows have the hash `{records[0].trajectory_hash}`", report)
+    assert "[3/3]" in said.out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("mpirun")
+def test_each_rank_may_have_all_cores(tmp_path):
+    places = ["--backends", "cpu", "--ranks", "2", "--oversubscribe", "--rank-backend", "threads"]
+    assert main(["qap", *SMALL["qap"].split(), *places, "--repeats", "1", "--out", str(tmp_path)]) == 0
+    ran = [(record.backend, record.ranks) for record in load(tmp_path / "compare-qap.jsonl")]
+    assert ran == [("cpu", 1), ("threads", 2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["weierstrass", "knapsack"])
+def test_several_seeds_are_compared_in_one_run_or_a_section_for_each(name, tmp_path, capsys):
+    """Points are drawn anew by each seed on one function; a knapsack is another problem by each seed."""
+    places = ["--backends", "cpu", "--ranks", "--seeds", "2..3", "--repeats", "1", "--out", str(tmp_path)]
+    for taken in (False, True):
+        assert main([name, *SMALL[name].split(), *places]) == 0
+        assert ("recorded already" in capsys.readouterr().out) == taken
+    assert [record.seed for record in load(tmp_path / f"compare-{name}.jsonl")] == [2, 3]
+
+
+def test_output_is_there_as_it_is_made(tmp_path, environment):
+    """Of a comparison whose output nobody's terminal reads, the line of the run that is on can be read."""
+    command = [sys.executable, "-m", "drivers.compare", "ihc", "--instance", "uniform:8:seed=1", "--climbers", "4"]
+    command += ["--backends", "python", "--ranks", "--repeats", "1000000", "--out", str(tmp_path)]
+    with subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            read = iter(lambda: process.stdout.read(1), "")
+            shown = ""
+            while not shown.endswith(" ... "):
+                shown += next(read)
+        finally:
+            process.kill()
+    assert "[1/1] uniform:8" in shown

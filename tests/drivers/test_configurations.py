@@ -1,0 +1,63 @@
+"""Which devices and numbers of ranks a comparison takes, and which not and why."""
+
+import pytest
+
+from core.errors import UserError
+from drivers.configurations import plan, refuse_oversubscription
+from tests.drivers.made_up_comparison import device
+
+
+def test_a_named_backend_that_cannot_run_is_a_users_mistake():
+    devices = [device("cpu"), device("cuda", usable=False, reason="no\n driver")]
+    with pytest.raises(UserError, match="--backends: cuda is not usable here: no driver"):
+        plan(devices, ["cuda"], [])
+    with pytest.raises(UserError, match="--backends: expected some of cpu, cuda, found 'metal'"):
+        plan(devices, ["metal"], [])
+    with pytest.raises(UserError, match="no backend is usable"):
+        plan(devices[1:], None, [])
+
+
+def test_a_backend_for_ranks_that_cannot_run_is_named_by_its_option():
+    devices = [device("cpu"), device("cuda", usable=False, reason="no driver")]
+    with pytest.raises(UserError, match="--rank-backend: cuda is not usable here: no driver"):
+        plan(devices, None, [2], "cuda")
+    with pytest.raises(UserError, match="--rank-backend: expected some of cpu, cuda, found 'metal'"):
+        plan(devices, None, [2], "metal")
+
+
+def test_one_core_runs_first_and_ranks_last_each_number_once():
+    chosen, not_run = plan([device("threads"), device("cpu"), device("cuda")], None, [4, 1, 2, 4])
+    assert [(one.backend, one.ranks) for one in chosen if one.ranks == 1] == [("cpu", 1), ("threads", 1), ("cuda", 1)]
+    ranked = [*chosen[3:], *not_run]
+    assert [(one.backend, one.ranks) for one in ranked] == [("cpu", 2), ("cpu", 4)]
+
+
+def test_ranks_run_on_the_backend_that_is_named_for_them(monkeypatch):
+    monkeypatch.setattr("drivers.configurations.mpi_obstacle", lambda: None)
+    chosen, _ = plan([device("cpu"), device("threads")], ["cpu"], [2], "threads")
+    assert [(one.backend, one.ranks, one.kind) for one in chosen] == [("cpu", 1, "core"), ("threads", 2, "cores")]
+
+
+def test_the_oracle_runs_only_where_it_is_named():
+    devices = [device("python"), device("cpu")]
+    chosen, not_run = plan(devices, None, [])
+    assert [one.backend for one in chosen] == ["cpu"]
+    assert "the oracle" in not_run[0].reason
+    chosen, not_run = plan(devices, ["python"], [])
+    assert [one.backend for one in chosen] == ["python"]
+    assert not_run == []
+
+
+def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    chosen, not_run = plan([device("cpu")], None, [2, 4])
+    assert [configuration.ranks for configuration in chosen] == [1]
+    assert [missing.ranks for missing in not_run] == [2, 4]
+    assert "pip install -e '.[mpi]'" in not_run[0].reason
+
+
+def test_more_ranks_than_cores_are_refused():
+    refuse_oversubscription([1, 2, 4], 4)
+    refuse_oversubscription([], 1)
+    with pytest.raises(UserError, match="--ranks 8: found 4 cores, expected at most 4"):
+        refuse_oversubscription([2, 8], 4)

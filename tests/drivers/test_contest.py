@@ -1,0 +1,201 @@
+"""What the records hold of a comparison is not run again, and nothing else in the file counts."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from core.errors import UserError
+from drivers import contest as contests
+from drivers.compare import main
+from drivers.configurations import Configuration
+from drivers.contest import Contest, Runner, telling_line
+from drivers.workloads import named
+from reports.records import load
+from tests.drivers.made_up_comparison import compare as compare_fixture
+from tests.drivers.made_up_comparison import device
+
+compare = compare_fixture
+BOTH = [device("cpu"), device("threads")]
+
+
+def lines(folder):
+    return (folder / "compare-ihc.jsonl").read_text().splitlines()
+
+
+def changed(line, **values):
+    return json.dumps(json.loads(line) | values)
+
+
+def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path, capsys):
+    assert compare("--ranks", devices=BOTH) == 0
+    before = lines(tmp_path)
+    commands = []
+    capsys.readouterr()
+    assert compare("--ranks", devices=BOTH, commands=commands) == 0
+    assert commands == []
+    assert lines(tmp_path) == before
+    printed = capsys.readouterr().out
+    assert printed.count("recorded already: best 7, hash 01230") == 2
+    assert "1.00x" in printed
+    assert "| threads |" in (tmp_path / "compare-ihc.md").read_text()
+
+
+def test_fewer_repetitions_than_are_recorded_start_nothing(compare):
+    compare("--ranks", devices=BOTH)
+    commands = []
+    assert compare("--ranks", "--repeats", "2", devices=BOTH, commands=commands) == 0
+    assert commands == []
+
+
+def test_only_what_is_missing_runs(compare, tmp_path):
+    compare("--ranks", devices=BOTH[:1])
+    commands = []
+    compare("--ranks", devices=BOTH, commands=commands)
+    assert [one.backend for one in commands] == ["threads"]
+    commands.clear()
+    compare("--ranks", "--seeds", "0,1", "--start", "philox", devices=BOTH, commands=commands)
+    assert [one.backend for one in commands] == ["cpu", "threads"]
+
+
+def test_fresh_runs_all_again_and_keeps_the_last_records_aside(compare, tmp_path):
+    compare("--ranks", devices=BOTH)
+    first = lines(tmp_path)
+    commands = []
+    assert compare("--ranks", "--fresh", devices=BOTH, commands=commands) == 0
+    assert len(commands) == 2
+    assert lines(tmp_path) == first
+    assert (tmp_path / "compare-ihc.previous.jsonl").read_text().splitlines() == first
+
+
+OTHERS = {
+    "another instance": {"instance_sha256": "cd" * 32},
+    "another workload": {"workload": "qap"},
+    "another seed": {"seed": 9},
+    "other work": {"details": {"asked": {"climbers": 17}}},
+    "nobody knows what was asked": {"details": {}},
+    "version 1": {"schema": 1},
+}
+
+
+@pytest.mark.parametrize("values", OTHERS.values(), ids=OTHERS)
+def test_records_of_other_work_do_not_count_and_stay_where_they_are(values, compare, tmp_path):
+    compare("--ranks", devices=BOTH[:1])
+    other = changed(lines(tmp_path)[0], trajectory_hash="eeee", **values)
+    (tmp_path / "compare-ihc.jsonl").write_text(other + "\n")
+    commands = []
+    assert compare("--ranks", devices=BOTH, commands=commands) == 0
+    assert len(commands) == 2
+    assert lines(tmp_path)[0] == other
+    assert len(lines(tmp_path)) == 3
+    assert "eeee" not in (tmp_path / "compare-ihc.md").read_text()
+
+
+@pytest.mark.parametrize("fact", ["suite", "host"])
+def test_records_of_another_version_or_machine_do_not_count_and_stay_where_they_are(fact, compare, tmp_path):
+    compare("--ranks", devices=BOTH[:1])
+    environment = json.loads(lines(tmp_path)[0])["environment"] | {fact: "another"}
+    other = changed(lines(tmp_path)[0], environment=environment, trajectory_hash="eeee")
+    (tmp_path / "compare-ihc.jsonl").write_text(other + "\n")
+    commands = []
+    assert compare("--ranks", devices=BOTH, commands=commands) == 0
+    assert len(commands) == 2
+    assert lines(tmp_path)[0] == other
+    assert "eeee" not in (tmp_path / "compare-ihc.md").read_text()
+
+
+def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, monkeypatch, capsys):
+    monkeypatch.setattr("reports.environment.suite_commit", lambda: "abc+changes")
+    compare("--ranks", devices=BOTH)
+    assert "note:" not in capsys.readouterr().err
+    compare("--ranks", devices=BOTH)
+    (note,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note:")]
+    assert "--fresh" in note
+
+
+def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare, monkeypatch, capsys):
+    commits = iter(["before"])
+    monkeypatch.setattr("reports.environment.suite_commit", lambda: next(commits, "after"))
+    assert compare("--ranks", devices=BOTH) == 1
+    assert capsys.readouterr().out.count("sources changed while it ran") == 2
+
+
+def test_records_of_a_commit_are_taken_without_a_note(compare, monkeypatch, capsys):
+    monkeypatch.setattr("reports.environment.suite_commit", lambda: "abc")
+    for _ in range(2):
+        compare("--ranks", devices=BOTH)
+    assert "note:" not in capsys.readouterr().err
+
+
+def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing(compare, tmp_path):
+    compare("--ranks", devices=BOTH)
+    report = (tmp_path / "compare-ihc.md").read_text()
+    first, second = lines(tmp_path)
+    (tmp_path / "compare-ihc.jsonl").write_text(f"{first}\n{second[:50]}\n{second}\n")
+    commands = []
+    with pytest.raises(UserError, match=r"compare-ihc\.jsonl:2: "):
+        compare("--ranks", devices=BOTH, commands=commands)
+    assert commands == []
+    assert (tmp_path / "compare-ihc.md").read_text() == report
+
+
+@pytest.mark.slow
+def test_a_run_with_fewer_repetitions_than_asked_for_is_completed(tmp_path):
+    arguments = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backends", "cpu", "--ranks"]
+    assert main([*arguments, "--repeats", "2", "--out", str(tmp_path)]) == 0
+    (two,) = load(tmp_path / "compare-ihc.jsonl")
+    assert main([*arguments, "--repeats", "3", "--out", str(tmp_path)]) == 0
+    (three,) = load(tmp_path / "compare-ihc.jsonl")
+    assert three.samples[:2] == two.samples
+    assert len(three.samples) == 3
+
+
+def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
+    monkeypatch.setattr(contests, "mpirun", lambda: "mpirun")
+    arguments = ("--climbers", "9", "--instance", "kroA100", "--seed", "1")
+    one = Contest(named("ihc"), None, arguments, {}, (1,), 3, tmp_path / "r.jsonl")
+    command = one.command(Configuration("opencl", "1", "a card", kind="gpu"))
+    assert command[1:] == [
+        *("-m", "drivers.ihc", *arguments, "--backend", "opencl", "--device", "1"),
+        *("--repeats", "3", "--record", str(tmp_path / "r.jsonl"), "--no-progress"),
+    ]
+    on_cores = one.command(Configuration("cpu", "0", "a core", 4))
+    assert on_cores[:5] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE"]
+    assert "--bind-to" not in on_cores
+    on_all = one.command(Configuration("threads", "0", "cores", 4, "cores"))
+    assert on_all[3:7] == ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
+        (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
+        (["python: No module named drivers.ihc", "-----"], "python: No module named drivers.ihc"),
+    ],
+)
+def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
+    assert telling_line(said) == told
+
+
+@pytest.mark.parametrize(
+    ("took_s", "total", "words"),
+    [([10.0, 20.0], 4, ", about 30 s left"), ([100.0, 200.0], 12, ", about 25 min left"), ([1.0, 2.0], 2, "")],
+)
+def test_the_time_left_is_that_of_the_mean_run(took_s, total, words):
+    runner = Runner(total)
+    runner.begun, runner.took_s = 2, took_s
+    assert runner.left() == words
+
+
+def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("drivers.guardian.run", interrupted)
+    task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
+    one = Contest(named("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        Runner(1).all_of(one, [Configuration("cpu", "0", "a core")])
+    assert re.search(r"\nthe same command goes on from what is recorded in \S*r\.jsonl\n", capsys.readouterr().out)
