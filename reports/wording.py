@@ -25,18 +25,14 @@ def number(value: float | None) -> str:
     return f"{value:#.3g}".rstrip(".") if abs(value) >= 1e-3 else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def rate(per_second: float | None, unit: str = "") -> str:
-    """Word how many things are done in a second, with the prefix that keeps it readable, and the unit if it is given.
-
-    Empty for None: `61.3 M`, `1.99 T moves/s`.
-    """
+def rate(per_second: float | None) -> str:
+    """Word how many things are done in a second, with the prefix that keeps it readable: `61.3 M`; empty for None."""
     if per_second is None:
         return ""
-    behind = f"{unit}/s" if unit else ""
-    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)):
-        if per_second >= 0.9995 * scale or not prefix:
-            return " ".join(filter(None, [number(per_second / scale), prefix + behind]))
-    raise AssertionError("unreachable")
+    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if per_second >= 0.9995 * scale:
+            return f"{number(per_second / scale)} {prefix}"
+    return number(per_second)
 
 
 def per_cent(share: float) -> str:

@@ -21,11 +21,6 @@ def test_rates_have_the_prefix_that_keeps_them_readable(per_second, text):
     assert wording.rate(per_second) == text
 
 
-def test_a_rate_may_have_its_unit():
-    assert wording.rate(2.5e9, "moves") == "2.50 G moves/s"
-    assert wording.rate(2.5, "nodes") == "2.50 nodes/s"
-
-
 @pytest.mark.parametrize(
     ("share", "text"),
     [(0.0, "0 %"), (0.0123, "1.2 %"), (0.099, "9.9 %"), (0.25, "25 %"), (62.21, "6,221 %"), (-0.5, "-50 %")],
