@@ -20,7 +20,7 @@ COLUMNS = 80
 NARROWEST_NAME = 12
 MOST_OF_A_REASON = 150
 _RIGHT = (1, 2, 3, 4)
-_LEGEND = "[low, high]: 95 % interval of the median; low..high: least and most, of repetitions too few for an interval"
+_LEGEND = "from, to: [95 % interval of the median], or least..most of repetitions that are too few for an interval"
 
 
 def print_table(section: Compared, *, titled: bool = False, explained: bool = True) -> None:

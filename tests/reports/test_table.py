@@ -63,7 +63,7 @@ def test_several_instances_are_told_apart_and_explained_once(make_record, capsys
     experiment.show(experiment.side_by_side(sections))
     told = capsys.readouterr().out.splitlines()
     assert [line for line in told if line in ("one", "two")] == ["one", "two"]
-    assert sum("95 % interval of the median" in line for line in told) == 1
+    assert sum("from, to: [95 % interval of the median]" in line for line in told) == 1
     assert told.count("not run: cuda: no driver") == 1
 
 
