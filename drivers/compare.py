@@ -233,7 +233,7 @@ def _conclude(sections: Sequence[experiment.Section], folder: Path, name: str, r
         print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
         return FAILED
     try:
-        compared = [experiment.compared(section) for section in sections if section.records]
+        compared = experiment.side_by_side(sections)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)

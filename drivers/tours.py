@@ -86,8 +86,12 @@ def scorer(instance: Any, tour: Any, length: int) -> Opinion:
 def known_optimum(instance: Any, length: int, *, exactly: bool) -> Iterator[Opinion]:
     """The published optimum: no tour is shorter, and one that is proved to be shortest is as long."""
     optimum = instance.optimum
-    if optimum is not None and (length != optimum if exactly else length < optimum):
+    if optimum is None:
+        return
+    if length != optimum if exactly else length < optimum:
         yield Opinion("", f"the optimum is known to be {optimum}")
+    elif exactly:
+        yield Opinion("the published optimum")
 
 
 # --- files ---

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.standard_output import run_watched
-from reports import csv_file, ioh, markdown
-from reports.comparison import Comparison, compare
+from reports import csv_file, experiment, ioh, markdown
 from reports.literature import publication
 from reports.paper_tables import tables_report
 from reports.parameters import worded
@@ -30,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif options.command == "tables":
             written = [markdown.write_tables(tables_report(records), options.out)]
         else:
-            written = markdown.write(_compared(records), options.out)
+            sections = _compared(records)
+            written = experiment.write(sections, options.out, sections[0].comparison.work.workload)
         tell(written)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m reports", description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("compare", help="speed-up report over records of equal work")
+    command = commands.add_parser(
+        "compare", help="speed-up report over records of one workload, a section for each instance"
+    )
     _add_files(command)
     command = commands.add_parser("tables", help="a paper's tables with records of any instances on their lines")
     _add_files(command)
@@ -110,10 +112,10 @@ def tell(written: Sequence[Path]) -> None:
             raise UserError(f"standard output: {error.strerror}; the report is in {written[0]}") from None
 
 
-def _compared(records: Sequence[Record]) -> Comparison:
-    """Compare records of one work; advise where those of several works have a report of their own."""
+def _compared(records: Sequence[Record]) -> Sequence[experiment.Compared]:
+    """Compare records, those of each instance; advise where several works have a report of their own."""
     try:
-        return compare(records)
+        return experiment.of_records(records)
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, worded(record.parameters)) for record in records}
         if len(asked) > 1 and all(publication(record.workload, "tables") for record in records):

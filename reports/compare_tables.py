@@ -1,108 +1,205 @@
-"""The tables of a comparison as data: the same rows become Markdown, by the template, and LaTeX."""
+"""The tables of a comparison, none wider than a page: what a reader needs, and all other figures in an appendix."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import statistics
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports import literature
-from reports.comparison import Comparison, Row
+from reports.cautions import condition, marks
+from reports.comparison import Comparison, Row, is_baseline
 from reports.parameters import worded
-from reports.wording import cell, grouped, number, ratio, ratio_interval, seconds, seconds_interval
+from reports.records import Record
+from reports.sections import Compared
+from reports.seeds import exact, time_deviation
+from reports.text_table import Table
+from reports.wording import (
+    cost,
+    gap,
+    grouped,
+    number,
+    per_cent,
+    rate,
+    ratio,
+    ratio_interval,
+    seconds,
+    seconds_interval,
+    size,
+)
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table in words.
+def tables(one: Compared) -> dict[str, Table]:
+    """Return the tables of a section by name, in the order of the report.
 
-    Attributes
-    ----------
-    caption : str
-        What it shows, a sentence without its full stop.
-    headings : tuple of str
-        Of the columns. One that begins with ``>`` is of a column of numbers, which stand at the right; the sign is no
-        part of the heading.
-    rows : list of list of str
-        As many cells in each as there are headings.
+    `results`, `times` and `conditions` are always there; `strong` and `weak` (numbered where there are several),
+    `peers`, `seeds`, `not_run`, `timing` and `quality` where they have rows.
     """
-
-    caption: str
-    headings: tuple[str, ...]
-    rows: list[list[str]]
-
-    @property
-    def titles(self) -> list[str]:
-        """Headings without the sign of their side."""
-        return [heading.removeprefix(">") for heading in self.headings]
-
-    @property
-    def right(self) -> list[bool]:
-        """Which columns stand at the right."""
-        return [heading.startswith(">") for heading in self.headings]
-
-    def __str__(self) -> str:
-        """The table in Markdown, without a line end behind the last row."""
-        sides = ["--:" if right else "---" for right in self.right]
-        lines = [f"| {' | '.join(self.titles)} |", f"|{'|'.join(sides)}|"]
-        return "\n".join([*lines, *(f"| {' | '.join(map(cell, row))} |" for row in self.rows)])
-
-
-def tables(comparison: Comparison) -> dict[str, Table]:
-    """Return the tables of a report by name: `results`, and `not_run`, `timing`, `quality` where they have rows."""
-    found = {"results": results(comparison)}
-    if comparison.not_run:
-        found["not_run"] = not_run(comparison)
+    comparison = one.comparison
+    found = {"results": results(one)}
+    for kind, curves in (("strong", one.strong), ("weak", one.weak)):
+        found |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
+    if one.beside:
+        found["peers"] = one.beside.table()
     published = literature.publication(comparison.work.workload)
     if published:
         found["timing"] = timing(published, comparison)
         found["quality"] = quality(published, comparison)
+    if comparison.not_run:
+        found["not_run"] = not_run(comparison)
+    found |= {"times": times(comparison), "conditions": conditions(comparison)}
+    if one.quality:
+        found["seeds"] = seeds(one)
     return found
 
 
-def results(comparison: Comparison) -> Table:
-    """A row per configuration, with all times, rates and the speed-up."""
-    headings = (
-        "backend",
-        "device",
-        ">ranks",
-        "ways",
-        ">repetitions",
-        ">compile",
-        ">transfer",
-        ">kernel",
-        ">total without compile, median [95 % CI]",
-        ">min to max",
-        f">G {comparison.work.unit}/s",
-        ">in the kernel",
-        ">speed-up [95 % CI] over one core",
-        "notes",
-    )
+def overview(sections: Sequence[Compared]) -> Table:
+    """A row for each instance: what was the fastest, and what was found."""
+    headings = ("instance", "fastest", ">time", ">speed-up over one core", ">best cost", "gap")
+    rows = []
+    for one in sections:
+        work, fastest = one.comparison.work, one.comparison.fastest
+        rows.append(
+            [
+                work.instance,
+                one.comparison.label(fastest) if fastest else "all simulated",
+                seconds(fastest.running.median.value) if fastest else "",
+                _over_one_core(fastest),
+                cost(work.best_cost),
+                gap(work.best_cost, work.details.get("optimum")),
+            ]
+        )
+    return Table(f"{sections[0].comparison.work.workload}: all instances", headings, rows)
+
+
+def _over_one_core(fastest: Row | None) -> str:
+    if fastest is None or fastest.speedup is None:
+        return "not known"
+    return "none beats one core" if is_baseline(fastest) else ratio_interval(fastest.speedup)
+
+
+def results(one: Compared) -> Table:
+    """A row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
+    comparison = one.comparison
+    unit = comparison.work.unit
+    columns: dict[str, list[str]] = {
+        "run": [comparison.label(row) for row in comparison.rows],
+        "device": [row.device_name for row in comparison.rows],
+        ">time, median [95 % CI]": [seconds_interval(row.running.median) for row in comparison.rows],
+        ">speed-up over one core [95 % CI]": [_speedup(row) for row in comparison.rows],
+        f">{unit}/s": [per_second(row) for row in comparison.rows],
+        ">in communication": [_communication(row.record) for row in comparison.rows],
+        ">energy, median": [_energy(row.record) for row in comparison.rows],
+        "notes": [marks(one.cautions, comparison.label(row)) for row in comparison.rows],
+    }
     caption = f"{comparison.work.workload} on {comparison.work.instance}"
-    return Table(caption, headings, [_result(row, comparison) for row in comparison.rows])
+    return _table_of(caption, columns, (">in communication", ">energy, median"))
 
 
-def _result(row: Row, comparison: Comparison) -> list[str]:
-    machine = [f"machine {row.machine}"] if len(comparison.machines) > 1 else []
-    speedup = "none"
-    if row.speedup is not None and row.baseline_s is not None:
-        speedup = f"{ratio_interval(row.speedup)} over {seconds(row.baseline_s)}"
-    return [
-        row.record.backend,
-        f"{row.record.device}: {row.device_name}",
-        str(row.record.ranks),
-        worded(comparison.ways_apart(row.record)),
-        str(row.running.repetitions),
-        seconds(row.compile_s),
-        seconds(row.transfer.median.value),
-        seconds(row.kernel.median.value),
-        seconds_interval(row.running.median),
-        f"{seconds(row.running.minimum)} to {seconds(row.running.maximum)}",
-        number(row.rate),
-        number(row.kernel_rate),
-        speedup,
-        "; ".join([*machine, *row.labels]),
-    ]
+def per_second(row: Row) -> str:
+    """Word a row's rate with its prefix; empty where the workload counts nothing."""
+    return rate(None if row.rate is None else 1e9 * row.rate)
+
+
+def _table_of(caption: str, columns: Mapping[str, Sequence[str]], if_any: Sequence[str] = ()) -> Table:
+    """Make a table of columns, without those that stand there only if they have anything to show."""
+    shown = {heading: cells for heading, cells in columns.items() if heading not in if_any or any(cells)}
+    return Table(caption, tuple(shown), [list(row) for row in zip(*shown.values(), strict=True)])
+
+
+def _speedup(row: Row) -> str:
+    if row.speedup is None or row.baseline_s is None:
+        return "none"
+    return f"{ratio_interval(row.speedup)} over {seconds(row.baseline_s)}"
+
+
+def _communication(record: Record) -> str:
+    shares = [one.communication_share for one in record.samples if one.communication_share is not None]
+    return per_cent(statistics.median(shares)) if shares and record.ranks > 1 else ""
+
+
+def _energy(record: Record) -> str:
+    """Word joules a repetition, by what they were read from; only of the repetitions that have them."""
+    drawn: dict[str, list[float]] = {}
+    for sample in record.samples:
+        for source, joules in (sample.energy_j or {}).items():
+            drawn.setdefault(source, []).append(joules)
+    return "; ".join(f"{number(statistics.median(joules))} J, {source}" for source, joules in sorted(drawn.items()))
+
+
+# --- the appendix ---
+
+
+def times(comparison: Comparison) -> Table:
+    """All times of every configuration."""
+    rows = comparison.rows
+    columns = {
+        "run": [comparison.label(row) for row in rows],
+        ">repetitions": [str(row.running.repetitions) for row in rows],
+        ">compile": [seconds(row.compile_s) for row in rows],
+        ">transfer": [seconds(row.transfer.median.value) for row in rows],
+        ">kernel": [seconds(row.kernel.median.value) for row in rows],
+        ">mean ± standard deviation": [time_deviation(row.running) for row in rows],
+        ">shortest": [seconds(row.running.minimum) for row in rows],
+        ">longest": [seconds(row.running.maximum) for row in rows],
+    }
+    return _table_of(f"{_named(comparison)}: all times", columns)
+
+
+def conditions(comparison: Comparison) -> Table:
+    """What was evaluated, the rate of kernels alone, and what the machine was like."""
+    rows, unit = comparison.rows, comparison.work.unit
+    columns = {
+        "run": [comparison.label(row) for row in rows],
+        "device": [row.record.device for row in rows],
+        f">{unit}": [grouped(row.record.evaluations) if row.record.evaluations else "" for row in rows],
+        f">{unit}/s in the kernel": [rate(None if row.kernel_rate is None else 1e9 * row.kernel_rate) for row in rows],
+        ">load before": [number(condition(row.record, "load_1min")) for row in rows],
+        ">MHz": [number(condition(row.record, "gpu_mhz") or condition(row.record, "cpu_mhz_mean")) for row in rows],
+        ">bytes moved": [_moved(row.record) for row in rows],
+        "started": [_started(row.record) for row in rows],
+    }
+    unread = (">load before", ">MHz", ">bytes moved", "started")
+    return _table_of(f"{_named(comparison)}: work and conditions", columns, unread)
+
+
+def _named(comparison: Comparison) -> str:
+    return f"{comparison.work.workload} on {comparison.work.instance}"
+
+
+def _moved(record: Record) -> str:
+    counts = [sum(sample.bytes_moved.values()) for sample in record.samples if sample.bytes_moved]
+    return size(round(statistics.median(counts))) if counts else ""
+
+
+def _started(record: Record) -> str:
+    dates = [sample.started for sample in record.samples if sample.started]
+    return min(dates).replace("T", " ").replace("Z", " UTC") if dates else ""
+
+
+def seeds(one: Compared) -> Table:
+    """A row per seed, with the median times of the fastest run and of one core."""
+    comparison, quality = one.comparison, one.quality
+    assert quality is not None
+    columns: dict[str, list[str]] = {
+        ">seed": [str(run.seed) for run in quality.runs],
+        ">best cost": [exact(run.best_cost) for run in quality.runs],
+        "gap": [gap(run.best_cost, quality.optimum) for run in quality.runs],
+        ">by index": [str(run.best_index) for run in quality.runs],
+        "hash": [run.trajectory_hash for run in quality.runs],
+    }
+    for row in comparison.rows:
+        if row not in (comparison.fastest, comparison.baseline):
+            continue
+        medians = {
+            run.seed: seconds(statistics.median(sample.running_s for sample in run.samples))
+            for run in one.families.get(row.record.identity, ())
+        }
+        columns[f">time on {comparison.label(row)}"] = [medians.get(run.seed, "") for run in quality.runs]
+    return _table_of(f"{_named(comparison)}: a row per seed", columns, ("gap",))
+
+
+# --- what did not run, and papers ---
 
 
 def not_run(comparison: Comparison) -> Table:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from reports import version_1
 from reports.records import Record, RecordError, merge, require_equal_work
 from reports.statistics import Estimate, Summary, ratio_of_medians, summarise
+from reports.ways import worded_value
 
 ONE_CORE = "core"
 """The kind of device whose time a speed-up is over."""
+NOT_RECORDED = "not recorded"
 
 
 @dataclass(frozen=True)
@@ -123,22 +126,39 @@ class Comparison:
         """A record that speaks for all rows: what they computed is equal."""
         return self.rows[0].record
 
-    @property
-    def common_ways(self) -> dict[str, Any]:
-        """Ways that all rows share."""
-        ways = [row.record.ways for row in self.rows]
-        return {
-            name: value for name, value in ways[0].items() if all(name in one and one[name] == value for one in ways)
-        }
+    @cached_property
+    def usual_ways(self) -> dict[str, Any]:
+        """The ways of most rows, each with its most frequent value, of equally frequent ones the first row's."""
+        usual = {}
+        for name in dict.fromkeys(name for row in self.rows for name in row.record.ways):
+            values = [row.record.ways[name] for row in self.rows if name in row.record.ways]
+            usual[name] = max(values, key=values.count)
+        return usual
 
     def ways_apart(self, record: Record) -> dict[str, Any]:
-        """Return the ways of a run that not all rows share."""
-        return {name: value for name, value in record.ways.items() if name not in self.common_ways}
+        """Return the ways of a run that are not the usual ones."""
+        own = {name: record.ways.get(name, NOT_RECORDED) for name in self.usual_ways}
+        return {name: value for name, value in own.items() if value != self.usual_ways[name]}
 
     @property
     def baseline(self) -> Row | None:
         """The first row of one core, if there is any."""
         return next((row for row in self.rows if is_baseline(row)), None)
+
+    @property
+    def fastest(self) -> Row | None:
+        """The row with the least median time, the first of equals; a simulated time is no device's and does not count.
+
+        None where all rows are simulated.
+        """
+        raced = [row for row in self.rows if not row.record.details.get("simulated")]
+        return min(raced, key=lambda row: row.running.median.value, default=None)
+
+    def label(self, row: Row) -> str:
+        """Name a row so that no other row of the comparison has the same name: with its ways and its machine."""
+        apart = [f"{name} = {worded_value(value)}" for name, value in sorted(self.ways_apart(row.record).items())]
+        machine = [f"machine {row.machine}"] if len(self.machines) > 1 else []
+        return row.name + (f" ({', '.join(apart + machine)})" if apart or machine else "")
 
 
 def compare(

@@ -1,54 +1,39 @@
-"""The report of a comparison of one workload: a section for each instance, with all its seeds."""
+"""The report of a comparison of one workload: a section for each instance, with all its seeds, shown and written."""
 
 from __future__ import annotations
 
-import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from core.errors import UserError
-from reports import compare_tables, latex, markdown, plots
-from reports.comparison import Comparison, NotRun, compare
-from reports.records import Record, families
+from reports import compare_report, latex, plots, scaling_plot
+from reports.records import Record
+from reports.scaling import is_grown
+from reports.sections import Compared, Section, compared, sections_of
 from reports.table import print_table
 
-
-@dataclass(frozen=True)
-class Section:
-    """What ran on one instance.
-
-    Attributes
-    ----------
-    records : sequence of Record
-        Of all configurations that ran, and all seeds.
-    not_run : sequence of NotRun
-        The others, and why.
-    why : str
-        Why this instance was chosen, in words.
-
-    """
-
-    records: Sequence[Record]
-    not_run: Sequence[NotRun]
-    why: str
-
-
-class Compared(NamedTuple):
-    """A section whose records were put side by side."""
-
-    comparison: Comparison
-    why: str
+__all__ = [
+    "Compared",
+    "Section",
+    "compared",
+    "is_grown",
+    "name_of",
+    "of_records",
+    "remove",
+    "show",
+    "side_by_side",
+    "write",
+]
 
 
 def name_of(workload: str) -> str:
-    """The name of a workload's report and records, without an ending."""
-    return f"compare-{workload}"
+    """The name of a workload's report and records, without an ending; what is no part of a file's name is a dash."""
+    return "compare-" + re.sub(r"[^\w.-]+", "-", workload)
 
 
-def compared(section: Section) -> Compared:
-    """Put the records of a section side by side; those of several seeds as one, those of grown work not at all.
+def side_by_side(sections: Sequence[Section]) -> list[Compared]:
+    """Put the records of all sections side by side, section by section; those without records are left out.
 
     Raises
     ------
@@ -56,43 +41,26 @@ def compared(section: Section) -> Compared:
         As `reports.comparison.compare`.
 
     """
-    records = [one_for_all(family) for family in families(one for one in section.records if not is_grown(one))]
-    return Compared(compare(records, section.not_run), section.why)
+    everything = [record for section in sections for record in section.records]
+    return [compared(section, everything) for section in sections if section.records]
 
 
-def is_grown(record: Record) -> bool:
-    """Tell whether a run did more work than one rank would have, in proportion to its ranks."""
-    return record.ranks > 1 and record.details.get("scaled") == record.ranks
+def of_records(records: Sequence[Record]) -> list[Compared]:
+    """Put records of one workload side by side, a section for each instance.
 
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        No records, several workloads, or as `reports.comparison.compare`.
 
-def one_for_all(family: Sequence[Record]) -> Record:
-    """A record that stands for runs which differ in the seed alone.
-
-    It has the repetitions of all, the best cost of any, the mean of what they evaluated, and a hash of their hashes:
-    equal for those whose runs are equal, seed by seed. ``details["costs"]`` has the cost of every seed.
     """
-    if len(family) == 1:
-        return family[0]
-    best = min(family, key=lambda run: run.best_cost)
-    hashes = hashlib.sha256(" ".join(f"{run.seed} {run.trajectory_hash}" for run in family).encode())
-    return replace(
-        best,
-        seed=family[0].seed,
-        parameters={**best.parameters, "seeds": ", ".join(str(run.seed) for run in family)},
-        samples=tuple(sample for run in family for sample in run.samples),
-        evaluations=round(sum(run.evaluations for run in family) / len(family)),
-        trajectory_hash=hashes.hexdigest()[:16],
-        scored=all(run.scored for run in family),
-        details={**best.details, "costs": {str(run.seed): run.best_cost for run in family}},
-    )
+    return side_by_side(sections_of(records))
 
 
 def show(sections: Sequence[Compared]) -> None:
-    """Print the tables of all sections."""
-    for section in sections:
-        if len(sections) > 1:
-            print(f"\n{section.comparison.work.instance}")
-        print_table(section.comparison)
+    """Print the tables of all sections, for a terminal of 80 columns."""
+    for number, section in enumerate(sections):
+        print_table(section, titled=len(sections) > 1, explained=number == 0)
 
 
 def remove(folder: Path, workload: str) -> None:
@@ -106,12 +74,13 @@ def remove(folder: Path, workload: str) -> None:
     """
     name = name_of(workload)
     for form in ("md", "tex", *plots.FORMATS):
-        for stale in (*folder.glob(f"{name}.{form}"), *folder.glob(f"{name}-[0-9]*.{form}")):
+        numbered = (folder.glob(f"{name}-[0-9]*{of}.{form}") for of in ("", "-scaling"))
+        for stale in {*folder.glob(f"{name}.{form}"), *(path for found in numbered for path in found)}:
             stale.unlink()
 
 
 def write(sections: Sequence[Compared], folder: Path, workload: str) -> list[Path]:
-    """Write the report, its tables for LaTeX, and a plot of each section with speed-ups where matplotlib is.
+    """Write the report, its tables for LaTeX, and the plots of each section where matplotlib is.
 
     Returns
     -------
@@ -125,18 +94,19 @@ def write(sections: Sequence[Compared], folder: Path, workload: str) -> list[Pat
 
     """
     name = name_of(workload)
-    texts: list[str] = []
-    tables: list[compare_tables.Table] = []
+    shown: list[compare_report.Shown] = []
     written: list[Path] = []
     try:
-        for number, (comparison, why) in enumerate(sections, 1):
-            drawn = plots.speedups(comparison, folder, f"{name}-{number}") if comparison.baseline else []
-            texts.append(markdown.render(comparison, drawn[0].name if drawn else None, why))
-            tables += compare_tables.tables(comparison).values()
-            written += drawn
-        report, latex_tables = folder / f"{name}.md", folder / f"{name}.tex"
-        report.write_text("\n".join(texts), encoding="utf-8")
-        latex_tables.write_text(latex.document(tables), encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, section in enumerate(sections, 1):
+            drawn = plots.speedups(section, folder, f"{name}-{number}")
+            curves = scaling_plot.scaling(section, folder, f"{name}-{number}-scaling")
+            named = [("Speed-up over one core", drawn), ("Scaling over ranks", curves)]
+            shown.append(compare_report.shown(section, [(what, files[0].name) for what, files in named if files]))
+            written += [*drawn, *curves]
+        report, tables = folder / f"{name}.md", folder / f"{name}.tex"
+        report.write_text(compare_report.render(shown), encoding="utf-8")
+        tables.write_text(latex.document(compare_report.latex_tables(shown)), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
-    return [report, latex_tables, *written]
+    return [report, tables, *written]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.compare_tables import Table
+from reports.text_table import Table
 
 ESCAPES = str.maketrans(
     {
@@ -24,6 +24,7 @@ ESCAPES = str.maketrans(
         "`": r"\textasciigrave{}",
         '"': r"\textquotedbl{}",
         "\N{MICRO SIGN}": r"\textmu{}",
+        "\N{PLUS-MINUS SIGN}": r"\textpm{}",
         "[": "{[}",  # behind a line's end or a rule these three would be read as belonging to it
         "]": "{]}",
         "*": "{*}",

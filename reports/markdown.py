@@ -1,4 +1,4 @@
-"""Reports as Markdown: fills the templates with a comparison, or with published tables, and writes them."""
+"""Reports as Markdown: loads the templates, and fills and writes those of published tables."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports import compare_tables, latex, literature
-from reports.comparison import Comparison, Row, is_baseline
+from reports.comparison import Row, is_baseline
 from reports.line_tables import TablesReport
 from reports.parameters import worded
 from reports.peer_table import Peer, PeerReport, Printed
-from reports.records import Record
-from reports.schema import HASH_COVERS
 from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES
 from reports.strategy_table import Cell, Measured, StrategyReport
 from reports.wavefront_table import STATISTICS, STORED_BYTES, Spread, WavefrontReport
@@ -34,46 +31,6 @@ from reports.wording import (
 Tables = TablesReport | StrategyReport | PeerReport | WavefrontReport
 
 TEMPLATES = Path(__file__).parent / "templates"
-REPORT = "compare.md"
-LATEX = "compare.tex"
-
-
-def render(comparison: Comparison, plot: str | None = None, why_instance: str = "") -> str:
-    """Return the report's text.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    plot : str, optional
-        Address of the speed-up plot, relative to the report.
-    why_instance : str, optional
-        Why this instance was chosen.
-
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
-    """
-    published = literature.publication(comparison.work.workload)
-    text = _template("compare.md.j2").render(
-        work=comparison.work,
-        rows=comparison.rows,
-        tables=compare_tables.tables(comparison),
-        hashed=HASH_COVERS[comparison.work.hash_covers],
-        evaluations=_counted(comparison.rows),
-        common_ways=comparison.common_ways,
-        ways_apart=comparison.ways_apart,
-        machines=comparison.machines,
-        not_run=comparison.not_run,
-        baseline=comparison.baseline,
-        fastest=_fastest(comparison),
-        plot=plot,
-        why_instance=why_instance,
-        **_statistics(comparison.rows),
-        published=published,
-        same_work=published is not None and literature.same_work(published, comparison.work),
-    )
-    return text.rstrip() + "\n"
 
 
 def render_tables(report: Tables) -> str:
@@ -97,7 +54,7 @@ def render_tables(report: Tables) -> str:
 
 def _lines_text(report: TablesReport) -> str:
     shown = {table.number for table in report.tables}
-    return _template("tables.md.j2").render(
+    return template("tables.md.j2").render(
         published=report.published,
         tables=report.tables,
         without_ours=report.without_ours,
@@ -105,40 +62,40 @@ def _lines_text(report: TablesReport) -> str:
         machines=report.machines,
         unconfirmed=report.unconfirmed,
         disagreements=[row for row in report.published["disagreements"]["rows"] if shown.intersection(row["tables"])],
-        **_statistics([line.ours for table in report.tables for line in table.lines if line.ours]),
+        **statistics_of([line.ours for table in report.tables for line in table.lines if line.ours]),
     )
 
 
 def _strategies_text(report: StrategyReport) -> str:
-    return _template("strategies.md.j2").render(
+    return template("strategies.md.j2").render(
         report=report,
         published=report.published,
         machines=report.machines,
         unconfirmed=report.unconfirmed,
         first=report.columns[0][0],
-        **_statistics([run.row for run in report.runs]),
+        **statistics_of([run.row for run in report.runs]),
     )
 
 
 def _peers_text(report: PeerReport) -> str:
-    return _template("peers.md.j2").render(
+    return template("peers.md.j2").render(
         report=report,
         published=report.published,
         machines=report.machines,
         unconfirmed=report.unconfirmed,
-        **_statistics(report.runs),
+        **statistics_of(report.runs),
     )
 
 
 def _wavefronts_text(report: WavefrontReport) -> str:
-    return _template("wavefronts.md.j2").render(
+    return template("wavefronts.md.j2").render(
         report=report,
         published=report.published,
         machines=report.machines,
         unconfirmed=report.unconfirmed,
         statistics=STATISTICS,
         stored_bytes=STORED_BYTES,
-        **_statistics(report.runs),
+        **statistics_of(report.runs),
     )
 
 
@@ -157,33 +114,6 @@ def write_tables(report: Tables, folder: Path) -> Path:
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return path
-
-
-def write(comparison: Comparison, folder: Path, why_instance: str = "") -> list[Path]:
-    """Write the report, its tables for LaTeX, and its plot as SVG and PNG where there are speed-ups and matplotlib is.
-
-    Returns
-    -------
-    list of Path
-        The files written, the report first.
-
-    Raises
-    ------
-    UserError
-        The folder cannot be written, or jinja2 is not installed.
-    """
-    from reports import plots
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        drawn = plots.speedups(comparison, folder) if comparison.baseline else []
-        report = folder / REPORT
-        report.write_text(render(comparison, drawn[0].name if drawn else None, why_instance), encoding="utf-8")
-        tables = folder / LATEX
-        tables.write_text(latex.document(list(compare_tables.tables(comparison).values())), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
-    return [report, tables, *drawn]
 
 
 def _printed_cell(printed: Cell) -> str:
@@ -269,7 +199,7 @@ def _spread(spread: Spread | None, metric: str) -> str:
     return " / ".join(f"{100 * value:.1f}" for value in spread) + " %"
 
 
-def _statistics(rows: Sequence[Row]) -> dict[str, Any]:
+def statistics_of(rows: Sequence[Row]) -> dict[str, Any]:
     """What a template needs in order to say how the intervals were made."""
     return {
         "resamples": RESAMPLES,
@@ -279,22 +209,14 @@ def _statistics(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _counted(rows: Sequence[Row]) -> list[Record]:
-    """A record for every number of evaluations: other ways may need fewer for the same work."""
-    found = {row.record.evaluations: row.record for row in reversed(rows)}
-    return [found[count] for count in dict.fromkeys(row.record.evaluations for row in rows)]
+def template(name: str) -> Any:
+    """Load a template, with the filters that all reports share.
 
-
-def _fastest(comparison: Comparison) -> Row | None:
-    raced = [
-        row
-        for row in comparison.rows
-        if row.speedup is not None and not is_baseline(row) and not row.record.details.get("simulated")
-    ]
-    return max(raced, key=lambda row: row.speedup.value if row.speedup else 0.0, default=None)
-
-
-def _template(name: str) -> Any:
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+    """
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:

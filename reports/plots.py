@@ -2,56 +2,83 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from reports.cautions import marks
 from reports.comparison import Comparison, Row, is_baseline
-from reports.parameters import worded
 from reports.schema import HASH_COVERS
+from reports.sections import Compared
 from reports.statistics import Estimate
+from reports.wording import ratio, seconds
 
 FORMATS = ("svg", "png")
 # Above this spread a linear axis would hide the small bars.
 LOGARITHMIC_ABOVE = 20.0
-BASELINE, PLAIN, NOTED = "#9a9a9a", "#2a6f97", "#c9a227"
+# Of Okabe and Ito's colours, which readers who see colours differently tell apart, on white in dark pages too.
+BASELINE, FASTER, SLOWER = "#999999", "#0072b2", "#e69f00"
+NAME_WIDTH = 34
 
 
-def speedups(comparison: Comparison, folder: Path, name: str = "speedup") -> list[Path]:
+def pyplot() -> Any:
+    """Load matplotlib for files that are equal for equal reports; None where it is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        return None
+    matplotlib.use("Agg")
+    # No random ids, and text as text; the date is left out when saving.
+    matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
+    from matplotlib import pyplot as loaded
+
+    return loaded
+
+
+def save(figure: Any, folder: Path, name: str) -> list[Path]:
+    """Save a figure in all formats, on white, and close it; the SVG comes first."""
+    written = []
+    for form in FORMATS:
+        path = folder / f"{name}.{form}"
+        metadata = {"Date": None} if form == "svg" else {"Software": None}
+        figure.savefig(path, dpi=150, facecolor="white", metadata=metadata)
+        written.append(path)
+    return written
+
+
+def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Path]:
     """Draw the speed-up of each row over one core into a folder as SVG and PNG of that name.
 
     Returns
     -------
     list of Path
-        The files written, the SVG first; empty where no row has a speed-up or matplotlib is not installed.
+        The files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing
+        to compare, or matplotlib is not installed.
     """
+    comparison = section.comparison
     rows = [(row, row.speedup) for row in comparison.rows if row.speedup is not None]
-    if not rows:
+    library = pyplot() if len(rows) > 1 else None
+    if library is None:
         return []
-    try:
-        import matplotlib
-    except ImportError:
-        return []
-    matplotlib.use("Agg")
-    # Equal reports must give equal files: no date, no random ids, text as text.
-    matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.45 * len(rows)), layout="constrained")
-    _draw(axes, rows, _names(comparison, [row for row, _ in rows]))
+    names = [_name(comparison, section, row) for row, _ in rows]
+    heights = [1 + text.count("\n") for text in names]
+    figure, axes = library.subplots(figsize=(8, 1.4 + 0.2 * sum(heights) + 0.15 * len(rows)), layout="constrained")
+    _draw(axes, rows, names, heights)
     work = comparison.work
-    work_done = f"{work.proven}: hash {work.trajectory_hash[:12]} of {HASH_COVERS[work.hash_covers]}"
-    axes.set_title(f"{work.workload} on {work.instance}, {work_done}", fontsize=10)
-    written = []
-    for form in FORMATS:
-        path = folder / f"{name}.{form}"
-        figure.savefig(path, dpi=150, metadata={"Date": None} if form == "svg" else {"Software": None})
-        written.append(path)
-    pyplot.close(figure)
+    axes.set_title(
+        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.trajectory_hash[:12]} of "
+        f"{HASH_COVERS[work.hash_covers]}",
+        fontsize=10,
+    )
+    noted = "\nletters: see the notes below the table" if section.cautions else ""
+    axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{noted}", fontsize=8)
+    written = save(figure, folder, name)
+    library.close(figure)
     return written
 
 
-def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str]) -> None:
+def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str], heights: Sequence[int]) -> None:
     values = [ratio.value for _, ratio in rows]
     ends = [(ratio.low or ratio.value, ratio.high or ratio.value) for _, ratio in rows]
     reach = [
@@ -61,29 +88,39 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str])
     logarithmic = max(values) / min(values) > LOGARITHMIC_ABOVE
     # A bar's length must mean something: on a logarithmic axis that is its distance from 1.
     start = 1.0 if logarithmic else 0.0
-    colours = [NOTED if row.labels else BASELINE if is_baseline(row) else PLAIN for row, _ in rows]
+    colours = [
+        BASELINE if is_baseline(row) and value == 1 else FASTER if value >= 1 else SLOWER
+        for (row, _), value in zip(rows, values, strict=True)
+    ]
+    places = _places(heights)
     widths = [value - start for value in values]
-    axes.barh(range(len(rows)), widths, left=start, xerr=reach, color=colours, capsize=3)
-    axes.set_yticks(range(len(rows)), names)
+    axes.barh(places, widths, left=start, height=0.7, xerr=reach, color=colours, capsize=3, ecolor="#333333")
+    axes.set_yticks(places, names, fontsize=9)
     axes.invert_yaxis()
     if logarithmic:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
     axes.axvline(1.0, color="black", linewidth=0.8)
-    for position, ((row, ratio), (_, high)) in enumerate(zip(rows, ends, strict=True)):
-        text = f" {ratio.value:.3g}x ({row.running.median.value:.3g} s)"
-        axes.annotate(text, (high, position), va="center", fontsize=8)
+    for place, (row, speedup), (_, high) in zip(places, rows, ends, strict=True):
+        text = f" {ratio(speedup)} ({seconds(row.running.median.value)})"
+        axes.annotate(text, (max(high, start), place), va="center", fontsize=8)
     axes.margins(x=0.25)
-    note = ";  * see the notes in the table" if any(row.labels for row, _ in rows) else ""
-    axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{note}", fontsize=8)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
 
 
-def _names(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
-    """Names of bars: with its ways where another row has the same name, and a star where the table has notes."""
-    plain = [row.name for row in rows]
-    return [
-        name
-        + (f"\n{worded(comparison.ways_apart(row.record))}" if plain.count(name) > 1 else "")
-        + "*" * bool(row.labels)
-        for name, row in zip(plain, rows, strict=True)
-    ]
+def _places(heights: Sequence[int]) -> list[float]:
+    """Where bars stand whose names have so many lines each."""
+    places, at = [], 0.0
+    for lines in heights:
+        room = 1 + 0.45 * (lines - 1)
+        places.append(at + room / 2)
+        at += room
+    return places
+
+
+def _name(comparison: Comparison, section: Compared, row: Row) -> str:
+    """Name a bar, in lines that are short enough, with the marks of its notes."""
+    label = comparison.label(row)
+    noted = marks(section.cautions, label)
+    return "\n".join(textwrap.wrap(label, NAME_WIDTH)) + (f"  [{noted}]" if noted else "")

@@ -1,93 +1,127 @@
-"""The comparison as a table on the terminal: by `rich` on a terminal, plain text elsewhere."""
+"""The comparison as a table for a terminal of 80 columns; what does not fit is in the report."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 
+from reports.cautions import marks
+from reports.compare_report import found
+from reports.compare_tables import per_second
 from reports.comparison import Comparison, Row
-from reports.markdown import number, ratio_interval, seconds, seconds_interval
-from reports.parameters import worded
+from reports.headline import headline
+from reports.records import Record
+from reports.sections import Compared
+from reports.statistics import Summary
+from reports.ways import worded_value
+from reports.wording import number, ratio, seconds
 
-_HEADINGS = (
-    "backend",
-    "device",
-    "ranks",
-    "ways",
-    "reps",
-    "compile",
-    "transfer",
-    "kernel",
-    "total [95 % CI]",
-    "G moves/s",
-    "speed-up [95 % CI]",
-    "notes",
-)
-_RIGHT = (2, *range(4, 11))
+COLUMNS = 80
+NARROWEST_NAME = 12
+MOST_OF_A_REASON = 150
+_RIGHT = (1, 2, 3, 4)
+_LEGEND = "from, to: [95 % interval of the median], or least..most of repetitions that are too few for an interval"
 
 
-def print_table(comparison: Comparison) -> None:
-    """Print the rows, the work that they share, and what did not run.
+def print_table(section: Compared, *, titled: bool = False, explained: bool = True) -> None:
+    """Print what came out, a row for each run, the notes, the work that all share, and what did not run.
 
-    `total` is without compilation; speed-ups are over a run on one core.
+    Times are without compilation; speed-ups are over a run on one core.
+
+    Parameters
+    ----------
+    section : Compared
+    titled : bool
+        Whether the instance's name stands above.
+    explained : bool
+        Whether to say how intervals are written, and what did not run: once is enough for several instances.
     """
-    cells = [_cells(row, worded(comparison.ways_apart(row.record))) for row in comparison.rows]
-    rich_printed = sys.stdout.isatty() and _print_rich(cells)
-    if not rich_printed:
-        print(plain_text(cells))
+    for line in lines(section, titled=titled, explained=explained):
+        print(line)
+
+
+def lines(section: Compared, *, titled: bool = False, explained: bool = True) -> Iterator[str]:
+    """Yield the lines of `print_table`, none longer than 80 columns unless a single word is."""
+    comparison = section.comparison
+    if titled:
+        yield from ["", comparison.work.instance]
+    yield from _wrapped(headline(comparison))
+    for verdict in section.beside.verdicts() if section.beside else []:
+        yield from _wrapped(verdict.text)
+    yield ""
+    yield from plain_text(_headings(comparison), [_cells(row, section) for row in comparison.rows])
+    if explained:
+        yield from _wrapped(_LEGEND)
+    for caution in section.cautions:
+        yield from _wrapped(f"{caution.mark}: {caution}")
+    for curve in (*section.strong, *section.weak):
+        yield from _wrapped(curve.fit())
+    yield from _shared(section)
+    for missing in comparison.not_run if explained else ():
+        yield from _wrapped(f"not run: {textwrap.shorten(str(missing), MOST_OF_A_REASON, placeholder=' ...')}")
+
+
+def _shared(section: Compared) -> Iterator[str]:
+    comparison = section.comparison
     work = comparison.work
-    print(f"{work.proven}: hash {work.hashed}, best {work.best_cost} by index {work.best_index}")
-    if comparison.common_ways:
-        print(f"ways of all: {worded(comparison.common_ways)}")
-    if comparison.baseline is None:
-        print("no run on one core, hence no speed-ups")
-    for missing in comparison.not_run:
-        print(f"not run: {missing}")
+    yield from _wrapped(f"{work.proven}: hash {work.hashed}")
+    told = found(section)
+    yield from _wrapped(told[0].lower() + told[1:])
+    if comparison.usual_ways:
+        whose = "whose name says nothing else" if any(map(comparison.ways_apart, _records(comparison))) else ""
+        ways = ", ".join(f"{name} = {worded_value(value)}" for name, value in sorted(comparison.usual_ways.items()))
+        yield from _wrapped(f"ways of all rows {whose}".rstrip() + f": {ways}")
 
 
-def plain_text(cells: Sequence[Sequence[str]]) -> str:
-    """Set the table in aligned columns, two spaces apart."""
-    lines = [_HEADINGS, *cells]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
-
-    def aligned(line: Sequence[str]) -> str:
-        parts = (
-            text.rjust(width) if column in _RIGHT else text.ljust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        )
-        return "  ".join(parts).rstrip()
-
-    return "\n".join([aligned(_HEADINGS), aligned(["-" * width for width in widths]), *map(aligned, cells)])
+def _records(comparison: Comparison) -> list[Record]:
+    return [row.record for row in comparison.rows]
 
 
-def _cells(row: Row, ways: str) -> tuple[str, ...]:
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+
+
+def plain_text(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
+    """Set a table in aligned columns, two spaces apart; names in the first that are too long go on in the next line."""
+    widths = [max(len(line[column]) for line in (headings, *cells)) for column in range(len(headings))]
+    room = COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1)
+    widths[0] = min(widths[0], max(room, NARROWEST_NAME))
+    found = [_aligned(headings, widths), _aligned(["-" * width for width in widths], widths)]
+    for name, *others in cells:
+        first, *more = textwrap.wrap(name, widths[0], subsequent_indent=" ", break_on_hyphens=False) or [""]
+        found += [_aligned([first, *others], widths), *more]
+    return found
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    parts = (
+        text.rjust(width) if column in _RIGHT else text.ljust(width)
+        for column, (text, width) in enumerate(zip(line, widths, strict=True))
+    )
+    return "  ".join(parts).rstrip()
+
+
+def _headings(comparison: Comparison) -> tuple[str, ...]:
+    return "run", "time", "from, to", "speed-up", f"{comparison.work.unit}/s", "notes"
+
+
+def _cells(row: Row, section: Compared) -> tuple[str, ...]:
+    label = section.comparison.label(row)
     return (
-        row.record.backend,
-        f"{row.record.device}: {row.device_name}",
-        str(row.record.ranks),
-        ways,
-        str(row.running.repetitions),
-        seconds(row.compile_s),
-        seconds(row.transfer.median.value),
-        seconds(row.kernel.median.value),
-        seconds_interval(row.running.median),
-        number(row.rate),
-        ratio_interval(row.speedup) if row.speedup else "",
-        "; ".join(row.labels),
+        label,
+        seconds(row.running.median.value),
+        _range(row.running),
+        ratio(row.speedup),
+        per_second(row),
+        marks(section.cautions, label),
     )
 
 
-def _print_rich(cells: Sequence[Sequence[str]]) -> bool:
-    try:
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-    except ImportError:
-        return False
-    table = Table()
-    for column, heading in enumerate(_HEADINGS):
-        table.add_column(Text(heading), justify="right" if column in _RIGHT else "left")
-    for line in cells:
-        table.add_row(*map(Text, line))
-    Console().print(table)
-    return True
+def _range(times: Summary) -> str:
+    """Word the interval of a median in the unit that `seconds` chooses for the median, or the extremes."""
+    scale = {"s": 1.0, "ms": 1e3, "µs": 1e6}[seconds(times.median.value).split()[1]]
+    if times.median.low is not None and times.median.high is not None:
+        return f"[{number(times.median.low * scale)}, {number(times.median.high * scale)}]"
+    if times.repetitions == 1:
+        return ""
+    return f"{number(times.minimum * scale)}..{number(times.maximum * scale)}"

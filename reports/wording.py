@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.statistics import Estimate, Summary
@@ -23,6 +23,21 @@ def number(value: float | None) -> str:
     if abs(value) >= 999.5:
         return f"{value:,.0f}"
     return f"{value:#.3g}".rstrip(".") if abs(value) >= 1e-3 else f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def rate(per_second: float | None) -> str:
+    """Word how many things are done in a second, with the prefix that keeps it readable: `61.3 M`; empty for None."""
+    if per_second is None:
+        return ""
+    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if per_second >= 0.9995 * scale:
+            return f"{number(per_second / scale)} {prefix}"
+    return number(per_second)
+
+
+def per_cent(share: float) -> str:
+    """Word a part of one: with two digits at least, and none behind the point from 10 % on."""
+    return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
 
 
 def seconds_interval(estimate: Estimate) -> str:
@@ -50,6 +65,17 @@ def ratio_interval(estimate: Estimate) -> str:
 def grouped(value: Any) -> str:
     """Word a number with its thousands grouped; other things as they are, empty for None."""
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
+
+
+def cost(value: Any) -> str:
+    """Word a cost: integers with their thousands grouped, others with six digits."""
+    return grouped(value) if isinstance(value, int) else f"{value:,.6g}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Word a list: a, b and c."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def cell(text: Any) -> str:

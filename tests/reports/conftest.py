@@ -2,7 +2,9 @@
 
 import pytest
 
+from reports import compare_report
 from reports.records import Record, Sample
+from reports.sections import Section, compared
 
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
@@ -37,5 +39,25 @@ def make_record():
             "scored": True,
         }
         return Record(**(fields | changes))
+
+    return make
+
+
+@pytest.fixture
+def section_of():
+    """A function that puts records side by side as a section of a report."""
+
+    def make(records, not_run=(), why=""):
+        return compared(Section(records, not_run, why))
+
+    return make
+
+
+@pytest.fixture
+def report_of(section_of):
+    """A function that makes the Markdown report of the records of one instance."""
+
+    def make(records, not_run=(), why="", plots=()):
+        return compare_report.render([compare_report.shown(section_of(records, not_run, why), plots)])
 
     return make

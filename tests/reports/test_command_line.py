@@ -19,7 +19,7 @@ def test_a_report_is_made_from_the_records_of_several_files(tmp_path, make_recor
     append(tmp_path / "b.jsonl", make_record(backend="cuda"))
     result = reports("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--out", tmp_path / "out")
     assert result.returncode == 0, result.stderr
-    text = (tmp_path / "out" / "compare.md").read_text()
+    text = (tmp_path / "out" / "compare-ihc.md").read_text()
     assert "| cuda |" in text
     assert "| cpu |" in text
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from reports import csv_file, ioh, markdown
-from reports.comparison import compare
+from reports import csv_file, experiment, ioh
 from reports.records import RecordError, Sample, append, completed, fold, load
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +98,7 @@ def check(path, content, good):
                 assert records[0].to_line().isascii()
                 csv_file.text_of(records).encode()
                 ioh.write(records, path.with_suffix(".ioh"))
-                markdown.write(compare(records), path.with_suffix(".out"))
+                experiment.write(experiment.of_records(records), path.with_suffix(".out"), records[0].workload)
         except UserError as error:
             assert "\n" not in str(error), str(error)[:300]
         fold(path, good.identity)
@@ -356,7 +355,7 @@ def test_a_full_standard_output_ends_with_one_line_and_one_that_is_closed_withou
     command = [sys.executable, "-m", "reports", "compare", str(path), "--out", str(out)]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-    told = f"error: standard output: No space left on device; the report is in {out / 'compare.md'}\n"
+    told = f"error: standard output: No space left on device; the report is in {out / 'compare-ihc.md'}\n"
     assert (done.returncode, done.stderr) == (2, told)
     reader, writer = os.pipe()
     os.close(reader)

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from reports import latex, markdown
-from reports.compare_tables import Table, tables
-from reports.comparison import NotRun, compare
+from reports import experiment, latex
+from reports.compare_tables import tables
+from reports.comparison import NotRun
+from reports.text_table import Table
 
 SPECIAL = '\\{}$&%#_~^<>|`"[]*'
 
@@ -23,6 +24,7 @@ def printed(text):
         "textasciigrave": "`",
         "textquotedbl": '"',
         "textmu": "µ",
+        "textpm": "±",
     }
     found, position = "", 0
     while position < len(text):
@@ -53,7 +55,9 @@ def cells(text):
     return found
 
 
-@pytest.mark.parametrize("text", [*SPECIAL, SPECIAL, "a--b---c", "12 µs [1, 2]", "généré", "100 % of a_b & c", "plain"])
+@pytest.mark.parametrize(
+    "text", [*SPECIAL, SPECIAL, "a--b---c", "12 µs [1, 2] ± 3", "généré", "100 % of a_b & c", "plain"]
+)
 def test_any_text_is_printed_as_it_is(text):
     assert printed(latex.escape(text)) == text
 
@@ -81,16 +85,16 @@ def test_a_table_has_rules_of_booktabs_and_numbers_at_the_right():
 
 
 @pytest.fixture
-def comparison(make_record):
+def section(make_record, section_of):
     runs = [
         make_record(times=[2.0, 2.1, 2.2], ways={"scan": "full"}),
         make_record(times=[2e-6], ways={"scan": "pruned"}, backend="cuda", details={"device_name": "a | b_c & d"}),
     ]
-    return compare(runs, [NotRun("opencl", "", 1, "100 % broken: #7")])
+    return section_of(runs, [NotRun("opencl", "", 1, "100 % broken: #7")])
 
 
-def test_every_table_of_the_markdown_report_is_there_with_the_same_cells(comparison, tmp_path):
-    report, written, *_ = markdown.write(comparison, tmp_path)
+def test_every_table_of_the_markdown_report_is_there_with_the_same_cells(section, tmp_path):
+    report, written, *_ = experiment.write([section], tmp_path, "ihc")
     in_markdown = [
         [
             [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -98,10 +102,12 @@ def test_every_table_of_the_markdown_report_is_there_with_the_same_cells(compari
         ]
         for block in re.findall(r"(?:^\|.*\|\n?)+", report.read_text(), re.M)
     ]
-    assert len(in_markdown) == 4
+    assert len(in_markdown) == 6
     assert cells(written.read_text()) == [[rows[0], *rows[2:]] for rows in in_markdown]
 
 
-def test_tables_are_named(comparison, make_record):
-    assert list(tables(comparison)) == ["results", "not_run", "timing", "quality"]
-    assert list(tables(compare([make_record(workload="lcs")]))) == ["results"]
+def test_tables_are_named_and_no_wider_than_a_page(section, make_record, section_of):
+    found = tables(section)
+    assert list(found) == ["results", "timing", "quality", "not_run", "times", "conditions"]
+    assert max(len(found[name].headings) for name in ("results", "not_run", "times", "conditions")) <= 8
+    assert list(tables(section_of([make_record(workload="lcs")]))) == ["results", "times", "conditions"]

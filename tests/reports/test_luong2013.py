@@ -488,9 +488,9 @@ def test_the_report_has_the_papers_layout_with_ours_beside(make_run):
     assert "Table 11 has no run of ours: its machines stand at two, five and seven sites of a grid" in text
 
 
-def test_a_comparison_of_such_a_workload_has_no_published_figure_of_another_kind(make_run):
+def test_a_comparison_of_such_a_workload_has_no_published_figure_of_another_kind(make_run, report_of):
     assert publication("qap") is None
-    assert "Beside the published figures" not in markdown.render(compare([make_run()]))
+    assert "Beside the published figures" not in report_of([make_run()])
 
 
 def reports(*arguments):

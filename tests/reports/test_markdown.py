@@ -1,17 +1,17 @@
 """The Markdown report: what it must say, and that its tables hold together."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from reports import markdown
-from reports.comparison import NotRun, compare
-from reports.markdown import number, seconds
+from reports.comparison import NotRun
+from reports.wording import number, seconds
 
 
 @pytest.fixture
-def report(make_record):
-    comparison = compare(
+def report(make_record, report_of):
+    return report_of(
         [
             make_record(
                 times=[2.0, 2.1, 2.2],
@@ -26,8 +26,8 @@ def report(make_record):
             make_record(backend="opencl", device="1:0", details={"device_name": "a | b"}, times=[4.0]),
         ],
         [NotRun("cuda", "0", 1, "no driver:\nlibcuda | missing")],
+        "it was at hand",
     )
-    return markdown.render(comparison, "speedup.svg", "it was at hand")
 
 
 def tables(text):
@@ -37,37 +37,49 @@ def tables(text):
 
 
 def test_it_proves_equal_work_and_says_where_the_instance_came_from(report):
-    assert "all 4 rows have the hash `0123456789abcdef` of all climbs" in report
+    assert "all 4 rows have the hash `0123456789abcdef` of all climbs (the number, length and steps of every" in report
     assert "TSPLIB. Why this one: it was at hand." in report
     assert "ab" * 32 in report
-    assert "(n-1)(n-2)/2 moves" in report
-    assert "known optimum 21282" in report
+    assert "Counted: (n-1)(n-2)/2 moves." in report
+    assert "Best cost 21,282 by index 17 (the optimum)." in report
     assert "Test CPU, 2 cores" in report
+
+
+def test_a_reason_that_is_the_source_itself_is_not_repeated(make_record, report_of):
+    text = report_of([make_record(details={"instance_source": "found in data.."})], why="found in data..")
+    assert "- Instance: **kroA100**, found in data. SHA-256" in text
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_heading(report):
     found = tables(report)
-    assert len(found) == 4  # results, not run, timing, quality
+    assert len(found) == 6  # results, timing, quality, not run, times, conditions
     for table in found:
         assert len({len(row) for row in table}) == 1, table
 
 
+def test_the_main_table_has_what_a_reader_needs(report):
+    headings = [cell.strip() for cell in tables(report)[0][0]]
+    speedup = "speed-up over one core [95 % CI]"
+    assert headings == ["run", "device", "time, median [95 % CI]", speedup, "moves/s", "notes"]
+
+
 def test_each_ratio_stands_beside_its_absolute_baseline(report):
     results = tables(report)[0][2:]
-    assert [row[12].strip().split(" ")[0] for row in results] == ["1.00x", "2.00x", "1.40x", "0.525x"]
-    assert all(row[12].strip().endswith("over 2.10 s") for row in results)
-    assert "[" in results[1][12]
-    assert "[" not in results[3][12]  # a single repetition has no interval
-    assert "**threads is 2.00x as fast as one core** (2.10 s; Test CPU)" in report
+    assert [row[3].strip().split(" ")[0] for row in results] == ["1.00x", "2.00x", "1.40x", "0.525x"]
+    assert all(row[3].strip().endswith("over 2.10 s") for row in results)
+    assert "[" in results[1][3]
+    assert "[" not in results[3][3]  # a single repetition has no interval
+    assert "**threads is 2.00x as fast as one core: 1.05 s against 2.10 s.**" in report
 
 
 def test_oversubscribed_rows_and_few_repetitions_are_said(report):
-    assert "oversubscribed: 4 ranks on 2 cores" in tables(report)[0][4][13]
+    assert "- **b**: oversubscribed: 4 ranks on 2 cores: cpu, 4 ranks." in report
+    assert tables(report)[0][4][5].strip() == "a b"
     assert "fewer than 6 repetitions" in report
 
 
 def test_what_did_not_run_is_said_with_its_reason(report):
-    assert [cell.strip() for cell in tables(report)[1][2]] == [
+    assert [cell.strip() for cell in tables(report)[3][2]] == [
         "cuda",
         "0",
         "1",
@@ -76,43 +88,75 @@ def test_what_did_not_run_is_said_with_its_reason(report):
 
 
 def test_published_figures_stand_beside_ours_and_unlike_work_is_said(report):
-    timing = tables(report)[2]
+    timing = tables(report)[1]
     sequential = [cell.strip() for cell in timing[2]]
     assert sequential[:6] == ["sequential", "154,684", "1.00x", "0.324", "cpu", "Test CPU"]
     assert "**Ours ran other work** (kroA100, 100 climbers, not kroE100, 100,000)" in report
 
 
-def test_machines_that_differ_in_the_name_alone_are_told_apart(make_record):
+def test_machines_that_differ_in_the_name_alone_are_told_apart(make_record, report_of):
     machine = make_record().environment
-    runs = [make_record(backend=name, environment=machine | {"host": name}) for name in ("cpu", "threads")]
-    text = markdown.render(compare(runs))
+    text = report_of([make_record(backend=name, environment=machine | {"host": name}) for name in ("cpu", "threads")])
     assert "- Machine A: cpu, Test CPU, 2 cores" in text
     assert "- Machine B: threads, Test CPU, 2 cores" in text
+    assert "| threads (machine B) |" in text
 
 
-def test_without_a_baseline_no_ratio_is_printed(make_record):
-    text = markdown.render(compare([make_record(backend="threads")]))
+def test_without_a_baseline_no_ratio_is_printed(make_record, report_of):
+    text = report_of([make_record(backend="threads")])
     assert "there is no baseline and no ratio" in text
     assert "as fast as one core" not in text
 
 
-def test_rates_are_in_the_workloads_unit_and_absent_where_nothing_is_counted(make_record):
-    text = markdown.render(compare([make_record(workload="lcs")]))
-    assert tables(text)[0][0][10].strip() == "G cells/s"
-    assert "G cells/s are 10^9 cells per second" in text
-    text = markdown.render(compare([make_record(workload="exact", evaluations=0)]))
-    assert [cell.strip() for cell in tables(text)[0][2][10:12]] == ["", ""]
+@pytest.mark.parametrize(("count", "said"), [(2_000_000_000, "2.00 G"), (61_300_000, "61.3 M"), (12, "12.0"), (0, "")])
+def test_rates_are_in_the_workloads_unit_with_a_prefix_and_absent_where_nothing_is_counted(
+    make_record, report_of, count, said
+):
+    results = tables(report_of([make_record(workload="lcs", evaluations=count)]))[0]
+    assert results[0][4].strip() == "cells/s"
+    assert results[2][4].strip() == said
 
 
-def test_another_workload_has_no_published_table(make_record):
-    text = markdown.render(compare([make_record(workload="lcs")]))
-    assert "Beside the published figures" not in text
+def test_communication_and_energy_have_columns_where_they_were_measured(make_record, report_of):
+    plain = make_record()
+    measured = [
+        replace(sample, communication_share=share, energy_j={"gpu (NVML)": joules})
+        for sample, share, joules in zip(plain.samples * 3, (0.1, 0.2, 0.6), (5.0, 300.0, 7.0), strict=True)
+    ]
+    results = tables(report_of([plain, make_record(ranks=2, samples=tuple(measured))]))[0]
+    assert [cell.strip() for cell in results[0][5:7]] == ["in communication", "energy, median"]
+    assert [cell.strip() for cell in results[3][5:7]] == ["20 %", "7.00 J, gpu (NVML)"]
+    assert [cell.strip() for cell in results[2][5:7]] == ["", ""]
 
 
-def test_the_report_and_its_plot_are_written(tmp_path, make_record):
-    files = markdown.write(compare([make_record(), make_record(backend="threads")]), tmp_path / "new" / "folder")
-    assert [file.name for file in files] == ["compare.md", "compare.tex", "speedup.svg", "speedup.png"]
-    assert "](speedup.svg)" in files[0].read_text()
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ((True, True), "Every row was run by its driver in a process of its own"),
+        ((True, False), "Some rows were run by drivers in processes of their own"),
+        ((False, False), "The records do not say whether each row had a process of its own"),
+    ],
+)
+def test_a_process_of_its_own_is_said_only_where_the_records_tell(make_record, report_of, asked, said):
+    runs = zip(("cpu", "threads"), asked, strict=True)
+    text = report_of([make_record(backend=name, details={"asked": {}} if known else {}) for name, known in runs])
+    assert said in text
+    assert ("in a process of its own" in text) == all(asked)
+
+
+def test_a_search_whose_nodes_differ_has_them_row_by_row(make_record, report_of):
+    runs = [
+        make_record(workload="exact", backend=name, hash_covers="answer", evaluations=count)
+        for name, count in (("cpu", 1_000), ("threads", 3_000))
+    ]
+    text = report_of(runs)
+    assert "- Nodes: 1,000 to 3,000, other numbers in other rows, per repetition." in text
+    assert [row[4].strip() for row in tables(text)[0][2:]] == ["1.00 k", "3.00 k"]
+    assert "each with its row's own number of nodes" in text
+
+
+def test_another_workload_has_no_published_table(make_record, report_of):
+    assert "Beside the published figures" not in report_of([make_record(workload="lcs")])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from reports import markdown
-from reports.comparison import compare
 from reports.literature import FOLDER, publication
 from reports.paper_tables import tables_report
 from reports.records import RecordError, UnequalWorkError, append
@@ -412,10 +411,10 @@ def test_the_report_is_made_from_a_shell(tmp_path, make_run):
     assert "| a280 | 20 |" in (tmp_path / "out" / "menezes2019.md").read_text()
 
 
-def test_records_of_one_work_have_a_plain_comparison(make_run):
+def test_records_of_one_work_have_a_plain_comparison(make_run, report_of):
     assert publication("aco") is None
-    text = markdown.render(compare([make_run("fine"), make_run("fine", times=[0.5], backend="cuda")]))
-    assert "# aco on dj38" in text and "38 cities" in text and "known optimum 6656" in text
+    text = report_of([make_run("fine"), make_run("fine", times=[0.5], backend="cuda")])
+    assert "# aco on dj38" in text and "38 cities" in text and "the optimum 6,656" in text
 
 
 def test_a_comparison_of_several_works_names_the_report_that_takes_them(tmp_path, make_run):

@@ -1,36 +1,70 @@
-"""The comparison's table on the terminal."""
-
-import sys
+"""The comparison's table on a terminal of 80 columns."""
 
 import pytest
 
-from reports.comparison import NotRun, compare
-from reports.table import print_table
+from reports import experiment
+from reports.comparison import NotRun
+from reports.sections import Section
+from reports.table import COLUMNS, lines
+
+MISSING = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
 
 
 @pytest.fixture
-def comparison(make_record):
-    missing = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
-    return compare([make_record(times=[2.0]), make_record(backend="threads", times=[0.5])], missing)
+def section(make_record, section_of):
+    return section_of([make_record(times=[2.0]), make_record(backend="threads", times=[0.5])], MISSING)
 
 
-def test_plain_columns_line_up_and_what_did_not_run_follows(comparison, capsys):
-    print_table(comparison)
-    lines = capsys.readouterr().out.splitlines()
-    heading, rule, cpu, threads = lines[:4]
-    right = heading.index("G moves/s") + len("G moves/s")
-    assert [line[:right].split()[-1] for line in (cpu, threads)] == ["1.00", "4.00"]
-    assert threads.endswith("4.00x")
+def test_columns_line_up_and_what_did_not_run_comes_last(section):
+    told = list(lines(section))
+    at = next(number for number, line in enumerate(told) if line.startswith("run "))
+    heading, rule, cpu, threads = told[at : at + 4]
+    right = heading.index("moves/s") + len("moves/s")
+    assert [line[:right].split()[-2:] for line in (cpu, threads)] == [["1.00", "G"], ["4.00", "G"]]
+    assert "4.00x" in threads and "500 ms" in threads
     assert len(rule) >= len(cpu)
-    assert lines[-2:] == ["not run: cuda: no driver", "not run: cpu (device 0, 2 ranks): no mpirun"]
+    assert told[-2:] == ["not run: cuda: no driver", "not run: cpu (device 0, 2 ranks): no mpirun"]
 
 
-def test_a_terminal_gets_the_same_figures_from_rich(comparison, capsys, monkeypatch):
-    pytest.importorskip("rich", reason="rich is not installed")
-    monkeypatch.setenv("COLUMNS", "250")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    print_table(comparison)
-    shown = capsys.readouterr().out
-    assert "┃" in shown
-    for text in ("threads", "500 ms", "4.00x", "not run: cuda: no driver"):
-        assert text in shown
+def test_the_first_lines_name_the_fastest(section):
+    assert next(lines(section)) == "threads is 4.00x as fast as one core: 500 ms against 2.00 s."
+
+
+def test_no_line_is_wider_than_a_terminal(make_record, section_of):
+    ways = {"evaluation": "kept", "level": "iteration", "generate": "device", "tables": "global"}
+    others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "tables": "readonly"}
+    runs = [
+        make_record(times=[2.0, 2.1], ways=ways, workload="aco", details={"optimum": 21282}),
+        make_record(times=[1e-4, 9e-4], ways=ways, workload="aco", backend="opencl", device="GPU-0123-4567:0"),
+        make_record(times=[1.0, 1.9, 1.1], ways=others, workload="aco", ranks=64),
+    ]
+    told = list(lines(section_of(runs, [NotRun("cuda", "0", 1, "word " * 100)]), titled=True))
+    assert max(map(len, told)) <= COLUMNS
+    assert any(line.startswith("not run: cuda") for line in told) and told[-1].endswith(" ...")
+    assert " (evaluation = linear," in "".join(told)
+
+
+def test_notes_are_marks_with_a_legend_below(section):
+    told = list(lines(section))
+    legend = [line for line in told if line.startswith("a: fewer than 6 repetitions")]
+    rows = [line for line in told if line.startswith(("cpu ", "threads "))]
+    assert len(legend) == 1
+    assert rows[-2].endswith(" G  a") and rows[-1].endswith(" G  a b")
+    assert any(line.startswith("b: speed-up above the number of cores") for line in told)
+
+
+def test_without_one_core_the_first_line_says_that_there_is_nothing_to_compare_with(make_record, section_of):
+    told = " ".join(lines(section_of([make_record(backend="threads")])))
+    assert "no run on one core is there to compare with" in told
+
+
+def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):
+    sections = [Section([make_record(instance=name, instance_sha256=sha * 32)], MISSING) for name, sha in NAMES]
+    experiment.show(experiment.side_by_side(sections))
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if line in ("one", "two")] == ["one", "two"]
+    assert sum("from, to: [95 % interval of the median]" in line for line in told) == 1
+    assert told.count("not run: cuda: no driver") == 1
+
+
+NAMES = (("one", "ab"), ("two", "cd"))

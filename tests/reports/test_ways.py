@@ -2,10 +2,13 @@
 
 import pytest
 
-from reports import markdown
+from drivers.options import parsed
+from drivers.workloads import NAMES, named
 from reports.comparison import Likeness, compare
 from reports.records import UnequalWorkError, append, completed, merge, require_equal_work
-from reports.table import print_table
+from reports.rules import HASH_COVERS
+from reports.table import lines
+from reports.ways import HASHES, WAYS, explained, sentences
 
 FULL, PRUNED = {"scan": "full"}, {"scan": "pruned"}
 
@@ -61,36 +64,101 @@ def test_a_one_core_run_that_makes_an_experiment_is_measured_by_the_plain_one(ma
     assert [(row.speedup.value, row.baseline_s) for row in rows] == [(0.25, 2.0), (1.0, 2.0)]
 
 
-def test_reports_show_the_ways_and_what_each_evaluated(make_record, capsys):
+def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of):
     details = {"evaluations_per_step": "those that it looks at"}
-    comparison = compare([make_record(ways=FULL), make_record(ways=PRUNED, evaluations=5, details=details)])
-    text = markdown.render(comparison)
-    assert "| 1 | scan = full | 1 |" in text and "| 1 | scan = pruned | 1 |" in text
-    assert "- Evaluations (scan = full): 2,000,000,000 per repetition." in text
-    assert "- Evaluations (scan = pruned): 5 per repetition. Counted: those that it looks at." in text
-    print_table(comparison)
-    printed = capsys.readouterr().out
-    assert "scan = pruned" in printed and "ways of all" not in printed
-    assert "equal work: hash 0123456789abcdef of all climbs, best 21282 by index 17" in printed
+    runs = [make_record(ways=FULL), make_record(ways=PRUNED, evaluations=5, details=details)]
+    text = report_of(runs)
+    assert "| cpu | Test CPU |" in text and "| cpu (scan = pruned) | Test CPU |" in text
+    assert "  - scan = full: every move of every step is evaluated\n" in text
+    assert "- Ways of the rows whose names say so:\n  - scan = pruned: moves that " in text
+    assert "- Moves: 2,000,000,000 per repetition. Counted: as the driver defines them." in text
+    assert "- Moves (scan = pruned): 5 per repetition. Counted: those that it looks at." in text
+    printed = "\n".join(lines(section_of(runs)))
+    assert "cpu (scan = pruned)" in printed
+    assert "ways of all rows whose name says nothing else: scan = full" in printed
+    assert "equal work: hash 0123456789abcdef of all climbs\nbest cost 21,282 by index 17" in printed
 
 
-def test_reports_say_once_what_all_rows_share(make_record, capsys):
+def test_reports_say_once_what_most_rows_share(make_record, section_of, report_of):
     ways = {"level": "iteration", "threads": "fixed"}
-    comparison = compare([make_record(ways=ways), make_record(ways=ways | {"threads": "tuned"}, backend="cuda")])
-    text = markdown.render(comparison)
-    assert "- Ways, which decide the speed alone, in every row: level = iteration.\n" in text
-    assert "| 1 | threads = tuned | 1 |" in text
-    assert "- Evaluations: 2,000,000,000 per repetition." in text
-    print_table(comparison)
-    assert "ways of all: level = iteration\n" in capsys.readouterr().out
+    fixed = [make_record(ways=ways, backend=name) for name in ("cpu", "threads")]
+    runs = [make_record(ways=ways | {"threads": "tuned"}, backend="cuda"), *fixed]
+    text = report_of(runs)
+    assert "- Ways, which decide the speed alone, in every row whose name says nothing else:\n  - level = iter" in text
+    assert "| cuda (threads = tuned) |" in text and "| threads | Test CPU |" in text
+    assert "- Moves: 2,000,000,000 per repetition." in text
+    assert "ways of all rows whose name says nothing else: level = iteration, threads =" in "\n".join(
+        lines(section_of(runs))
+    )
+
+
+def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):
+    comparison = section_of([make_record(ways=FULL), make_record(ways={})]).comparison
+    assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cpu (scan = not recorded)"]
 
 
 @pytest.mark.parametrize(
     ("covers", "said"),
     [("moves", "all moves"), ("climbs", "all climbs"), ("tours", "all tours"), ("answer", "the answer")],
 )
-def test_a_report_says_what_equal_hashes_prove(make_record, covers, said):
-    text = markdown.render(compare([make_record(hash_covers=covers)]))
+def test_a_report_says_what_equal_hashes_prove(make_record, report_of, covers, said):
+    text = report_of([make_record(hash_covers=covers, backend=name) for name in ("cpu", "threads", "cuda")])
     proven = "Equal answers" if covers == "answer" else "Equal work"
-    assert f"- **{proven}**: all 1 rows have the hash `0123456789abcdef` of {said}; best cost" in text
+    assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in text
+    alone = report_of([make_record(hash_covers=covers)])
+    assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASHES[covers]})." in alone
+    assert proven not in alone
     assert text.startswith(f"# ihc on kroA100: the same {'answer' if covers == 'answer' else 'work'} on every device\n")
+
+
+# --- words for ways ---
+
+DECLARED = [(name, one, declared) for name in NAMES for one, declared in named(name).options.declared()]
+
+
+def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
+    for workload, one, declared in DECLARED:
+        if declared.decides != "way":
+            continue
+        values = [value for value in declared.choices or () if value != "auto" or one.name != "scan"]
+        for value in [*values, *(() if values else (one.default, 3))]:
+            assert explained(one.name, value), f"{workload}: {one.name} = {value!r}"
+
+
+@pytest.mark.parametrize("name", ["bound", "enumerate", "level", "generate", "select", "threads", "tables"])
+def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(name):
+    choices = {value for _, one, declared in DECLARED if one.name == name for value in declared.choices or ()}
+    assert choices and choices <= set(WAYS[name])
+
+
+@pytest.mark.parametrize(
+    ("workload", "spec", "neighbourhood"),
+    [
+        ("qap", "tai12a", "exchange2"),
+        ("ppp", "73-73", "flip1"),
+        ("tsp", "uniform:20:seed=1", "2opt"),
+        ("weierstrass", "10", "points"),
+    ],
+)
+def test_every_evaluation_of_the_problems_has_words(workload, spec, neighbourhood):
+    task = named(workload).load(parsed(named(workload).options, {"instance": spec}), 1)
+    offered = task.problem.evaluations(neighbourhood)
+    assert offered and offered.keys() <= WAYS["evaluation"].keys()
+
+
+def test_other_ways_that_drivers_record_have_words():
+    recorded = {"bound": "host", "batch": 16, "depth": 5, "device_memory": 1 << 20, "spill": True, "tiling": None}
+    assert all(explained(name, value) for name, value in recorded.items())
+    assert explained("device_memory", 1 << 20) == "kept decisions may take 1.00 MiB of the device's memory"
+
+
+def test_a_way_of_somebody_elses_workload_is_shown_without_words():
+    assert sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
+        "order = 1",
+        "shape = [1, 2]",
+        "spill = no: decisions that leave the device, if any, go to the host's memory",
+    ]
+
+
+def test_every_hash_has_words():
+    assert HASHES.keys() == HASH_COVERS.keys()

@@ -1,0 +1,208 @@
+"""What makes a figure of a comparison doubtful, computed from the records, each with the number that says how much."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from reports.comparison import Comparison, Row
+from reports.records import Record, Sample
+from reports.statistics import LEAST_FOR_COVERAGE
+from reports.wording import number, per_cent, ratio
+
+WIDE = 0.10
+"""Spread of times, as a part of the median, above which it is said."""
+SLOWER_CLOCK = 0.10
+"""Part by which a clock may be below the fastest of its machine, or its own highest."""
+OTHERS_LOAD = 0.5
+"""Part of the cores that others may keep busy before it is said."""
+EXPLAINED_FOR = timedelta(minutes=3)
+"""How long a run of ours shows in the load average of the last minute: after three minutes 5 % of it are left."""
+
+
+@dataclass(frozen=True)
+class Caution:
+    """A reason to doubt figures, the rows that it touches, and the figure of each.
+
+    Attributes
+    ----------
+    mark : str
+        A letter that stands for it in tables.
+    text : str
+        What is the matter, as it stands behind a mark: without a capital and a full stop.
+    figures : dict
+        The figure, perhaps empty, by the row's label.
+    everywhere : bool
+        Whether all rows are touched.
+    """
+
+    mark: str
+    text: str
+    figures: Mapping[str, str]
+    everywhere: bool
+
+    def __str__(self) -> str:
+        """Word it with all figures, without its full stop."""
+        if self.everywhere and len(set(self.figures.values())) == 1:
+            rows = ["every row" + "".join(f" {figure}" for figure in set(self.figures.values()) if figure)]
+        else:
+            rows = [f"{label} {figure}".strip() for label, figure in self.figures.items()]
+        return f"{self.text}: {'; '.join(rows)}"
+
+
+Found = Iterator[tuple[str, str]]
+
+
+def cautions(comparison: Comparison, nearby: Sequence[Record] = ()) -> list[Caution]:
+    """Return what makes rows of a comparison doubtful, and what their notes say.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    nearby : sequence of Record
+        Runs of the same experiment, which explain a load that was there before.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for row in comparison.rows:
+        for text, figure in _of_row(row, comparison, nearby):
+            found.setdefault(text, {})[comparison.label(row)] = figure
+    return [
+        Caution(_letter(place), text, figures, len(figures) == len(comparison.rows) > 1)
+        for place, (text, figures) in enumerate(found.items())
+    ]
+
+
+def marks(found: Sequence[Caution], label: str) -> str:
+    """Return the marks of a row, one after the other."""
+    return " ".join(one.mark for one in found if label in one.figures)
+
+
+def _letter(place: int) -> str:
+    return chr(ord("a") + place % 26) * (place // 26 + 1)
+
+
+def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found:
+    for label in row.labels:
+        yield label, ""
+    yield from _few(row)
+    yield from _spread(row)
+    yield from _too_fast(row)
+    yield from _load(row, [*nearby, *(other.record for other in comparison.rows)])
+    yield from _throttled(row.record.samples)
+    yield from _slow_clock(row, comparison)
+
+
+def _few(row: Row) -> Found:
+    count = row.running.repetitions
+    if count < LEAST_FOR_COVERAGE:
+        yield (
+            f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %",
+            str(count),
+        )
+
+
+def _spread(row: Row) -> Found:
+    """Word how far the interval of the median reaches, or of few repetitions the times themselves."""
+    times = row.running
+    low, high, what = times.minimum, times.maximum, "from the shortest to the longest time"
+    if times.repetitions >= LEAST_FOR_COVERAGE and times.median.low is not None and times.median.high is not None:
+        low, high, what = times.median.low, times.median.high, "the 95 % interval"
+    if "seeds" in row.record.parameters:
+        what += ", over seeds whose work may differ"
+    if times.median.value > 0 and high - low > WIDE * times.median.value:
+        yield f"spread above {per_cent(WIDE)} of the median ({what})", per_cent((high - low) / times.median.value)
+
+
+def _too_fast(row: Row) -> Found:
+    cores = _own_cores(row.record)
+    if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
+        yield (
+            "speed-up above the number of cores, which is suspicious: caches that now suffice, or a slow baseline",
+            f"{ratio(row.speedup)} on {cores}",
+        )
+
+
+def _own_cores(record: Record) -> int | None:
+    """Return how many cores a run can keep busy; None for a GPU, or where the number was not recorded."""
+    cores = record.environment.get("cores")
+    if record.device_kind == "gpu" or not cores:
+        return None
+    everywhere = int(cores) * int(record.environment.get("hosts") or 1)
+    return everywhere if record.device_kind == "cores" else min(record.ranks, everywhere)
+
+
+# --- load of others ---
+
+
+def _load(row: Row, ours: Sequence[Record]) -> Found:
+    """Compare the load of the minute before with the cores that our own runs of the last minutes kept busy."""
+    cores = row.record.environment.get("cores")
+    load = condition(row.record, "load_1min")
+    if not cores or load is None:
+        return
+    explained = _explained(row.record, ours)
+    if load > explained + OTHERS_LOAD * cores:
+        yield (
+            "load of others: the load average before the run exceeded what our own runs explain by more than half the "
+            "cores",
+            f"{number(load)} ({explained} ours, {cores} cores)",
+        )
+
+
+def _explained(record: Record, ours: Sequence[Record]) -> int:
+    """Return the most cores of this machine that a run of ours kept busy in the minutes before."""
+    begins = [moment for moment in map(_began, record.samples) if moment is not None]
+    busy = [_busy(record)]
+    for other in ours:
+        if other.environment.get("host") != record.environment.get("host"):
+            continue
+        ran = [moment for moment in map(_began, other.samples) if moment is not None]
+        if any(timedelta() <= begin - moment <= EXPLAINED_FOR for begin in begins for moment in ran):
+            busy.append(_busy(other))
+    return max(busy)
+
+
+def _busy(record: Record) -> int:
+    """Return the cores that a run keeps busy on one host; a GPU's run has a thread that waits."""
+    hosts = int(record.environment.get("hosts") or 1)
+    cores = _own_cores(record)
+    return max(1, (record.ranks if cores is None else cores) // hosts)
+
+
+def _began(sample: Sample) -> datetime | None:
+    return datetime.strptime(sample.started, "%Y-%m-%dT%H:%M:%SZ") if sample.started else None
+
+
+# --- clocks ---
+
+
+def _throttled(samples: Sequence[Sample]) -> Found:
+    slowed = [sample.conditions or {} for sample in samples if (sample.conditions or {}).get("throttled")]
+    if slowed:
+        reasons = sorted({reason for one in slowed for reason in one.get("throttled_by") or ()})
+        by = f" ({', '.join(reasons)})" if reasons else ""
+        yield "the GPU's clock was throttled", f"in {len(slowed)} of {len(samples)} repetitions{by}"
+
+
+def _slow_clock(row: Row, comparison: Comparison) -> Found:
+    limit = 1 - SLOWER_CLOCK
+    own, most = condition(row.record, "gpu_mhz"), condition(row.record, "gpu_mhz_max")
+    if own and most and own < limit * most:
+        yield _SLOW.format("its GPU's highest"), f"{number(own)} of {number(most)} MHz"
+    own = condition(row.record, "cpu_mhz_mean")
+    others = [
+        condition(other.record, "cpu_mhz_mean") or 0.0 for other in comparison.rows if other.machine == row.machine
+    ]
+    if own and row.record.device_kind != "gpu" and own < limit * max(others):
+        yield _SLOW.format("another row's on this machine"), f"{number(own)} of {number(max(others))} MHz"
+
+
+_SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
+
+
+def condition(record: Record, name: str) -> float | None:
+    """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
+    read = [one.conditions[name] for one in record.samples if one.conditions and one.conditions.get(name) is not None]
+    return statistics.median(read) if read else None

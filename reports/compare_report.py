@@ -1,0 +1,169 @@
+"""The report of a comparison as Markdown: an overview of all instances, a section for each, and how to read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports import compare_tables, literature, parameters, scaling, ways
+from reports.comparison import Comparison
+from reports.headline import headline
+from reports.markdown import statistics_of, template
+from reports.schema import HASH_COVERS
+from reports.sections import Compared
+from reports.text_table import Table
+from reports.wording import cost, gap, grouped
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A section with what was made of it.
+
+    Attributes
+    ----------
+    section : Compared
+    plots : sequence of (str, str)
+        What each picture shows, and its address relative to the report.
+    tables : dict
+        As `reports.compare_tables.tables` names them.
+    """
+
+    section: Compared
+    plots: Sequence[tuple[str, str]]
+    tables: dict[str, Table]
+
+
+def shown(section: Compared, plots: Sequence[tuple[str, str]] = ()) -> Shown:
+    """Make the tables of a section."""
+    return Shown(section, plots, compare_tables.tables(section))
+
+
+def latex_tables(sections: Sequence[Shown]) -> list[Table]:
+    """All tables of a report, in its order."""
+    several = [compare_tables.overview([one.section for one in sections])] if len(sections) > 1 else []
+    return [*several, *(table for one in sections for table in one.tables.values())]
+
+
+def render(sections: Sequence[Shown]) -> str:
+    """Return the report's text.
+
+    Raises
+    ------
+    UserError
+        jinja2 is not installed.
+    """
+    comparisons = [one.section.comparison for one in sections]
+    text = template("compare.md.j2").render(
+        work=comparisons[0].work,
+        hashed=HASH_COVERS[comparisons[0].work.hash_covers],
+        hash_meaning=ways.HASHES[comparisons[0].work.hash_covers],
+        sections=[_section(one) for one in sections],
+        overview=compare_tables.overview([one.section for one in sections]) if len(sections) > 1 else None,
+        processes=processes(comparisons),
+        strong_law=scaling.STRONG_LAW if any(one.section.strong for one in sections) else "",
+        weak_law=scaling.WEAK_LAW if any(one.section.weak for one in sections) else "",
+        fitted=scaling.FITTED,
+        machines=any(len(one.machines) > 1 for one in comparisons),
+        **statistics_of([row for one in comparisons for row in one.rows]),
+    )
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def _section(one: Shown) -> dict[str, Any]:
+    """What the template needs of a section."""
+    section, comparison = one.section, one.section.comparison
+    work = comparison.work
+    published = literature.publication(work.workload)
+    return {
+        "work": work,
+        "headline": headline(comparison),
+        "plots": one.plots,
+        "tables": one.tables,
+        "source": about(str(work.details.get("instance_source") or "source not recorded"), section.why),
+        "parameters": parameters_in_words(comparison),
+        "usual_ways": ways.sentences(comparison.usual_ways),
+        "ways_apart": apart(comparison),
+        "found": found(section),
+        "rows": len(comparison.rows),
+        "evaluations": counted(comparison),
+        "machines": comparison.machines,
+        "cautions": section.cautions,
+        "curves": [*section.strong, *section.weak],
+        "verdicts": section.beside.verdicts() if section.beside else [],
+        "baseline": comparison.baseline,
+        "published": published,
+        "same_work": published is not None and literature.same_work(published, work),
+    }
+
+
+def about(source: str, why: str) -> str:
+    """Say where an instance came from, and why it was chosen where that is another thing."""
+    source, why = source.rstrip(". "), why.rstrip(". ")
+    return f"{source}." + (f" Why this one: {why}." if why and why != source else "")
+
+
+def parameters_in_words(comparison: Comparison) -> str:
+    """Word what decided the work, the seed or seeds last."""
+    work = comparison.work
+    asked = {name: value for name, value in work.parameters.items() if name != "seeds"}
+    words = [f"{name} = {ways.worded_value(value)}" for name, value in sorted(asked.items())]
+    several = work.parameters.get("seeds")
+    return ", ".join([*words, f"seeds {several}" if several else f"seed = {work.seed}"])
+
+
+def apart(comparison: Comparison) -> list[str]:
+    """Explain the ways that are not the usual ones, each once."""
+    sentences = (sentence for row in comparison.rows for sentence in ways.sentences(comparison.ways_apart(row.record)))
+    return list(dict.fromkeys(sentences))
+
+
+def found(section: Compared) -> str:
+    """Word the best cost of one seed, or the costs of several, as a sentence without its full stop."""
+    work = section.comparison.work
+    if section.quality:
+        text = str(section.quality)
+        return text[0].upper() + text[1:]
+    text = f"Best cost {cost(work.best_cost)} by index {work.best_index}"
+    optimum = work.details.get("optimum")
+    if not optimum:
+        return text
+    which = "" if work.best_cost == optimum else f" the optimum {cost(optimum)}"
+    return f"{text} ({gap(work.best_cost, optimum)}{which})"
+
+
+def counted(comparison: Comparison) -> list[str]:
+    """Say how many evaluations a repetition made and what counts as one: once, or for each of the ways that differ.
+
+    Where runs of the same ways evaluated unequally often, as an exact search does, each row has its own number.
+    """
+    unit = comparison.work.unit
+    numbers: dict[str, dict[str, list[int]]] = {}
+    for row in comparison.rows:
+        meaning = str(row.record.details.get("evaluations_per_step") or "as the driver defines them")
+        told = parameters.worded(comparison.ways_apart(row.record))
+        numbers.setdefault(meaning, {}).setdefault(told, []).append(row.record.evaluations)
+    same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
+    said = []
+    for meaning, by_ways in numbers.items():
+        for told, counts in list(by_ways.items())[: 1 if same else None]:
+            where = f" ({told})" if told and not same else ""
+            many = grouped(counts[0])
+            if len(set(counts)) > 1:
+                many = f"{grouped(min(counts))} to {grouped(max(counts))}, other numbers in other rows,"
+            said.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
+    return said
+
+
+def processes(comparisons: Sequence[Comparison]) -> str:
+    """Say which rows ran in processes of their own, as far as their records tell.
+
+    What a driver was asked is in ``details["asked"]``, and a driver is a process that runs one row.
+    """
+    told = [("asked" in row.record.details) for one in comparisons for row in one.rows]
+    if all(told):
+        return "Every row was run by its driver in a process of its own, over ranks in one process for each rank."
+    if any(told):
+        return "Some rows were run by drivers in processes of their own; of the others the records do not say."
+    return "The records do not say whether each row had a process of its own."

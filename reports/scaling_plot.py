@@ -1,0 +1,84 @@
+"""Speed-up over ranks with the ideal line and the fitted law, as SVG and PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reports.plots import pyplot, save
+from reports.scaling import Curve
+from reports.sections import Compared
+from reports.wording import per_cent
+
+# Of Okabe and Ito's colours, told apart by their markers too.
+STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#56b4e9", "v"), ("#e69f00", "P"))
+SMOOTH = 100
+
+
+def scaling(section: Compared, folder: Path, name: str) -> list[Path]:
+    """Draw the curves of strong and of weak scaling, beside each other where there are both.
+
+    Returns
+    -------
+    list of Path
+        The files written, the SVG first; empty where there is no curve or matplotlib is not installed.
+    """
+    kinds = [curves for curves in (section.strong, section.weak) if curves]
+    library = pyplot() if kinds else None
+    if library is None:
+        return []
+    figure, every = library.subplots(
+        1, len(kinds), figsize=(5.6 * len(kinds), 4.2), layout="constrained", squeeze=False
+    )
+    for axes, curves in zip(every[0], kinds, strict=True):
+        _draw(axes, curves)
+    work = section.comparison.work
+    figure.suptitle(f"{work.workload} on {work.instance}", fontsize=10)
+    written = save(figure, folder, name)
+    library.close(figure)
+    return written
+
+
+def _draw(axes: Any, curves: Sequence[Curve]) -> None:
+    weak = curves[0].weak
+    most = max(curve.points[-1].ranks for curve in curves)
+    axes.plot([1, most], [1, most], color="#555555", linewidth=1, linestyle="--", label="ideal")
+    for number, curve in enumerate(curves):
+        colour, marker = STYLES[number % len(STYLES)]
+        _draw_curve(axes, curve, colour, marker)
+    ticks = sorted({point.ranks for curve in curves for point in curve.points})
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_xlabel("ranks", fontsize=9)
+    axes.set_ylabel("scaled speed-up" if weak else "speed-up over one rank, 95 % CI", fontsize=9)
+    axes.set_title("weak scaling: work grows with ranks" if weak else "strong scaling: the same work", fontsize=9)
+    axes.legend(fontsize=8, frameon=False)
+
+
+def _draw_curve(axes: Any, curve: Curve, colour: str, marker: str) -> None:
+    points = curve.points
+    ranks, values = [point.ranks for point in points], [point.speedup.value for point in points]
+    reach = [
+        [point.speedup.value - (point.speedup.low or point.speedup.value) for point in points],
+        [(point.speedup.high or point.speedup.value) - point.speedup.value for point in points],
+    ]
+    reach = [[max(0.0, one) for one in side] for side in reach]
+    style = {"color": colour, "marker": marker, "markersize": 6, "capsize": 3}
+    axes.errorbar(ranks, values, yerr=reach, linestyle="none", label=curve.name, **style)
+    crowded = [point for point in points if point.oversubscribed]
+    if crowded:
+        places = [point.ranks for point in crowded], [point.speedup.value for point in crowded]
+        ring = {"marker": "o", "markersize": 12, "fillstyle": "none", "linestyle": "none"}
+        axes.plot(*places, color=colour, label=f"{curve.name}: ranks share cores", **ring)
+    serial = curve.serial
+    if serial is not None and 0 <= serial <= 1:
+        across = [points[-1].ranks ** (step / SMOOTH) for step in range(SMOOTH + 1)]
+        law = "Gustafson" if curve.weak else "Amdahl"
+        label = f"{law}: serial part {per_cent(serial)}"
+        axes.plot(across, [curve.predicted(one) for one in across], color=colour, linewidth=1.2, label=label)

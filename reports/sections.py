@@ -1,0 +1,129 @@
+"""The parts of a report: what ran on one instance, put side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from reports import other_algorithms, scaling
+from reports.cautions import Caution, cautions
+from reports.comparison import Comparison, NotRun, compare
+from reports.records import Record, RecordError, families
+from reports.seeds import Quality, one_for_all
+
+
+@dataclass(frozen=True)
+class Section:
+    """What ran on one instance.
+
+    Attributes
+    ----------
+    records : sequence of Record
+        Of all configurations that ran, and all seeds. Those whose work grew with their ranks make curves of weak
+        scaling and are no rows; where there are no others, those on one rank are.
+    not_run : sequence of NotRun
+        The others, and why.
+    why : str
+        Why this instance was chosen, in words.
+
+    """
+
+    records: Sequence[Record]
+    not_run: Sequence[NotRun] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A section whose records were put side by side, and what follows from them.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Its rows; runs of several seeds are one row.
+    why : str
+        See `Section`.
+    families : mapping
+        The runs of each seed that a row stands for, by the identity of the row's record.
+    records : sequence of Record
+        All of the section.
+    nearby : sequence of Record
+        Those of the whole report.
+
+    """
+
+    comparison: Comparison
+    why: str = ""
+    families: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    records: Sequence[Record] = ()
+    nearby: Sequence[Record] = ()
+
+    @cached_property
+    def cautions(self) -> list[Caution]:
+        """What makes figures doubtful, and what notes say."""
+        return cautions(self.comparison, self.nearby)
+
+    @cached_property
+    def quality(self) -> Quality | None:
+        """What several seeds found; None where one alone ran."""
+        family = self.families.get(self.comparison.work.identity, ())
+        return Quality.of(family) if len(family) > 1 else None
+
+    @cached_property
+    def strong(self) -> list[scaling.Curve]:
+        """Curves over ranks of the same work."""
+        return scaling.strong(self.comparison)
+
+    @cached_property
+    def weak(self) -> list[scaling.Curve]:
+        """Curves over ranks of work that grows with them."""
+        return scaling.weak(self.records)
+
+    @cached_property
+    def beside(self) -> other_algorithms.Beside | None:
+        """Other people's solvers, where there are records of any."""
+        return other_algorithms.beside(self.comparison, self.records)
+
+
+def compared(section: Section, nearby: Sequence[Record] = ()) -> Compared:
+    """Put the records of a section side by side; those of several seeds as one.
+
+    Parameters
+    ----------
+    section : Section
+    nearby : sequence of Record
+        Those of the whole report, if it has other sections: they ran before or after.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `reports.comparison.compare`.
+
+    """
+    alike = [record for record in section.records if not scaling.is_scaled(record)]
+    alike = alike or [record for record in section.records if not scaling.is_grown(record)]
+    joined = {one.identity: (one, family) for family in families(alike) for one in [one_for_all(family)]}
+    comparison = compare([one for one, _ in joined.values()], section.not_run)
+    runs = {identity: family for identity, (_, family) in joined.items()}
+    return Compared(comparison, section.why, runs, section.records, nearby or section.records)
+
+
+def sections_of(records: Sequence[Record]) -> list[Section]:
+    """Make a section of the records of each instance, in the order in which they first appear.
+
+    Raises
+    ------
+    RecordError
+        There are no records, or they are of several workloads.
+
+    """
+    workloads = list(dict.fromkeys(record.workload for record in records))
+    if not workloads:
+        raise RecordError("no records to compare")
+    if len(workloads) > 1:
+        raise RecordError(f"found records of {', '.join(workloads)}: expected those of one workload")
+    grouped: dict[str, list[Record]] = {}
+    for record in records:
+        grouped.setdefault(record.instance_sha256, []).append(record)
+    return [Section(found) for found in grouped.values()]

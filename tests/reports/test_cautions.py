@@ -1,0 +1,129 @@
+"""What a report warns of, each with the figure that says how much."""
+
+from dataclasses import replace
+
+import pytest
+
+from reports.cautions import cautions
+from reports.comparison import compare
+from reports.records import Sample
+
+SIX = [1.0] * 6
+
+
+@pytest.fixture
+def warned(make_record):
+    """A function that returns what is said of each of some records, without the remark on few repetitions."""
+
+    def find(*records, nearby=()):
+        said = cautions(compare(records), nearby=nearby)
+        return {(one.text, label): figure for one in said for label, figure in one.figures.items()}
+
+    return find
+
+
+def said_of(found, begin):
+    return {label: figure for (text, label), figure in found.items() if text.startswith(begin)}
+
+
+def with_conditions(record, started="2026-11-22T10:00:00Z", **conditions):
+    return replace(
+        record, samples=tuple(replace(one, started=started, conditions=conditions) for one in record.samples)
+    )
+
+
+def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
+    quiet = with_conditions(make_record(times=SIX), load_1min=0.3, cpu_mhz_mean=3000.0)
+    assert warned(quiet) == {}
+
+
+def test_fewer_than_six_repetitions_are_said(make_record, warned):
+    assert said_of(warned(make_record(times=[1.0] * 5)), "fewer than 6 repetitions") == {"cpu": "5"}
+
+
+def test_spread_is_that_of_the_interval_where_there_are_enough_repetitions_for_one(make_record, warned):
+    found = warned(make_record(times=[1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5]))
+    assert said_of(found, "spread above 10 % of the median (the 95 % interval)") == {"cpu": "33 %"}
+    assert warned(make_record(times=[1.0] * 9 + [1.5])) == {}  # one outlier does not move the median
+
+
+def test_spread_of_few_repetitions_is_from_the_shortest_to_the_longest(make_record, warned):
+    found = warned(make_record(times=[1.0, 1.0, 1.2]))
+    assert said_of(found, "spread above 10 % of the median (from the shortest to") == {"cpu": "20 %"}
+    assert said_of(warned(make_record(times=[1.0, 1.0, 1.05])), "spread") == {}
+
+
+def test_spread_over_seeds_says_that_their_work_may_differ(make_record, section_of):
+    seeds = [make_record(seed=seed, times=[1.0 + seed] * 2, trajectory_hash=f"{seed:04x}") for seed in range(3)]
+    (spread,) = section_of(seeds).cautions
+    assert (
+        str(spread)
+        == "spread above 10 % of the median (the 95 % interval, over seeds whose work may differ): cpu 100 %"
+    )
+
+
+@pytest.mark.parametrize(
+    ("backend", "kind", "ranks", "time", "figure"),
+    [
+        ("threads", "cores", 1, 0.4, "2.50x on 2"),
+        ("threads", "cores", 1, 0.5, None),
+        ("cpu", "core", 2, 0.4, "2.50x on 2"),
+        ("cpu", "core", 64, 0.4, "2.50x on 2"),
+        ("cuda", "gpu", 1, 0.001, None),
+    ],
+)
+def test_more_speedup_than_cores_is_suspicious_but_not_on_a_gpu(
+    make_record, warned, backend, kind, ranks, time, figure
+):
+    run = make_record(backend=backend, device_kind=kind, ranks=ranks, times=[time] * 6)
+    found = said_of(warned(make_record(times=SIX), run), "speed-up above the number of cores")
+    assert list(found.values()) == ([figure] if figure else [])
+
+
+@pytest.mark.parametrize(("load", "said"), [(1.9, False), (2.1, True)])
+def test_load_above_what_our_own_run_and_half_of_the_cores_explain_is_said(make_record, warned, load, said):
+    found = said_of(warned(with_conditions(make_record(times=SIX), load_1min=load)), "load of others")
+    assert found == ({"cpu": "2.10 (1 ours, 2 cores)"} if said else {})
+
+
+@pytest.mark.parametrize(("minutes", "said"), [(2, False), (4, True)])
+def test_a_run_of_ours_shortly_before_explains_the_load(make_record, warned, minutes, said):
+    one = with_conditions(make_record(times=SIX), "2026-11-22T10:10:00Z", load_1min=2.5)
+    before = with_conditions(make_record(backend="threads", times=SIX), f"2026-11-22T10:0{10 - minutes}:00Z")
+    assert bool(said_of(warned(one, nearby=[before]), "load of others")) == said
+
+
+def test_a_throttled_gpu_is_said_with_its_reasons(make_record, warned):
+    gpu = make_record(backend="cuda", times=SIX)
+    hot = {"throttled": True, "throttled_by": ["temperature", "power limit"]}
+    samples = [replace(one, conditions=hot if k < 2 else {"throttled": False}) for k, one in enumerate(gpu.samples)]
+    found = warned(replace(gpu, samples=tuple(samples)))
+    assert said_of(found, "the GPU's clock was throttled") == {
+        "cuda": "in 2 of 6 repetitions (power limit, temperature)"
+    }
+
+
+def test_a_clock_below_another_rows_on_the_same_machine_is_said(make_record, warned):
+    fast = with_conditions(make_record(times=SIX), cpu_mhz_mean=3000.0)
+    slow = with_conditions(make_record(backend="threads", times=SIX), cpu_mhz_mean=2600.0)
+    assert said_of(warned(fast, slow), "clock more than 10 %") == {"threads": "2,600 of 3,000 MHz"}
+    elsewhere = replace(slow, environment={**slow.environment, "host": "other"})
+    assert said_of(warned(fast, elsewhere), "clock more than 10 %") == {}
+
+
+def test_a_gpu_below_its_highest_clock_is_said(make_record, warned):
+    gpu = with_conditions(make_record(backend="cuda", times=SIX), gpu_mhz=1500.0, gpu_mhz_max=1980.0)
+    assert said_of(warned(gpu), "clock more than 10 % below its GPU's highest") == {"cuda": "1,500 of 1,980 MHz"}
+
+
+def test_what_is_the_same_for_every_row_is_said_once(make_record):
+    runs = [make_record(), make_record(backend="threads")]
+    (few,) = cautions(compare(runs))
+    assert str(few).endswith("its 95 %: every row 1")
+    assert few.everywhere
+
+
+def test_notes_of_rows_have_marks_too(make_record):
+    samples = (Sample(0.0, 0.0, 1.0, 1.0),) * 6
+    found = cautions(compare([make_record(ranks=3, samples=samples)]))
+    assert [(one.mark, one.text) for one in found] == [("a", "oversubscribed: 3 ranks on 2 cores")]

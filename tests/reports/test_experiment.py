@@ -1,0 +1,190 @@
+"""The whole report of a comparison: of several instances, seeds, devices, ranks and solvers; and its files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reports import compare_report, experiment
+from reports.records import RecordError, Sample, append
+from reports.sections import Section
+from reports.table import lines
+
+GOLDEN = Path(__file__).parent / "golden"
+MACHINE = {
+    "suite": "0123abc",
+    "python": "3.11.7",
+    "os": "Linux",
+    "host": "node",
+    "cpu": "Test CPU",
+    "cores": 16,
+    "hosts": 1,
+}
+WAYS = {"evaluation": "table", "level": "iteration", "threads": "fixed"}
+DETAILS = {"asked": {"iterations": 1000}, "instance_source": "TSPLIB", "device_name": "Test CPU", "cities": 1002}
+SOLVERS = [
+    {
+        "name": "fast-tsp",
+        "version": "0.2.2",
+        "cost": 259100,
+        "solve_s": 1.0,
+        "start_s": 0.1,
+        "to_cost": 0.25,
+        "limit_s": 1.0,
+        "in_process": True,
+    },
+    {"name": "elkai", "version": "2.0.1", "cost": 262100, "solve_s": 3.0, "start_s": 0.2, "in_process": True},
+    {"name": "concorde", "trouble": "not found: see its page"},
+]
+
+
+@pytest.fixture
+def experiment_of(make_record):
+    """A function that makes the records of one instance, all times longer by a factor."""
+
+    def run(times, factor=1.0, load=0.5, mhz=3000.0, energy=None, **changes):
+        samples = tuple(
+            Sample(
+                0.5 if number == 0 else 0.0,
+                0.001,
+                0.9 * time * factor,
+                time * factor + (0.5 if number == 0 else 0.0),
+                started=f"2026-11-22T10:00:0{number}Z",
+                conditions={"load_1min": load, "cpu_mhz_mean": mhz},
+                energy_j=energy,
+                communication_share=0.05 if changes.get("ranks", 1) > 1 else 0.0,
+            )
+            for number, time in enumerate(times)
+        )
+        fields = {"workload": "tsp", "ways": WAYS, "environment": MACHINE, "details": DETAILS, "hash_covers": "moves"}
+        counted = {"unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
+        return make_record(**(fields | counted | changes | {"samples": samples}))
+
+    def make(name, sha, factor):
+        place = {"instance": name, "instance_sha256": sha * 32, "factor": factor}
+        for seed in range(3):
+            own = place | {"seed": seed, "best_cost": 261000 + 7 * seed, "trajectory_hash": f"{seed:016x}"}
+            known = DETAILS | {"optimum": 259045}
+            yield run([10.0, 10.1, 10.2], **own, details=known | {"peers": SOLVERS})
+            yield run([1.0, 1.1, 1.3], **own, backend="threads", mhz=2500.0)
+            gpu = own | {"backend": "cuda", "device_kind": "gpu", "details": DETAILS | {"device_name": "NVIDIA H200"}}
+            yield run([0.02, 0.021, 0.0202], **gpu, energy={"gpu (NVML)": 6.0})
+            yield run([0.04, 0.041, 0.0402], **gpu, ways=WAYS | {"evaluation": "plane", "threads": "tuned"})
+            for ranks, time in ((2, 5.2), (4, 2.8), (8, 1.6), (16, 1.05), (32, 1.3)):
+                yield run([time, 1.02 * time, 1.03 * time], **own, ranks=ranks, load=30.0 if ranks == 8 else 0.5)
+        for ranks, time in ((1, 10.0), (2, 10.3), (4, 10.9), (8, 11.8)):
+            grown = {"parameters": {"iterations": 1000, "walks": ranks}, "details": DETAILS | {"scaled": ranks}}
+            yield run([time, time, time], **place, **grown, ranks=ranks, trajectory_hash=f"{ranks:016x}")
+
+    return make
+
+
+@pytest.fixture
+def sections(experiment_of):
+    records = [*experiment_of("pr1002", "ab", 1.0), *experiment_of("pr2392", "cd", 2.0)]
+    return experiment.of_records(records)
+
+
+def compared_with_golden(text, name, tmp_path):
+    found = tmp_path / name
+    found.write_text(text, encoding="utf-8")
+    golden = GOLDEN / name
+    assert text == golden.read_text(encoding="utf-8"), f"if the change is meant: cp {found} {golden}"
+
+
+def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections, tmp_path):
+    files = experiment.write(sections, tmp_path / "out", "tsp")
+    pictures = [f"compare-tsp-{n}{of}.{form}" for n in (1, 2) for of in ("", "-scaling") for form in ("svg", "png")]
+    assert [file.name for file in files] == ["compare-tsp.md", "compare-tsp.tex", *pictures]
+    assert all(file.exists() for file in files)
+    for file in files[:2]:
+        compared_with_golden(file.read_text(encoding="utf-8"), file.name, tmp_path)
+    assert all(f"]({name})" in files[0].read_text() for name in pictures if name.endswith("svg"))
+
+
+def test_the_terminal_reads_as_it_did(sections, tmp_path):
+    told = [line for number, one in enumerate(sections) for line in lines(one, titled=True, explained=not number)]
+    assert max(map(len, told)) <= 80
+    compared_with_golden("\n".join(told) + "\n", "compare-tsp.txt", tmp_path)
+
+
+def test_headings_are_nested_without_gaps(sections):
+    text = compare_report.render([compare_report.shown(section) for section in sections])
+    levels = [len(line.split()[0]) for line in text.splitlines() if line.startswith("#")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_an_earlier_report_is_removed_and_nothing_else(tmp_path):
+    names = [
+        "compare-tsp.md",
+        "compare-tsp.tex",
+        "compare-tsp-1.svg",
+        "compare-tsp-12.png",
+        "compare-tsp-2-scaling.svg",
+    ]
+    others = ["compare-tsp.jsonl", "compare-tspx.md", "compare-tsp-notes.svg", "speedup.png"]
+    for name in (*names, *others):
+        (tmp_path / name).touch()
+    experiment.remove(tmp_path, "tsp")
+    assert {path.name for path in tmp_path.iterdir()} == set(others)
+
+
+def test_records_of_several_instances_make_a_section_each(make_record):
+    runs = [
+        make_record(instance=name, instance_sha256=sha * 32) for name, sha in (("b", "cd"), ("a", "ab"), ("b", "cd"))
+    ]
+    found = experiment.of_records(runs)
+    assert [one.comparison.work.instance for one in found] == ["b", "a"]
+
+
+@pytest.mark.parametrize(("workload", "name"), [("qap", "compare-qap"), ("../a b\0/é", "compare-..-a-b-é")])
+def test_a_workloads_name_never_leads_to_another_folder(workload, name):
+    assert experiment.name_of(workload) == name
+
+
+def test_records_of_several_workloads_are_refused(make_record):
+    with pytest.raises(RecordError, match="found records of ihc, lcs: expected those of one workload"):
+        experiment.of_records([make_record(), make_record(workload="lcs")])
+    with pytest.raises(RecordError, match="no records"):
+        experiment.of_records([])
+
+
+def test_an_instance_that_nothing_ran_on_has_no_section(make_record):
+    sections = experiment.side_by_side([Section([]), Section([make_record()])])
+    assert len(sections) == 1
+
+
+def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
+    def at(record, minute, load):
+        started = f"2026-11-22T10:{minute:02d}:00Z"
+        samples = (replace(one, started=started, conditions={"load_1min": load}) for one in record.samples)
+        return replace(record, samples=tuple(samples))
+
+    first = at(make_record(backend="threads"), 0, 0.1)
+    second = at(make_record(instance="other", instance_sha256="cd" * 32), 1, 2.5)
+    _, beside = experiment.side_by_side([Section([first]), Section([second])])
+    (alone,) = experiment.side_by_side([Section([second])])
+    assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]
+
+
+def test_a_folder_that_cannot_be_written_is_named(make_record, tmp_path):
+    from core.errors import UserError
+
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="file: cannot write the report"):
+        experiment.write(experiment.of_records([make_record()]), tmp_path / "file", "ihc")
+
+
+def test_old_and_new_lines_stand_side_by_side(make_record, tmp_path):
+    from reports.records import load
+
+    path = tmp_path / "runs.jsonl"
+    append(path, make_record(workload="qap", ways={"evaluation": "kept"}, hash_covers="moves"))
+    line = path.read_text().replace('"schema": 2', '"schema": 1').replace('"ways": {"evaluation": "kept"}, ', "")
+    old = line.replace('"climbers": 100', '"climbers": 100, "evaluation": "kept"').replace('"cpu"', '"threads"', 1)
+    path.write_text(path.read_text() + old)
+    (section,) = experiment.of_records(load(path))
+    assert [row.record.details.get("schema_read") for row in section.comparison.rows] == [None, 1]
+    text = experiment.write([section], tmp_path, "qap")[0].read_text()
+    assert "  - evaluation = kept: differences are kept" in text

@@ -1,0 +1,151 @@
+"""Curves over ranks, and the laws of Amdahl and Gustafson fitted to them."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from reports import scaling, scaling_plot
+from reports.comparison import compare
+
+MANY = {"cpu": "Test CPU", "cores": 16, "hosts": 1}
+
+
+@pytest.fixture
+def strong_of(make_record):
+    """A function that makes the curve of times by numbers of ranks."""
+
+    def make(times, **changes):
+        fields = {"environment": MANY} | changes
+        runs = [make_record(ranks=ranks, times=[time] * 3, **fields) for ranks, time in times.items()]
+        return scaling.strong(compare(runs))
+
+    return make
+
+
+@pytest.fixture
+def weak_runs(make_record):
+    """A function that makes runs whose work grows with their ranks."""
+
+    def make(times):
+        return [
+            make_record(
+                ranks=ranks,
+                times=[time] * 3,
+                environment=MANY,
+                parameters={"climbers": 100 * ranks},
+                details={"scaled": ranks},
+                trajectory_hash=f"0123456789abcde{15 - (ranks - 1):x}",
+            )
+            for ranks, time in times.items()
+        ]
+
+    return make
+
+
+def amdahl(serial, ranks):
+    return serial + (1 - serial) / ranks
+
+
+@pytest.mark.parametrize("serial", [0.0, 0.05, 0.4, 1.0])
+def test_times_by_amdahls_law_give_its_serial_part_back(strong_of, serial):
+    (curve,) = strong_of({ranks: 8 * amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)})
+    assert curve.serial == pytest.approx(serial, abs=1e-12)
+    assert curve.apart == pytest.approx(0.0, abs=1e-12)
+    assert [point.speedup.value for point in curve.points] == pytest.approx(
+        [1 / amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)]
+    )
+
+
+def test_the_fit_is_the_best_of_all_serial_parts(strong_of):
+    times = {1: 10.0, 2: 5.7, 4: 2.9, 8: 2.2}
+    (curve,) = strong_of(times)
+
+    def squares(serial):
+        return sum((time / 10 - amdahl(serial, ranks)) ** 2 for ranks, time in times.items())
+
+    best = min((step / 10_000 for step in range(10_001)), key=squares)
+    assert curve.serial == pytest.approx(best, abs=1e-4)
+
+
+def test_efficiency_is_the_speedup_over_the_ranks(strong_of):
+    (curve,) = strong_of({1: 8.0, 2: 5.0, 4: 4.0})
+    assert [point.efficiency for point in curve.points] == pytest.approx([1.0, 0.8, 0.5])
+    assert [row[3] for row in curve.table().rows] == ["100 %", "80 %", "50 %"]
+
+
+def test_ranks_that_share_cores_are_shown_and_not_fitted(strong_of):
+    crowded = {"cpu": "Test CPU", "cores": 4, "hosts": 1}
+    (curve,) = strong_of({1: 8.0, 2: 4.0, 4: 2.0, 8: 16.0}, environment=crowded)
+    assert curve.serial == pytest.approx(0.0)
+    assert [row[4] for row in curve.table().rows] == ["", "", "", "ranks share cores: not fitted"]
+
+
+def test_two_numbers_of_ranks_make_no_curve_and_too_few_cores_no_fit(strong_of, make_record):
+    assert strong_of({1: 8.0, 2: 4.0}) == []
+    assert strong_of({2: 8.0, 4: 4.0, 8: 2.0}) == []
+    (curve,) = strong_of({1: 8.0, 2: 4.0, 4: 5.0}, environment={"cores": 2, "hosts": 1})
+    assert curve.serial is None
+    assert "no fit of Amdahl's law" in curve.fit()
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [({1: 1.0, 2: 2.0, 4: 3.0}, "cost more"), ({1: 9.0, 2: 4.0, 4: 1.5}, "more than their number")]
+)
+def test_what_no_serial_part_explains_is_said(strong_of, times, said):
+    (curve,) = strong_of(times)
+    assert "Amdahl's law does not describe it" in curve.fit() and said in curve.fit()
+    assert 0 < curve.predicted(4) <= 4
+
+
+def test_runs_of_other_ways_or_devices_make_other_curves(make_record):
+    runs = [
+        make_record(ranks=ranks, times=[8.0 / ranks] * 3, ways={"scan": scan}, environment=MANY)
+        for scan in ("full", "pruned")
+        for ranks in (1, 2, 4)
+    ]
+    curves = scaling.strong(compare(runs))
+    assert [(curve.name, len(curve.points)) for curve in curves] == [("cpu", 3), ("cpu (scan = pruned)", 3)]
+
+
+def test_times_by_gustafsons_law_give_its_serial_part_back(weak_runs):
+    times = {ranks: 2.0 * ranks / (ranks - 0.1 * (ranks - 1)) for ranks in (1, 2, 4, 8)}
+    (curve,) = scaling.weak(weak_runs(times))
+    assert curve.serial == pytest.approx(0.1)
+    assert [point.efficiency for point in curve.points] == pytest.approx([2.0 / time for time in times.values()])
+    assert curve.predicted(8) == pytest.approx(7.3)
+
+
+def test_grown_work_is_no_row_beside_other_work(make_record, weak_runs, section_of):
+    section = section_of([make_record(), *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
+    assert [row.record.parameters for row in section.comparison.rows] == [{"climbers": 100}]
+    assert [len(curve.points) for curve in section.weak] == [3]
+
+
+def test_a_report_of_grown_work_alone_shows_its_curve(weak_runs, report_of):
+    text = report_of(weak_runs({1: 1.0, 2: 1.1, 4: 1.3}))
+    assert "| 4 | 1.30 s [1.30 s, 1.30 s] | 3.08x [3.08, 3.08] | 77 % |" in text
+    assert "Gustafson 1988" in text and "Amdahl" not in text
+
+
+def test_a_report_names_the_law_and_its_source(make_record, report_of):
+    runs = [make_record(ranks=ranks, times=[8 / ranks] * 3, environment=MANY) for ranks in (1, 2, 4)]
+    text = report_of(runs, plots=[("Scaling over ranks", "scaling.svg")])
+    assert "## Scaling" in text and "![Scaling over ranks](scaling.svg)" in text
+    assert "T(p) / T(1) = s + (1 - s) / p" in text and "Amdahl 1967" in text
+
+
+def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_runs, section_of, tmp_path):
+    runs = [make_record(ranks=ranks, times=[8 * amdahl(0.1, ranks)] * 3, environment=MANY) for ranks in (1, 2, 32)]
+    runs.append(make_record(ranks=4, times=[8 * amdahl(0.1, 4)] * 3, environment=MANY))
+    section = section_of([*runs, *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
+    svg, png = scaling_plot.scaling(section, tmp_path, "scaling")
+    text = svg.read_text()
+    ElementTree.fromstring(text)
+    for word in ("ideal", "Amdahl: serial part 10 %", "ranks share cores", "Gustafson: serial part", "weak scaling"):
+        assert word in text
+    assert png.read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_without_a_curve_nothing_is_drawn(make_record, section_of, tmp_path):
+    assert scaling_plot.scaling(section_of([make_record()]), tmp_path, "scaling") == []
+    assert list(tmp_path.iterdir()) == []

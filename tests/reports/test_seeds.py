@@ -1,0 +1,85 @@
+"""Runs of several seeds as one row, and what they found."""
+
+import statistics
+
+import pytest
+
+from reports.records import families
+from reports.seeds import Quality, one_for_all, seeds_in_words, time_deviation
+from reports.statistics import summarise
+
+COSTS = (21282, 21300, 21282, 21400)
+
+
+@pytest.fixture
+def runs(make_record):
+    return [
+        make_record(
+            seed=seed,
+            best_cost=cost,
+            trajectory_hash=f"{seed:04x}",
+            times=[1.0 + seed, 1.5 + seed],
+            evaluations=100 + seed,
+            details={"optimum": 21282},
+        )
+        for seed, cost in enumerate(COSTS)
+    ]
+
+
+def test_a_family_has_all_repetitions_the_best_cost_and_a_hash_of_its_own(runs):
+    one = one_for_all(runs)
+    assert (one.best_cost, one.evaluations, len(one.samples)) == (21282, 102, 8)
+    assert one.parameters["seeds"] == "0 to 3"
+    assert one.trajectory_hash not in {run.trajectory_hash for run in runs}
+    assert one_for_all(runs[:1]) is runs[0]
+
+
+def test_families_of_other_hashes_are_other_work(runs, make_record):
+    other = [*runs[:3], make_record(seed=3, best_cost=21400, trajectory_hash="ffff")]
+    assert one_for_all(runs).trajectory_hash != one_for_all(other).trajectory_hash
+
+
+def test_mean_and_sample_standard_deviation_stand_beside_the_median(runs):
+    said = str(Quality.of(runs))
+    mean, deviation = statistics.mean(COSTS), statistics.stdev(COSTS)
+    assert f"best cost over 4 seeds: mean {mean:,.0f}, sample standard deviation {deviation:.1f}, median 21,291" in said
+    assert "from 21,282 to 21,400; the mean is 0.16 % above the optimum 21,282, which 2 of 4 seeds reached" in said
+
+
+def test_equal_costs_need_no_deviation(make_record):
+    equal = [make_record(seed=seed, details={"optimum": 21282}) for seed in range(3)]
+    assert str(Quality.of(equal)) == "best cost 21,282 with each of 3 seeds; it is the optimum"
+
+
+def test_a_report_has_a_row_for_each_seed_with_its_gap(runs, make_record, report_of):
+    threads = [make_record(**(vars(run) | {"backend": "threads", "device_kind": "cores"})) for run in runs]
+    text = report_of([*runs, *threads])
+    assert "climbers = 100, seeds 0 to 3." in text
+    assert "| seed | best cost | gap | by index | hash | time on cpu |" in text
+    assert "| 3 | 21,400 | 0.55 % above | 17 | 0003 | 4.25 s |" in text
+    assert "- Best cost over 4 seeds: mean" in text
+
+
+def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_record, section_of):
+    wrong = [make_record(**(vars(run) | {"backend": "threads", "scored": run.seed != 2})) for run in runs]
+    section = section_of([*runs, *wrong])
+    assert [row.name for row in section.comparison.rows] == ["cpu"]
+    assert [one.backend for one in section.comparison.not_run if one.wrong] == ["threads"]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"), [([0, 1, 2], "0 to 2"), ([3, 5, 8], "3, 5 and 8"), ([4, 5], "4 and 5"), ([7], "7")]
+)
+def test_seeds_are_named(seeds, words):
+    assert seeds_in_words(seeds) == words
+
+
+@pytest.mark.parametrize(
+    ("times", "words"), [([2.0, 2.2], "2.10 ± 0.141 s"), ([0.002], "2.00 ms"), ([1e-5, 3e-5], "20.0 ± 14.1 µs")]
+)
+def test_mean_and_deviation_of_times_share_a_unit(times, words):
+    assert time_deviation(summarise(times)) == words
+
+
+def test_families_keep_the_order_of_seeds(runs):
+    assert [[run.seed for run in family] for family in families(reversed(runs))] == [[0, 1, 2, 3]]
