@@ -112,7 +112,9 @@ def test_a_published_optimum_is_named_and_the_files_are_written(drive, shared_da
     code, said, _ = drive(*found, *SMALL[2:], "--verify", "--tour", tour, "--svg", drawing)
     assert code == 0
     assert said.startswith("burma14: shortest length 3323 (the optimum), ")
-    assert said.rstrip().endswith("confirmed by the scorer and by Held and Karp's dynamic programming")
+    assert said.rstrip().endswith(
+        "confirmed by the scorer and by the published optimum and by Held and Karp's dynamic programming"
+    )
     cities = [int(city) - 1 for city in tour.read_text().split("TOUR_SECTION")[1].split("-1")[0].split()]
     instance = tsplib.load(shared_data / "tsplib" / "burma14.tsp")
     assert length_of(instance.distances, cities) == 3323
@@ -193,8 +195,11 @@ def verdict(drive, tmp_path, monkeypatch):
 
 def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict):
     right, longer = solution(12, [0, 1, 2, 3], 1), solution(16, [0, 2, 1, 3])
-    assert verdict(right, optimum=12) == "confirmed by the scorer"
-    assert verdict(right, "--verify", optimum=12) == "confirmed by the scorer and by a full search in NumPy"
+    assert verdict(right, optimum=12) == "confirmed by the scorer and by the published optimum"
+    assert (
+        verdict(right, "--verify", optimum=12)
+        == "confirmed by the scorer and by the published optimum and by a full search in NumPy"
+    )
     assert verdict(solution(11, [0, 1, 2, 3])) == "NOT CONFIRMED: the scorer finds length 12"
     assert verdict(longer, optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
     assert verdict(longer, "--verify") == "NOT CONFIRMED: a full search in NumPy finds length 12"

@@ -220,8 +220,11 @@ def verdict(drive, tmp_path, monkeypatch):
 def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict, monkeypatch):
     right = ShortestTour(12, np.arange(4), 0, 12, 1)
     longer = ShortestTour(16, np.array([0, 2, 1, 3]), 0, 16, 1)
-    assert verdict(right, optimum=12) == "confirmed by the scorer"
-    assert verdict(right, "--verify", optimum=12) == "confirmed by the scorer and by branch and bound"
+    assert verdict(right, optimum=12) == "confirmed by the scorer and by the published optimum"
+    assert (
+        verdict(right, "--verify", optimum=12)
+        == "confirmed by the scorer and by the published optimum and by branch and bound"
+    )
     assert verdict(right._replace(length=11)) == "NOT CONFIRMED: the scorer finds length 12"
     assert verdict(longer, optimum=12) == "NOT CONFIRMED: the optimum is known to be 12"
     assert verdict(longer, "--verify") == "NOT CONFIRMED: branch and bound finds length 12"
