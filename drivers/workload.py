@@ -54,6 +54,8 @@ class Result:
         What the record's ``details`` shall hold of it.
     gave_up : str
         Why this is no result, whoever confirms its cost; empty: it is one.
+    history : list of list, optional
+        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; None: not asked for.
 
     """
 
@@ -65,6 +67,7 @@ class Result:
     index: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
     gave_up: str = ""
+    history: list[list[Any]] | None = None
 
     @property
     def hash(self) -> str:
