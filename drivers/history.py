@@ -1,7 +1,7 @@
 """The history of a search, for the workloads that know one: `--history` records it, `--curve` writes it as CSV.
 
-Local search notes it on the device, ants have the best tour of every iteration anyway, exact search tells its incumbents
-to the host. Hill climbing (`drivers.ihc`) has none, since nobody keeps the order in which climbers are done, and dynamic
+Local search notes it on the device, ants have the best tour of every iteration anyway, exact search tells the host its
+incumbents. Hill climbing (`drivers.ihc`) has none, since nobody keeps the order in which climbers are done, and dynamic
 programming has nothing that improves.
 """
 

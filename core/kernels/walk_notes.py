@@ -1,4 +1,4 @@
-"""What a walk notes for a search that keeps a history: every improvement of its best cost, until the host has read it."""
+"""What a walk notes for a search that keeps a history: every improvement of its best cost, until the host reads it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def note(one: NotingWalk):
     that it makes no more of them while the host lets others go on that rested early.
     """
     due = one.counts[DUE] - 1
-    noted = one.counts[NOTED]
+    one.counts[DUE] = due
+    rests = due <= 0
     iteration = one.control[ITERATION]
     if one.control[BEST_AT] == iteration:
+        noted = one.counts[NOTED]
         one.iterations[noted] = iteration
         one.costs[noted] = one.control[BEST_COST]
         one.evaluations[noted] = one.totals[EVALUATIONS]
-        noted += 1
-        one.counts[NOTED] = noted
-    one.counts[DUE] = due
-    if one.control[STOP] == RUNNING and (due <= 0 or noted >= one.places):
+        one.counts[NOTED] = noted + 1
+        rests = rests or noted + 1 >= one.places
+    if rests and one.control[STOP] == RUNNING:
         one.control[STOP] = RESTING

@@ -40,8 +40,8 @@ TOGETHER = [  # problem, neighbourhood, algorithm, walks, exchange
     ("qap6", "exchange2", "hill", 4, 0),
     ("ppp9-11", "flip2", "hill", 6, 20),  # walks rest and go on
     ("ppp9-11", "flip1", "ils", 5, 9),
-    ("qap6", "exchange2", "annealing", 5, 0),
-]
+    ("qap6", "exchange2", "annealing-cold", 5, 0),
+]  # of several walks the first alone settles a temperature that is not given, which plain walks do not know
 
 
 @pytest.fixture(scope="module")
@@ -133,11 +133,17 @@ def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, a
 
 @pytest.mark.parametrize(("name", "names", "algorithm"), ON_EVERY_BACKEND, ids=lambda one: one)
 def test_the_same_history_on_every_backend(backend, name, names, algorithm):
-    expected = plain_history(plain_walk(name, names, algorithm), 25)
-    assert without_seconds(searching(backend, name, names, algorithm).run(Iterations(25))) == expected
+    expected = plain_history(plain_walk(name, names, algorithm), 12)
+    assert len(expected) > 3
+    assert without_seconds(searching(backend, name, names, algorithm).run(Iterations(12))) == expected
 
 
-@pytest.mark.parametrize("row", ROWS, ids=named)
+QUICK = ("qap-exchange2-kept-tabu", "qap-exchange2-kept-tabu_of_moves-algorithm-5-4", "ppp-flip1-words-ils")
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=() if named(row) in QUICK else pytest.mark.slow) for row in ROWS], ids=named
+)
 def test_a_search_with_a_history_is_the_same_search(cpu, row):
     assert found(search(cpu, Solo(), row, history=True)) == found(search(cpu, Solo(), row))
 
@@ -168,9 +174,7 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
 @pytest.mark.parametrize("launch", [ONE_TEAM, MANY_TEAMS], ids=["one team", "many teams"])
 @pytest.mark.parametrize("places", [1, 2, 3])
 @pytest.mark.parametrize(("name", "names", "algorithm"), [*CASES[2:3], CASES[8], CASES[-1]], ids=lambda one: one)
-def test_a_walk_without_room_for_a_note_rests_and_loses_none(
-    cpu, monkeypatch, places, name, names, algorithm, launch
-):
+def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, places, name, names, algorithm, launch):
     monkeypatch.setattr(module, "MOST_PLACES", places)
     one = searching(cpu, name, names, algorithm, launch)
     iterated = []
@@ -180,22 +184,15 @@ def test_a_walk_without_room_for_a_note_rests_and_loses_none(
     assert len(iterated) >= (len(expected) - 1) / places
 
 
-def test_many_improvements_in_a_row_fill_the_room_again_and_again(cpu):
+def test_many_improvements_in_a_row_fill_the_room_again_and_again(cpu, monkeypatch):
     problem = Qap.load("taillard:60:seeds=1,2")
-    climb = ALGORITHMS["first"][0]
-    costs = []
-    for places in (2, 5, module.MOST_PLACES):
-        one = LocalSearch(cpu, Solo(), problem, climb, "exchange2", history=True)
-        one.walkers = None
-        one.history = True
-        module_places, module.MOST_PLACES = module.MOST_PLACES, places
-        try:
-            one.allocate()
-            costs.append(without_seconds(one.run(Iterations(1000))))
-        finally:
-            module.MOST_PLACES = module_places
-    assert len(costs[0]) > 100
-    assert costs == costs[:1] * 3
+    histories = []
+    for places in (2, 5, 4096):
+        monkeypatch.setattr(module, "MOST_PLACES", places)
+        one = LocalSearch(cpu, Solo(), problem, ALGORITHMS["first"][0], "exchange2", history=True)
+        histories.append(without_seconds(one.run(Iterations(1000))))
+    assert len(histories[0]) > 100
+    assert histories == histories[:1] * 3
 
 
 # --- several walks ---
@@ -210,19 +207,15 @@ def test_several_walks_have_the_history_of_the_best_of_them(
     how = {"level": "algorithm", "walks": walks, "exchange": exchange}
     outcome = searching(cpu, name, names, algorithm, **how).run(Iterations(ITERATIONS))
     together = [plain_walk(name, names, algorithm, number) for number in range(walks)]
-    expected = plain_history_together(together, ITERATIONS, exchange)
-    got = without_seconds(outcome)
-    if algorithm == "ils":  # whose iterations look at one neighbourhood each, but for the shakes
-        expected, got = ([[row[0], row[2]] for row in rows] for rows in (expected, got))
-    assert got == expected
+    assert without_seconds(outcome) == plain_history_together(together, ITERATIONS, exchange)
 
 
 @pytest.mark.parametrize("exchange", [0, 7])
 def test_several_walks_have_the_same_history_on_every_backend(backend, exchange):
     how = {"level": "algorithm", "walks": 5, "exchange": exchange}
     together = [plain_walk("qap6", "exchange2", "tabu", number) for number in range(5)]
-    outcome = searching(backend, "qap6", "exchange2", "tabu", **how).run(Iterations(25))
-    assert without_seconds(outcome) == plain_history_together(together, 25, exchange)
+    outcome = searching(backend, "qap6", "exchange2", "tabu", **how).run(Iterations(15))
+    assert without_seconds(outcome) == plain_history_together(together, 15, exchange)
 
 
 def test_evaluations_rise_between_what_is_known_where_walks_look_at_unlike_numbers(cpu):
