@@ -55,7 +55,8 @@ def once(run: Run[AntOptions], advance: Any) -> Any:
         best = min(best, length)
         advance(iterations, f"best length {best}")
 
-    outcome = run.search.run(run.options.iterations, None if advance is None else report)
+    told = None if advance is None else report
+    outcome = run.search.run(run.options.iterations, told, history=run.options.history)
     return outcome, run.search.best_tour()
 
 
@@ -103,6 +104,7 @@ def result(run: Run[AntOptions], found: Any) -> Result:
             "team_size": colony.team_size,
             "bytes_needed": colony.bytes_needed,
         },
+        history=outcome.history,
     )
 
 

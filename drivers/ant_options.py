@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers import tours
+from drivers.history import history_option
 from drivers.options import Group, Options, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
@@ -114,6 +115,7 @@ class AntOptions(Options):
     scaled: int | None = scaled_option("--ants")
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
+    history: bool = history_option()
     curve: OutputFile | None = option(
         None, "save the best lengths of all iterations as CSV", OutputFile, "FILE", group=tours.RESULTS
     )

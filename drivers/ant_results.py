@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from drivers.history import thinned
 from drivers.outputs import OutputFile, writing
 
 CURVE_POINTS = 200
@@ -32,6 +33,4 @@ def improvements(curve: Sequence[int], most: int = CURVE_POINTS) -> list[list[in
     for iteration, length in enumerate(curve):
         if not points or length < points[-1][1]:
             points.append([iteration, length])
-    if len(points) <= most:
-        return points
-    return [points[i * (len(points) - 1) // (most - 1)] for i in range(most)]
+    return thinned(points, most)

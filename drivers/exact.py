@@ -17,6 +17,7 @@ from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
+from drivers.history import asks_for_history, curve_option, history_option, save_history
 from drivers.options import CHECKS, Group, Options, instance_option, option, positive
 from drivers.outputs import OutputFile
 from drivers.progress import counted
@@ -70,6 +71,8 @@ class ExactOptions(Options):
     )
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
+    history: bool = history_option()
+    curve: OutputFile | None = curve_option()
 
 
 def load(options: ExactOptions, ranks: int) -> Task:
@@ -105,14 +108,15 @@ def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any
 
 def once(run: Run[ExactOptions], advance: Any) -> Any:
     """Search once; the bar shows the incumbent, and below which length there is none."""
+    history = asks_for_history(run.options)
     if advance is None:
-        return run.search.run(None)
+        return run.search.run(history=history)
     shown = counted(advance, "nodes")
 
     def report(nodes: int, incumbent: int, bound: int | None) -> None:
         shown(nodes, f"incumbent {incumbent}" + ("" if bound is None else f", bound {bound}"))
 
-    return run.search.run(report)
+    return run.search.run(report, history=history)
 
 
 def ways(run: Run[ExactOptions]) -> dict[str, Any]:
@@ -132,7 +136,7 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
         int(outcome.nodes.sum()),
         outcome.digest,
         f"shortest length {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
-        outcome.tour,
+        outcome,
         details={
             **tours.about(run.problem),
             "evaluations_per_step": "nodes, whose number differs from run to run",
@@ -143,6 +147,7 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
             "start_length": outcome.start_length,
             "optimal_tours": outcome.optimal_tours,
         },
+        history=outcome.history,
     )
 
 
@@ -169,6 +174,12 @@ def fitted(instance: Any) -> tuple[str, ...]:
     return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
 
+def save(run: Run[ExactOptions], outcome: Any) -> None:
+    """The shortest tour, and the incumbents before it."""
+    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
+    save_history(run.options.curve, outcome.history)
+
+
 EXACT = Workload(
     "exact",
     "a shortest tour, proved, for the TSP up to 30 cities, by branch and bound",
@@ -187,7 +198,7 @@ EXACT = Workload(
     # Slower to come by where each is a tour by its number; nobody can tell how many a bound leaves.
     work=lambda run: Work.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7),
     ways=ways,
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.exact"),
+    save=save,
     # 1-trees leave so few nodes that one core is done before a GPU has begun: 0.7 ms against 10 to 18 for bays29.
     on_one_core=lambda options: options.bound in (None, "one-tree"),
 )

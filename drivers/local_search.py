@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from drivers.forecast import Work
+from drivers.history import asks_for_history, save_history
 from drivers.outputs import writing
 from drivers.search_options import SearchOptions
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
@@ -61,12 +62,13 @@ def local_search(
             )
         return Task(settled, *load(settled))
 
-    def saved(run: Run[SearchOptions], solution: Any) -> None:
+    def saved(run: Run[SearchOptions], outcome: Any) -> None:
         path = run.options.solution
         if path:
             with writing(path), open(path, "w", encoding="ascii") as file:
-                file.writelines(f"{element}\n" for element in solution.tolist())
-        save(run, solution)
+                file.writelines(f"{element}\n" for element in outcome.solution.tolist())
+        save_history(run.options.curve, outcome.history)
+        save(run, outcome.solution)
 
     def work(run: Run[SearchOptions]) -> Work | None:
         """All neighbours in all iterations, which another stop criterion may cut short; None where the clock does."""
@@ -125,6 +127,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         select=options.select,
         tune=chosen_tuner(options, backend),
         tables=options.tables,
+        history=asks_for_history(options),
     )
     made.warm_up()
     made.communicator = ranks
@@ -181,7 +184,7 @@ def found(run: Run[SearchOptions], outcome: Any, words: str) -> Result:
         outcome.evaluations,
         outcome.digest,
         f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations",
-        outcome.solution,
+        outcome,
         index=outcome.walk,
         details={
             "size": run.problem.encoding.n,
@@ -195,6 +198,7 @@ def found(run: Run[SearchOptions], outcome: Any, words: str) -> Result:
             "team_size": search.team_size,
             "step_team_size": search.step_size,
         },
+        history=outcome.history,
     )
 
 

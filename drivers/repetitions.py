@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
+from drivers.history import MOST_ROWS, thinned
 from drivers.progress import progress, rate
 from drivers.workload import Opinion, Result, Run, Workload
 
@@ -337,6 +338,7 @@ class Repetitions:
                         **spent.read,
                         rank_seconds=spent.rank_seconds,
                         communication_share=spent.communication_share,
+                        history=None if result.history is None else thinned(result.history, MOST_ROWS),
                     ),
                 ),
                 unit=self.unit_of(result),

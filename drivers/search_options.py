@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from drivers.history import curve_option, history_option
 from drivers.options import Group, Options, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
@@ -151,6 +152,8 @@ class SearchOptions(Options):
     solution: OutputFile | None = option(
         None, "save the best solution, a number per line", OutputFile, "FILE", group=RESULTS
     )
+    history: bool = history_option(RESULTS)
+    curve: OutputFile | None = curve_option(RESULTS)
 
     def settled(self, chosen: str | None, ranks: int) -> SearchOptions:
         """These options with what the command line left open filled in, for so many ranks."""

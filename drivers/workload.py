@@ -56,6 +56,8 @@ class Result:
         Why this is no result, whoever confirms its cost; empty: it is one.
     unit : str
         What `evaluations` counts, plural, where this search does not count in the workload's unit.
+    history : list of list, optional
+        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; None: not asked for.
 
     """
 
@@ -68,6 +70,7 @@ class Result:
     details: Mapping[str, Any] = field(default_factory=dict)
     gave_up: str = ""
     unit: str = ""
+    history: list[list[Any]] | None = None
 
     @property
     def hash(self) -> str:

@@ -64,6 +64,8 @@ class Rules(NamedTuple):
         Which neighbour is taken, and what happens when there is none.
     by_team : bool
         The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
+    note : Function or None
+        ``note(one)``: after a step, by the one lane that made it; `core.kernels.walk_notes.note` for a history.
 
     """
 
@@ -73,3 +75,4 @@ class Rules(NamedTuple):
     rule: int
     at_optimum: int
     by_team: bool = False
+    note: Function | None = None

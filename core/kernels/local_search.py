@@ -33,6 +33,7 @@ from core.kernels.walks import (
     S,
     Share,
     Verdicts,
+    W,
     Walk,
 )
 from core.lang import (
@@ -111,7 +112,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
             barrier()
 
     @kernel
-    def walk_walks(iterations: i32, walks: Rows[Walk], run: Run, problem: Rows[D]):
+    def walk_walks(iterations: i32, walks: Rows[W], run: Run, problem: Rows[D]):
         """Up to ``iterations`` further iterations of every walk."""
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
@@ -151,7 +152,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 atomic_min(keys, 0, least)
 
     @kernel
-    def step_shared(keys: Array[u64], walks: Rows[Walk], run: Run, problem: Rows[D]):
+    def step_shared(keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
         """The move that the scan chose, made by one team."""
         key = keys[0]
         one = walks[0]

@@ -67,7 +67,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     ``sums`` is a shared array of as many elements as a team has lanes.
     """
     delta, quick, partial = hooks.delta, hooks.quick, hooks.partial
-    shapes, change_kind, memory_kind, rule, _, by_team = rules
+    shapes, change_kind, memory_kind, rule, _, by_team, _ = rules
     by_team = by_team and partial is not None
 
     @function

@@ -41,6 +41,7 @@ from core.kernels.walks import (
     Move,
     Run,
     S,
+    W,
     Walk,
 )
 from core.lang import (
@@ -110,7 +111,7 @@ def element_function(shapes: tuple[int, ...]) -> Function:
 def step_function(hooks: Hooks, rules: Rules) -> Function:
     """``step(key, one, run, data)``: make the move that ``key`` stands for; the whole team calls it."""
     delta, begin, update, move_by = hooks.delta, hooks.begin, hooks.update, hooks.move
-    shapes, change_kind, memory_kind, rule, at_optimum, _ = rules
+    shapes, change_kind, memory_kind, rule, at_optimum, _, note = rules
     element_at = element_function(shapes)
 
     @function
@@ -208,7 +209,7 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
                 one.control[BEST_AT] = iteration + passed
 
     @function
-    def take_step(key: u64, one: Walk, run: Run, data: D):
+    def take_step(key: u64, one: W, run: Run, data: D):
         """Make the move that ``key`` stands for, and all that follows from it; the whole team calls this."""
         level, iteration = one.control[LEVEL], one.control[ITERATION]
         looked_at = u64(run.sizes[level])
@@ -248,6 +249,8 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
                 one.heat[0] = one.heat[0] * run.cooling[FACTOR]
             one.control[ITERATION] = iteration + passed
             one.control[STOP] = stop_reason(one, run, ended)
+            if note is not None:
+                note(one)
         barrier()
 
     return take_step

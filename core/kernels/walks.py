@@ -8,6 +8,7 @@ from __future__ import annotations
 from core.lang import Array, Generic, Row, bundle, f32, i32, u32, u64
 
 S = Generic("S")
+W = Generic("W")  # a `Walk`, or a class of it that has more
 
 # The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
 # to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
@@ -16,8 +17,8 @@ COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_
 CONTROL = 12
 # What CHANGED says of the last iteration.
 NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
-# What STOP says.
-RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE = range(5)
+# What STOP says; a walk that notes its improvements rests until the host has read them (`core.kernels.walk_notes`).
+RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE, RESTING = range(6)
 # The words of a walk's `totals`.
 DIGEST, EVALUATIONS = range(2)
 TOTALS = 2

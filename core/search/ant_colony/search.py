@@ -15,7 +15,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.ants import Ant
 from core.lang.bundles import Rows
-from core.search.ant_colony.colony import Colony, Ground, Outcome, bytes_needed, shape_for
+from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome, bytes_needed, shape_for
 from core.search.ant_colony.settings import STRATEGIES, Settings
 
 BATCH_SECONDS = 0.2
@@ -109,6 +109,8 @@ class AntColony:
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.recorded: dict[int, Any] = {}
+        self.looks: dict[int, list[tuple[int, float]]] = {}
+        """Of every colony of this rank: iterations made, and the clock, whenever the host looked."""
         self.winner: tuple[int, ...] = ()
         """Length, colony, iteration and ant of the best tour that all ranks know of."""
 
@@ -124,7 +126,7 @@ class AntColony:
             colony.begin(2)
             colony.iterate()
 
-    def run(self, iterations: int, report: Report | None = None) -> Outcome:
+    def run(self, iterations: int, report: Report | None = None, *, history: bool = False) -> Outcome:
         """Run all colonies from the beginning.
 
         Parameters
@@ -134,18 +136,24 @@ class AntColony:
         report
             Called now and then with the number of iterations finished since its last call and the best length so far
             of the colony that made them.
+        history
+            Whether `Outcome.history` says when the best length improved. Its seconds are known where the host looks
+            and interpolated linearly by iteration between (ants that are shared out: in every iteration).
 
         """
         if not 1 <= iterations < 2**31:
             raise UserError(f"there is at least 1 iteration, not {iterations}")
         self.winner = ()
+        began = time.perf_counter()
         for colony in self.colonies:
             colony.begin(iterations)
+        self.looks = {colony.number: [(0, time.perf_counter())] for colony in self.colonies if history}
         if self.split:
             self._run_split(iterations, report)
         else:
             self._run_apart(iterations, report)
-        return self._outcome(iterations)
+        outcome = self._outcome(iterations)
+        return outcome._replace(history=self._history(outcome, began)) if history else outcome
 
     def best_tour(self) -> np.ndarray:
         """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
@@ -197,6 +205,7 @@ class AntColony:
             sequence[1].replay(batch)
             self.backend.synchronize()
             spent = time.perf_counter() - began
+            self._looked(colony, batch, began + spent)
             iterations -= batch
             if report is not None:
                 report(batch, colony.best_so_far()[0])
@@ -258,6 +267,7 @@ class AntColony:
                 if not colony.limited:
                     self._share_deposits(colony)
             weights.replay()
+            self._looked(colony, 1, time.perf_counter())
             if report is not None:
                 report(1, colony.best_so_far()[0])
 
@@ -300,3 +310,21 @@ class AntColony:
         evaluations = self.settings.colonies * self.settings.ants * self.n * self.n * iterations
         total = int(self.communicator.sum(digest)[0])
         return Outcome(length, number, ant, iteration, evaluations, total, curve)
+
+    def _looked(self, colony: Colony, iterations: int, now: float) -> None:
+        """Remember by when a colony had made further iterations, if a history is asked for."""
+        looks = self.looks.get(colony.number)
+        if looks is not None:
+            looks.append((looks[-1][0] + iterations, now))
+
+    def _history(self, outcome: Outcome, began: float) -> list[list[Any]]:
+        """Rows of `Outcome.history`, on every rank, from the curve."""
+        curve = outcome.curve.astype(np.int64)
+        before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
+        better = np.flatnonzero(curve < before)
+        seconds = [np.interp(better + 1, *np.transpose(looks)) - began for looks in self.looks.values()]
+        every = self.communicator.gather(np.maximum.reduce(seconds))
+        latest = self.communicator.bcast(None if every is None else np.maximum.reduce(every))
+        each = outcome.evaluations // len(curve)
+        rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
+        return [[iteration, each * (iteration + 1), now, length] for iteration, now, length in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from core.problems.distances import LARGEST_DISTANCE
 from core.problems.tsp import tour_length
 from core.search.exact import enumeration, one_tree
 from core.search.exact.enumeration import Enumeration
+from core.search.exact.incumbents import Incumbents
 from core.search.exact.one_tree import OneTreeSearch
 from core.search.exact.solution import Method, Report, Solution, digest_of, from_city_0
 from core.search.start_tours import greedy_tour
@@ -115,20 +117,24 @@ class ExactSearch:
         with self.backend.warming_up():
             self.method.warm_up()
 
-    def run(self, report: Report | None = None) -> Solution:
+    def run(self, report: Report | None = None, *, history: bool = False) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
         Parameters
         ----------
         report
             Called now and then with the nodes explored, the incumbent's length and the root's bound, if there is one.
+        history
+            Whether `Solution.history` says when the incumbent improved.
 
         """
+        began = time.perf_counter()
         if self.method is None:
-            return self._exhaustive()
+            return self._exhaustive(began, history)
         start = greedy_tour(self.distances)
         start_length = tour_length(self.distances, start)
-        length, tour = self.method.find(start_length, report)
+        incumbents = Incumbents(began, start_length, report) if history else None
+        length, tour = self.method.find(start_length, incumbents or report)
         nodes, root_bound = self.method.nodes, self.method.root_bound
         optimal_tours = None
         if self.count:
@@ -142,19 +148,30 @@ class ExactSearch:
             None if root_bound is None else min(root_bound, length),
             start_length,
             digest_of(length, optimal_tours),
+            incumbents.history(self.communicator) if incumbents else None,
         )
 
-    def _exhaustive(self) -> Solution:
+    def _exhaustive(self, began: float, history: bool) -> Solution:
         """All tours, in NumPy."""
         from core.problems.small_tours import all_tours
 
+        incumbents = Incumbents(began, self.start_length, None)
         length, tour, optimal_tours = all_tours(self.distances)
         counted = int(optimal_tours) if self.count else None
         nodes = np.zeros(self.n + 1, np.int64)
         for visited in range(1, self.n + 1):
             nodes[visited] = enumeration.items_of(self.n, visited)
+        # Every rank looks at all tours: they count once.
+        incumbents(0 if self.communicator.rank else int(nodes.sum()), int(length), None)
         return Solution(
-            int(length), from_city_0(tour), counted, nodes, None, self.start_length, digest_of(int(length), counted)
+            int(length),
+            from_city_0(tour),
+            counted,
+            nodes,
+            None,
+            self.start_length,
+            digest_of(int(length), counted),
+            incumbents.history(self.communicator) if history else None,
         )
 
 

@@ -34,6 +34,9 @@ class Solution(NamedTuple):
         Length of the heuristic's tour, from which the search began.
     digest : int
         64-bit digest of length and count: equal for everybody who proved the same.
+    history : list of list, optional
+        Rows [number of the incumbent, nodes, seconds, length], the start's first; see
+        `core.search.exact.incumbents`. None: not asked for.
 
     """
 
@@ -44,6 +47,7 @@ class Solution(NamedTuple):
     root_bound: int | None
     start_length: int
     digest: int
+    history: list[list[Any]] | None = None
 
 
 class Method:

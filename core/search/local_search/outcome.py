@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Outcome(NamedTuple):
         64 bits that stand for the trajectories of all walks.
     solution : ndarray, shape (n,)
         The best solution.
+    history : list of list, optional
+        Rows [iteration, evaluations, seconds, best cost]: the start, and where the best of all walks improved; see
+        `core.search.local_search.history.Recorder`. None: not asked for.
 
     """
 
@@ -38,6 +41,7 @@ class Outcome(NamedTuple):
     evaluations: int
     digest: int
     solution: np.ndarray
+    history: list[list[Any]] | None = None
 
 
 class Unconfirmed(UserError):  # noqa: N818

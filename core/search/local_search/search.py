@@ -13,10 +13,12 @@ from core.kernels import moves, walks
 from core.kernels.hooks import ANNEAL, NO_KEY, Rules
 from core.kernels.local_search import search_kernels
 from core.kernels.moves import start_solutions
+from core.kernels.walk_notes import NotingWalk, note
 from core.kernels.walks import Run, Share, Verdicts, Walk
 from core.lang.bundles import placed, row_sizes
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
+from core.search.local_search.history import Recorder, places_for
 from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
 from core.search.local_search.plan import MOST_LEVELS, Plan
@@ -48,6 +50,8 @@ class LocalSearch(Plan):
     tune
         From the kernel of the scan and the sizes of solution and neighbourhood to something with the methods of
         `backends.tuning.Tuner`, which tries shapes of the scan during the first iterations, or knows the best one.
+    history
+        Whether `Outcome.history` says when the best cost improved; its hash is the same.
 
     Raises
     ------
@@ -65,18 +69,27 @@ class LocalSearch(Plan):
         neighbourhoods: str | Sequence[str],
         *,
         tune: Callable[[Any, int, int], Any] | None = None,
+        history: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(problem, algorithm, neighbourhoods, communicator.size, tuned=tune is not None, **options)
         self.backend = backend
         self.communicator = communicator
         self.is_tried = False
+        self.history = history
         first = self.neighbourhoods[0]
         shapes = tuple(one.shape for one in self.neighbourhoods)
-        by_team = self.level == "solution"
         self.kernels = search_kernels(
             problem.hooks(self.evaluation, first.name),
-            Rules(shapes, first.change, self.memory_kind, algorithm.rule, algorithm.at_optimum, by_team),
+            Rules(
+                shapes,
+                first.change,
+                self.memory_kind,
+                algorithm.rule,
+                algorithm.at_optimum,
+                by_team=self.level == "solution",
+                note=note if history else None,
+            ),
         )
         self.tuner: Any = tune(self.kernels.scan, problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_launch()
@@ -144,7 +157,8 @@ class LocalSearch(Plan):
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_sizes(self.given).items()}}.items():
             if self.here * size >= 2**31:
                 raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
-        one = Walk(room=self.memory_words, length=encoding.n, choices=encoding.choices)
+        numbers = {"room": self.memory_words, "length": encoding.n, "choices": encoding.choices}
+        one = NotingWalk(**numbers, places=places_for(self.here)) if self.history else Walk(**numbers)
         self.walkers = backend.rows(one, self.here, S=encoding.dtype)
         self.data = backend.rows(placed(self.given, self.tables), self.here)
         limits = np.zeros(walks.LIMITS, np.int32)
@@ -268,19 +282,23 @@ class LocalSearch(Plan):
         """Walk until ``stop`` holds, without a look at the result."""
         began = time.perf_counter()
         self.begin(stop, start)
+        recorder = Recorder(self, began) if self.history else None
+        iterate = recorder.iterate if recorder else self.iterate
         done, batch = 0, FIRST_BATCH
         while done < stop.iterations:
             count = min(batch, stop.iterations - done)
             if self.exchange:
                 count = min(count, self.exchange - done % self.exchange)
             before = time.perf_counter()
-            self.iterate(count)
+            iterate(count)
             control = self.backend.download(self.walkers.control).reshape(self.here, -1)
             done += count
             if advance is not None:
                 advance(count)
             if self.exchange and done % self.exchange == 0:
                 self.share_best(control)
+                if recorder is not None:
+                    recorder.meet()
                 control = self.backend.download(self.walkers.control).reshape(self.here, -1)
             now = time.perf_counter()
             # The first rank's clock decides for all: they must agree on how often they meet.
@@ -296,7 +314,7 @@ class LocalSearch(Plan):
             exchanged = self.exchange == 0 or done % self.exchange == 0
             if late or (running == 0 and exchanged):
                 break
-        return self.outcome()
+        return self.outcome(recorder.history() if recorder else None)
 
     def bind_all(self) -> None:
         """Compile all that a run launches."""
@@ -407,7 +425,7 @@ class LocalSearch(Plan):
         self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, cost, self.adopted, self.walkers,
                             self.data)  # fmt: skip
 
-    def outcome(self) -> Outcome:
+    def outcome(self, history: list[list[Any]] | None) -> Outcome:
         """Collect what all walks of all ranks have found."""
         control = self.backend.download(self.walkers.control).reshape(self.here, -1)
         totals = self.backend.download(self.walkers.totals).reshape(self.here, -1)
@@ -425,7 +443,7 @@ class LocalSearch(Plan):
             found_at = int(control[walk - self.first_walk, walks.BEST_AT])
         if self.level == "algorithm":
             found_at = int(self.communicator.sum(found_at))
-        return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk))
+        return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk), history)
 
 
 def next_batch(batch: int, seconds: float) -> int:

@@ -78,7 +78,7 @@ def search(backend, communicator, row, **more):
 def found(search, stop=None):
     """All that a search finds, as plain numbers that compare."""
     outcome = search.run(stop or Iterations(ITERATIONS))
-    return (*outcome[:-1], outcome.solution.tolist())
+    return (*outcome[:6], outcome.solution.tolist())
 
 
 def named(row):

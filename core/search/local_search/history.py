@@ -1,0 +1,199 @@
+"""The history of a search: after which iteration, how many evaluations and which time its best cost came to improve.
+
+Walks note their improvements on the device (`core.kernels.walk_notes`), and a `Recorder` reads them between launches.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from core.kernels import walks
+from core.kernels.hooks import ANNEAL
+from core.kernels.walk_notes import COUNTS, DUE, NOTED
+
+MOST_PLACES = 1 << 12
+MOST_NOTES = 1 << 20
+"""Notes of a walk, and of all walks of a rank, for which the device has room."""
+CLOCK, COST, SECONDS = range(3)
+"""The columns of a front."""
+
+
+def places_for(count: int) -> int:
+    """How many notes each of so many walks has room for."""
+    return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
+
+
+class Recorder:
+    """Makes the iterations of a `LocalSearch` and keeps when the best of all walks improved.
+
+    Every improvement of a walk is seen, however many there are: a walk that has no place for a further note rests until
+    its notes are read. What is kept of them is the front: the improvements that were the best of all this rank's walks
+    when each had made as many iterations.
+
+    The clock of a walk is its number of iterations. Where walks exchange solutions they wait for the one that has made
+    most (of all ranks), so their clocks go on from that one's: else a walk that has rested could improve on a solution
+    before another has found it.
+
+    Costs, iterations and, where each iteration of a walk looks at as many neighbours (tabu search, simulated annealing,
+    hill climbing by best improvement in one neighbourhood), evaluations are exact. Where that number varies they are
+    exact for one walk; of several, those of the walks that did not improve just then are interpolated linearly by
+    iteration between what is known of them, at their improvements and at the ends of launches. Seconds are known at
+    the beginning and at the end of a launch only and interpolated linearly by iteration between them.
+
+    Parameters
+    ----------
+    search
+        The search, whose walks stand at their start solutions.
+    began : float
+        When it began, by `time.perf_counter`.
+
+    """
+
+    def __init__(self, search: Any, began: float) -> None:
+        self.search = search
+        self.began = began
+        self.places: int = search.walkers.places
+        self.stride = self.places
+        self.is_annealing = search.algorithm.rule == ANNEAL
+        control = self.rows_of(search.walkers.control, walks.CONTROL)
+        self.iterations = np.zeros(search.here, np.int64)
+        self.ahead = np.zeros(search.here, np.int64)
+        self.evaluations = np.zeros(search.here, np.int64)
+        self.settled = np.zeros(search.here, np.int64)
+        self.points: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.knots = [np.zeros((1, 2))]
+        start = control[:, walks.BEST_COST].min()
+        self.front = np.array([[0, start, time.perf_counter() - began]], np.float64)
+
+    def rows_of(self, buffer: Any, size: int) -> np.ndarray:
+        """Read the words of all walks."""
+        words: np.ndarray = self.search.backend.download(buffer).reshape(self.search.here, size)
+        return words
+
+    @property
+    def clocks(self) -> np.ndarray:
+        """Of all walks of this rank."""
+        return self.iterations + self.ahead
+
+    def iterate(self, count: int) -> None:
+        """Let every walk make ``count`` iterations, in as many launches as their notes demand."""
+        search, walkers = self.search, self.search.walkers
+        counts = np.zeros((search.here, COUNTS), np.int32)
+        counts[:, DUE] = left = count
+        search.backend.write(walkers.counts, counts)
+        while left:
+            before = time.perf_counter()
+            search.iterate(min(left, self.stride))
+            control = self.rows_of(walkers.control, walks.CONTROL)
+            counts = self.rows_of(walkers.counts, COUNTS)
+            self.read(control, counts, before, time.perf_counter())
+            left = self.go_on(control, counts)
+        if not self.is_annealing:  # whose walks make unlike numbers of draws
+            self.settle()
+
+    def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
+        """Free the walks that rested early or, if no walk did, all; return how many iterations are still to be made."""
+        write, walkers = self.search.backend.write, self.search.walkers
+        resting = control[:, walks.STOP] == walks.RESTING
+        due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
+        left = int(due.max())
+        early = resting & (due > 0)
+        tuner = self.search.tuner
+        # A recorded sequence goes on to its end with a walk that rests, and a tuner would time that.
+        is_tuning = tuner is not None and not tuner.done
+        self.stride = self.places if early.any() or is_tuning else 2 * self.stride
+        freed = early if left else resting
+        if freed.any():
+            control[freed, walks.STOP] = walks.RUNNING
+            write(walkers.control, control)
+        if counts[:, NOTED].any():
+            counts[:, NOTED] = 0
+            write(walkers.counts, counts)
+        return left
+
+    def read(self, control: np.ndarray, counts: np.ndarray, before: float, now: float) -> None:
+        """Take over what the walks have noted in a launch."""
+        iterations = control[:, walks.ITERATION].astype(np.int64)
+        noted = counts[:, NOTED]
+        if noted.any():
+            who = np.repeat(np.arange(len(noted)), noted)
+            places = who * self.places + np.arange(len(who)) - np.repeat(np.cumsum(noted) - noted, noted)
+            at, costs = (self.notes(field, places) for field in ("iterations", "costs"))
+            clocks = at + self.ahead[who]
+            part = (at - self.iterations[who]) / (iterations - self.iterations)[who]
+            seconds = before - self.began + part * (now - before)
+            self.front = front_of(np.concatenate([self.front, np.stack([clocks, costs, seconds], axis=1)]))
+            if not self.is_annealing:
+                self.points.append((who, clocks, self.notes("evaluations", places)))
+        self.iterations = iterations
+
+    def notes(self, field: str, places: np.ndarray) -> np.ndarray:
+        """One field of the notes at these places."""
+        buffer = getattr(self.search.walkers, field)
+        return self.search.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
+
+    def settle(self) -> None:
+        """Keep how many evaluations all walks of this rank had made by which clock, up to now.
+
+        Called when no walk that goes on stands behind another, so that what follows changes nothing of it.
+        """
+        evaluations = self.rows_of(self.search.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].astype(np.int64)
+        everyone = np.arange(len(evaluations))
+        ends = everyone, self.clocks, evaluations
+        known = [(everyone, self.settled, self.evaluations), *self.points, ends]
+        who, clocks, counts = (np.concatenate(column) for column in zip(*known, strict=True))
+        knots = summed(who, clocks, counts, float(self.evaluations.sum()))
+        kept = np.isin(knots[:, 0], np.concatenate([self.front[:, CLOCK], self.clocks]))
+        kept[:1] = True
+        self.knots.append(knots[kept])
+        self.points, self.settled, self.evaluations = [], self.clocks, evaluations
+
+    def meet(self) -> None:
+        """After an exchange: all walks of all ranks go on from the clock of the one that has made most iterations."""
+        self.settle()
+        ranks = self.search.communicator
+        least, _ = ranks.minloc(-int(self.clocks.max()), ranks.rank)
+        self.ahead = -least - self.iterations
+        self.settled = self.clocks
+
+    def history(self) -> list[list[Any]]:
+        """Rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
+        self.settle()
+        ranks = self.search.communicator
+        mine = self.front, np.concatenate(self.knots)
+        every = (ranks.gather(mine) or [mine]) if self.search.level == "algorithm" else [mine]
+        found: list[list[Any]] = ranks.bcast(merged(every))
+        return found
+
+
+def front_of(rows: np.ndarray) -> np.ndarray:
+    """Of rows (clock, cost, seconds) those that are better than all with an earlier or the same clock, in order."""
+    rows = rows[np.lexsort((rows[:, SECONDS], rows[:, COST], rows[:, CLOCK]))]
+    before = np.concatenate([[np.inf], np.minimum.accumulate(rows[:, COST])[:-1]])
+    return rows[rows[:, COST] < before]
+
+
+def summed(who: np.ndarray, clocks: np.ndarray, counts: np.ndarray, before: float) -> np.ndarray:
+    """The sum of what several have counted, each linear between its own points: rows (clock, ``before`` + sum)."""
+    order = np.lexsort((counts, clocks, who))
+    who, clocks, counts = who[order], clocks[order].astype(np.float64), counts[order].astype(np.float64)
+    first = np.flatnonzero((who[1:] == who[:-1]) & (clocks[1:] > clocks[:-1]))
+    slopes = (counts[first + 1] - counts[first]) / (clocks[first + 1] - clocks[first])
+    at, where = np.unique(np.concatenate([clocks[first], clocks[first + 1]]), return_inverse=True)
+    changes = np.bincount(where, np.concatenate([slopes, -slopes]), len(at))
+    rises = np.cumsum(changes)[:-1] * np.diff(at)
+    return np.stack([at, before + np.concatenate([[0.0], np.cumsum(rises)])[: len(at)]], axis=1)
+
+
+def merged(every: list[tuple[np.ndarray, np.ndarray]]) -> list[list[Any]]:
+    """The history of all ranks, from each one's front and the evaluations that its walks had made by which clock."""
+    front = front_of(np.concatenate([front for front, _ in every]))
+    clocks = front[:, CLOCK]
+    evaluations = sum(np.interp(clocks, *knots.T) for _, knots in every)
+    seconds = np.maximum.accumulate(front[:, SECONDS])
+    columns = (np.rint(one).astype(np.int64).tolist() for one in (clocks, evaluations, front[:, COST]))
+    iterations, counts, costs = columns
+    return [list(row) for row in zip(iterations, counts, seconds.tolist(), costs, strict=True)]

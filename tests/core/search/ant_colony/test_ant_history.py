@@ -1,0 +1,77 @@
+"""The history of ants: the iterations of the curve that improved the best, with the evaluations and times of all colonies."""
+
+from itertools import accumulate
+
+import pytest
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from core.problems import tsp
+from core.search.ant_colony import AntColony, Settings
+
+CITIES, ITERATIONS = 13, 12
+CASES = {
+    "one colony": {"ants": 6},
+    "three that exchange": {"ants": 3, "colonies": 3, "variant": "mmas", "exchange": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def colony(backend, ranks, case):
+    distances = tsp.load(f"uniform:{CITIES}:seed=4").distances
+    return AntColony(backend, ranks, distances, Settings(**CASES[case]), seed=7)
+
+
+def of_curve(curve, case):
+    """Iteration, evaluations and length of every improvement, from the best of every iteration."""
+    ants = CASES[case]["ants"] * CASES[case].get("colonies", 1)
+    best = [None, *accumulate(curve, min)]
+    return [
+        [iteration, (iteration + 1) * ants * CITIES**2, after]
+        for iteration, (before, after) in enumerate(zip(best, best[1:], strict=False))
+        if before is None or after < before
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_history_is_that_of_the_curve(cpu, case):
+    engine = colony(cpu, Solo(), case)
+    outcome = engine.run(ITERATIONS, history=True)
+    rows, seconds = [[*row[:2], row[3]] for row in outcome.history], [row[2] for row in outcome.history]
+    assert rows == of_curve(outcome.curve.tolist(), case)
+    assert rows[-1][2] == outcome.length
+    assert seconds == sorted(seconds) and seconds[0] > 0
+    plain = engine.run(ITERATIONS)
+    assert plain.history is None
+    assert plain.digest == outcome.digest
+
+
+PROGRAM = """
+import sys
+from backends.cpu import CpuBackend
+from cluster import communicator
+from tests.core.search.ant_colony.test_ant_history import CASES, ITERATIONS, colony
+ranks = communicator()
+for case in CASES:
+    outcome = colony(CpuBackend(CpuBackend.devices()[0]), ranks, case).run(ITERATIONS, history=True)
+    every = ranks.gather(outcome.history)
+    if ranks.rank == 0:
+        assert every == [outcome.history] * ranks.size
+        seconds = [row[2] for row in outcome.history]
+        assert seconds == sorted(seconds) and seconds[0] > 0
+        print([[*row[:2], row[3]] for row in outcome.history], flush=True)
+"""
+
+
+@pytest.mark.xdist_group("mpi")
+def test_three_ranks_have_the_history_of_one(cpu, mpirun, tmp_path):
+    program = tmp_path / "ants.py"
+    program.write_text(PROGRAM)
+    done = mpirun(3, program)
+    assert done.returncode == 0, done.stderr
+    curves = {case: colony(cpu, Solo(), case).run(ITERATIONS).curve.tolist() for case in CASES}
+    assert done.stdout.splitlines() == [str(of_curve(curve, case)) for case, curve in curves.items()]

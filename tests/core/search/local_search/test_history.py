@@ -1,0 +1,321 @@
+"""The history of a local search: every improvement of the best of all walks, as plain walks make them, on any device."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from backends.tuning import Tuner
+from cluster import Solo
+from core.problems.ppp import Ppp
+from core.problems.qap import Qap
+from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target
+from core.search.local_search import history as module
+from tests.core.search.local_search.reference import random_start
+from tests.core.search.local_search.table import ROWS, found, named, search
+from tests.core.search.local_search.test_against_the_reference import ALGORITHMS, PROBLEMS
+
+ITERATIONS = 60
+SEED = 3
+ONE_TEAM, MANY_TEAMS = {"in_one_team": True}, {"in_one_team": False}
+CASES = [
+    *(("qap6", "exchange2", algorithm) for algorithm in ALGORITHMS),
+    ("qap6", "exchange2+exchange3", "vns"),
+    *(("ppp9-11", "flip2", algorithm) for algorithm in ("first", "tabu", "ils-first", "annealing")),
+    ("ppp9-11", "flip1+flip2+flip3", "hill"),
+    ("ppp9-11", "flip1+flip2+flip3", "vns"),
+]
+ON_EVERY_BACKEND = [
+    ("qap6", "exchange2", "tabu"),
+    ("qap6", "exchange2", "hill"),
+    ("qap6", "exchange2", "annealing"),
+    ("ppp9-11", "flip1+flip2+flip3", "vns"),
+    ("ppp9-11", "flip2", "ils-first"),
+]
+TOGETHER = [  # problem, neighbourhood, algorithm, walks, exchange
+    ("qap6", "exchange2", "tabu", 5, 0),
+    ("qap6", "exchange2", "tabu", 5, 7),
+    ("qap6", "exchange2", "hill", 4, 0),
+    ("ppp9-11", "flip1", "hill", 6, 3),  # walks rest and go on
+    ("ppp9-11", "flip1", "ils", 5, 9),
+    ("qap6", "exchange2", "annealing-cold", 5, 0),
+]  # of several walks the first alone settles a temperature that is not given, which plain walks do not know
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(scope="module")
+def python():
+    return PythonBackend(PythonBackend.devices()[0])
+
+
+@functools.cache
+def made(name):
+    problem = PROBLEMS[name]()
+    return problem, functools.cache(lambda solution: problem.cost(list(solution)))
+
+
+def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
+    """A search that keeps a history, launched in a way of one's own."""
+    problem, _ = made(name)
+    asked = ALGORITHMS[algorithm][0]
+    one = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)
+    for field, value in (launch or {}).items():
+        setattr(one, field, value)
+    return one
+
+
+def plain_walk(name, names, algorithm, number=0):
+    """The walk of the plain reference."""
+    problem, score = made(name)
+    _, kind, numbers = ALGORITHMS[algorithm]
+    start = random_start(problem.encoding.name, problem.encoding.n, SEED, number)
+    return kind(score, names.split("+"), start, number=number, seed=SEED, **numbers)
+
+
+def plain_history(walk, iterations=ITERATIONS):
+    """Iteration, evaluations and cost of the start and of every improvement of a plain walk."""
+    rows = [[0, 0, walk.cost]]
+    for iteration in range(1, iterations + 1):
+        walk.run(iteration)
+        if walk.best_cost < rows[-1][2]:
+            rows.append([walk.best_at, walk.evaluations, walk.best_cost])
+    return rows
+
+
+def plain_history_together(walks, iterations, exchange):
+    """The same of several walks side by side, which wait for the furthest of them where they exchange."""
+    clocks = [0] * len(walks)
+    known = [[(0, 0, walk.cost)] for walk in walks]  # of every walk: clock, evaluations, best cost
+    for done in range(1, iterations + 1):
+        for k, walk in enumerate(walks):
+            before = walk.iteration
+            if before < iterations and not walk.at_optimum:
+                walk.run(before + 1)
+            clocks[k] += walk.iteration - before
+            known[k].append((clocks[k], walk.evaluations, walk.best_cost))
+        if exchange and done % exchange == 0:
+            clocks = [max(clocks)] * len(walks)
+            leader = min(walks, key=lambda walk: walk.best_cost)
+            for walk in walks:
+                if walk.cost > leader.best_cost:
+                    walk.current, walk.cost = leader.best, leader.best_cost
+                    walk.level, walk.at_optimum = 0, False
+    rows = []
+    for clock in range(max(clocks) + 1):
+        now = [[one for one in every if one[0] <= clock][-1] for every in known]
+        cost = min(one[2] for one in now)
+        if not rows or cost < rows[-1][2]:
+            rows.append([clock, sum(one[1] for one in now), cost])
+    return rows
+
+
+def without_seconds(outcome):
+    seconds = [row[2] for row in outcome.history]
+    assert seconds == sorted(seconds) and seconds[0] > 0
+    return [[iteration, evaluations, cost] for iteration, evaluations, _, cost in outcome.history]
+
+
+# --- one walk ---
+
+
+@pytest.mark.parametrize("launch", [ONE_TEAM, MANY_TEAMS], ids=["one team", "many teams"])
+@pytest.mark.parametrize(("name", "names", "algorithm"), CASES, ids=lambda one: one)
+def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, algorithm, launch):
+    outcome = searching(cpu, name, names, algorithm, launch).run(Iterations(ITERATIONS))
+    assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
+
+
+@pytest.mark.parametrize(("name", "names", "algorithm"), ON_EVERY_BACKEND, ids=lambda one: one)
+def test_the_same_history_on_every_backend(backend, name, names, algorithm):
+    expected = plain_history(plain_walk(name, names, algorithm), 12)
+    assert len(expected) > 3
+    assert without_seconds(searching(backend, name, names, algorithm).run(Iterations(12))) == expected
+
+
+QUICK = ("qap-exchange2-kept-tabu", "qap-exchange2-kept-tabu_of_moves-algorithm-5-4", "ppp-flip1-words-ils")
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=() if named(row) in QUICK else pytest.mark.slow) for row in ROWS], ids=named
+)
+def test_a_search_with_a_history_is_the_same_search(cpu, row):
+    assert found(search(cpu, Solo(), row, history=True)) == found(search(cpu, Solo(), row))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}],
+    ids=["select", "generate", "tuned"],
+)
+@pytest.mark.parametrize("places", [1, 4096])
+def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monkeypatch, how, places):
+    monkeypatch.setattr(module, "MOST_PLACES", places)
+    if "tune" in how:
+        how = {"tune": lambda kernel, n, size: Tuner(cpu.capabilities, n, size, 2)}
+    outcome = searching(cpu, "qap6", "exchange2", "tabu", **how).run(Iterations(ITERATIONS))
+    assert without_seconds(outcome) == plain_history(plain_walk("qap6", "exchange2", "tabu"))
+
+
+def test_a_search_that_nobody_asks_keeps_no_history(cpu):
+    one = search(cpu, Solo(), ROWS[0])
+    assert one.run(Iterations(5)).history is None
+    assert not hasattr(one.walkers.bundle, "places")
+
+
+# --- little room ---
+
+
+@pytest.mark.parametrize("launch", [ONE_TEAM, MANY_TEAMS], ids=["one team", "many teams"])
+@pytest.mark.parametrize("places", [1, 2, 3])
+@pytest.mark.parametrize(("name", "names", "algorithm"), [*CASES[2:3], CASES[8], CASES[-1]], ids=lambda one: one)
+def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, places, name, names, algorithm, launch):
+    monkeypatch.setattr(module, "MOST_PLACES", places)
+    one = searching(cpu, name, names, algorithm, launch)
+    iterated = []
+    monkeypatch.setattr(one, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(one, count))
+    expected = plain_history(plain_walk(name, names, algorithm))
+    assert without_seconds(one.run(Iterations(ITERATIONS))) == expected
+    assert len(iterated) >= (len(expected) - 1) / places
+
+
+def test_many_improvements_in_a_row_fill_the_room_again_and_again(cpu, monkeypatch):
+    problem = Qap.load("taillard:60:seeds=1,2")
+    histories = []
+    for places in (2, 5, 4096):
+        monkeypatch.setattr(module, "MOST_PLACES", places)
+        one = LocalSearch(cpu, Solo(), problem, ALGORITHMS["first"][0], "exchange2", history=True)
+        histories.append(without_seconds(one.run(Iterations(1000))))
+    assert len(histories[0]) > 100
+    assert histories == histories[:1] * 3
+
+
+# --- several walks ---
+
+
+@pytest.mark.parametrize("places", [1, 4096])
+@pytest.mark.parametrize(("name", "names", "algorithm", "walks", "exchange"), TOGETHER)
+def test_several_walks_have_the_history_of_the_best_of_them(
+    cpu, monkeypatch, name, names, algorithm, walks, exchange, places
+):
+    monkeypatch.setattr(module, "MOST_PLACES", places)
+    how = {"level": "algorithm", "walks": walks, "exchange": exchange}
+    outcome = searching(cpu, name, names, algorithm, **how).run(Iterations(ITERATIONS))
+    together = [plain_walk(name, names, algorithm, number) for number in range(walks)]
+    assert without_seconds(outcome) == plain_history_together(together, ITERATIONS, exchange)
+
+
+@pytest.mark.parametrize("exchange", [0, 7])
+def test_several_walks_have_the_same_history_on_every_backend(backend, exchange):
+    how = {"level": "algorithm", "walks": 5, "exchange": exchange}
+    together = [plain_walk("qap6", "exchange2", "tabu", number) for number in range(5)]
+    outcome = searching(backend, "qap6", "exchange2", "tabu", **how).run(Iterations(15))
+    assert without_seconds(outcome) == plain_history_together(together, 15, exchange)
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "walks", "exchange"),
+    [("ppp9-11", "flip2", 8, 0), ("qap6", "exchange2", 6, 5)],  # of the second, one that has rested goes on to the best
+)
+def test_evaluations_rise_between_what_is_known_where_walks_look_at_unlike_numbers(cpu, name, names, walks, exchange):
+    how = {"level": "algorithm", "walks": walks, "exchange": exchange}
+    outcome = searching(cpu, name, names, "first", **how).run(Iterations(30))
+    together = [plain_walk(name, names, "first", number) for number in range(walks)]
+    expected = plain_history_together(together, 30, exchange)
+    got = without_seconds(outcome)
+    assert [[row[0], row[2]] for row in got] == [[row[0], row[2]] for row in expected]
+    counts = [row[1] for row in got]
+    assert counts == sorted(counts) and counts[-1] <= outcome.evaluations
+    assert got[0][1] == 0
+
+
+def test_annealing_walks_that_exchange_wait_for_the_furthest(cpu):
+    how = {"level": "algorithm", "walks": 4, "exchange": 3}
+    outcome = searching(cpu, "qap6", "exchange2", "annealing", **how).run(Iterations(40))
+    rows = without_seconds(outcome)
+    assert rows[-1][2] == outcome.cost
+    assert [row[0] for row in rows] == sorted({row[0] for row in rows})
+    assert [row[2] for row in rows] == sorted({row[2] for row in rows}, reverse=True)
+    assert rows[-1][1] <= outcome.evaluations
+
+
+# --- stops, and repetitions ---
+
+
+@pytest.mark.parametrize("stop", [Iterations(1), NoImprovement(5), Target(0) | Iterations(50), Seconds(0.05)])
+def test_a_history_ends_with_what_the_search_found(cpu, stop):
+    problem = Ppp.load("9-11")
+    one = LocalSearch(cpu, Solo(), problem, ALGORITHMS["tabu"][0], "flip2", seed=SEED, history=True)
+    for _ in range(2):
+        outcome = one.run(stop)
+        assert outcome.history[-1][3] == outcome.cost
+        assert outcome.history[-1][0] == outcome.found_at
+        assert outcome.history[0][:2] == [0, 0]
+
+
+def test_a_start_that_is_content_has_a_history_of_one_row(cpu):
+    one = searching(cpu, "qap6", "exchange2", "tabu")
+    outcome = one.run(Target(2**30))
+    assert [row[0] for row in outcome.history] == [0]
+
+
+# --- ranks ---
+
+PROGRAM = """
+import sys
+from backends.cpu import CpuBackend
+from cluster import communicator
+from core.search.local_search import Iterations
+from tests.core.search.local_search.test_history import SHARED, searching, without_seconds
+ranks = communicator()
+backend = CpuBackend(CpuBackend.devices()[0])
+for k, (row, how) in enumerate(SHARED):
+    outcome = searching(backend, *row, ranks=ranks, **how).run(Iterations(40))
+    every = ranks.gather(outcome.history)
+    if ranks.rank == 0:
+        assert every == [outcome.history] * ranks.size
+        print(k, without_seconds(outcome), flush=True)
+"""
+SHARED = [
+    (("qap6", "exchange2", "tabu"), {}),
+    (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
+    (("qap6", "exchange2", "annealing"), {}),
+    (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
+    (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 5}),
+    (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 5, "exchange": 7}),
+    (("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}),
+    (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 5}),
+]
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_have_the_history_of_one_process(cpu, mpirun, tmp_path, ranks):
+    program = tmp_path / "share.py"
+    program.write_text(PROGRAM)
+    done = mpirun(ranks, program)
+    assert done.returncode == 0, done.stderr
+    printed = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    for k, (row, how) in enumerate(SHARED):
+        alone = without_seconds(searching(cpu, *row, **how).run(Iterations(40)))
+        assert printed[str(k)] == str(alone), SHARED[k]
+
+
+# --- the sums behind it ---
+
+
+def test_what_several_have_counted_adds_up_between_their_own_points():
+    who = np.array([0, 0, 1, 1, 1])
+    clocks = np.array([0, 10, 0, 4, 8])
+    counts = np.array([0, 30, 0, 4, 20])
+    assert module.summed(who, clocks, counts, 100.0).tolist() == [[0, 100], [4, 116], [8, 144], [10, 150]]
+
+
+def test_a_front_has_what_is_better_than_all_before():
+    rows = np.array([[3, 5, 0.1], [0, 9, 0.0], [3, 4, 0.2], [2, 5, 0.5], [7, 4, 0.3]], float)
+    assert module.front_of(rows).tolist() == [[0, 9, 0.0], [2, 5, 0.5], [3, 4, 0.2]]

@@ -1,0 +1,78 @@
+"""`--history` and `--curve`: what a record and a file hold of the way to the best cost."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from drivers import aco, exact, qap
+from drivers.history import thinned
+from reports.records import load
+
+QAP = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
+ANTS = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
+EXACT = ["--instance", "uniform:10:seed=13", "--backend", "cpu", "--bound", "edges", "--no-progress"]
+
+
+def recorded(path):
+    """The only record of a file, which its rules have checked, and the history of its first repetition."""
+    (record,) = load(path)
+    return record, record.samples[0].history
+
+
+@pytest.mark.parametrize(
+    ("driver", "arguments"), [(qap, QAP), (aco, ANTS), (exact, EXACT)], ids=["qap", "aco", "exact"]
+)
+def test_a_record_has_a_history_if_it_is_asked_for(drive, tmp_path, driver, arguments):
+    without, asked = tmp_path / "without.jsonl", tmp_path / "asked.jsonl"
+    assert drive(*arguments, "--record", without, driver=driver)[0] == 0
+    assert drive(*arguments, "--record", asked, "--history", "--repeats", "2", driver=driver)[0] == 0
+    (plain, nothing), (record, history) = recorded(without), recorded(asked)
+    assert nothing is None
+    assert "history" not in json.loads(Path(without).read_text())["samples"][0]
+    assert history[-1][3] == record.best_cost
+    assert history[-1][1] <= record.evaluations
+    assert 0 < history[-1][2] <= record.samples[0].running_s
+    assert record.samples[1].history[-1][3] == record.best_cost
+    assert record.trajectory_hash == plain.trajectory_hash
+    assert (record.parameters, record.ways) == (plain.parameters, plain.ways)
+
+
+@pytest.mark.parametrize(("driver", "arguments"), [(qap, QAP), (exact, EXACT)], ids=["qap", "exact"])
+def test_a_curve_is_the_history_of_the_first_repetition(drive, tmp_path, driver, arguments):
+    record, curve = tmp_path / "r.jsonl", tmp_path / "curve.csv"
+    assert drive(*arguments, "--record", record, "--curve", curve, driver=driver)[0] == 0
+    with open(curve) as file:
+        head, *rows = csv.reader(file)
+    assert head == ["iteration", "evaluations", "seconds", "best_cost"]
+    _, history = recorded(record)
+    assert [[int(a), int(b), float(c), int(d)] for a, b, c, d in rows] == [
+        [a, b, round(c, 9), d] for a, b, c, d in history
+    ]
+
+
+def test_walks_that_exchange_have_one_history(drive, tmp_path):
+    asked = tmp_path / "r.jsonl"
+    assert drive(*QAP, "--walks", "5", "--exchange", "20", "--history", "--record", asked)[0] == 0
+    record, history = recorded(asked)
+    assert history[-1][3] == record.best_cost
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"), [(["--curve", "no/such/curve.csv"], "--curve no/such/curve.csv: cannot")]
+)
+def test_a_curve_that_cannot_be_written_is_refused_before_the_search(drive, arguments, found):
+    code, said, error = drive(*QAP, *arguments)
+    assert (code, said) == (2, "")
+    assert error.startswith(f"error: {found}") and error.count("\n") == 1
+
+
+def test_a_record_keeps_a_long_history_evenly_thinned():
+    rows = [[k, k, float(k), -k] for k in range(1001)]
+    assert thinned(rows, 2000) is rows
+    kept = thinned(rows, 11)
+    assert [row[0] for row in kept] == [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]
+
+
+DRIVER = qap
