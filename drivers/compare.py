@@ -23,6 +23,7 @@ from drivers.configurations import plan
 from drivers.contest import Command, Contest, Runner
 from drivers.endings import DONE, FAILED, run_driver
 from drivers.options import Options, spelled
+from drivers.peers import peers_for, present
 from drivers.workload import Task, Workload
 from drivers.workloads import everything
 from reports import experiment
@@ -68,8 +69,10 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     ranks = chosen_ranks(options)
     if options.weak:
         refuse_weak(workload, ranks)
+    beside = present(peers_for(workload.name)) if options.peers is not False else []
     if options.peers:
         refuse_without_peers(workload)
+    options.peers = bool(options.peers or beside)
     name = workload.name + WEAK * options.weak
     records = options.out / f"{experiment.name_of(name)}.jsonl"
     contests, missing = contests_of(workload, options, rest, records)
@@ -84,6 +87,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     _prepare(records, name, options.fresh)
     runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
     print(f"{options.repeats} repetitions each, records: {records}")
+    if options.peers:
+        print(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
     sections, failed = [], False
     for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):
         found, failures, source = [], list(not_run), ""

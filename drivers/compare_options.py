@@ -130,8 +130,9 @@ def _parser(workload: Workload[Any]) -> _Parser:
     parser.add_argument("--seeds", type=seeds, metavar="A..B", help="several seeds in place of one: 0..29, or 3,5,8")
     parser.add_argument(
         "--peers",
-        action="store_true",
-        help="run other people's solvers on the same problems too, beside the run on one core",
+        action=argparse.BooleanOptionalAction,
+        help="run other people's solvers on the same problems too, beside the run on one core (default: those that are "
+        "installed, if there are any)",
     )
     parser.add_argument(
         "--weak",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ from reports.wording import (
 
 Tables = TablesReport | StrategyReport | PeerReport | WavefrontReport
 
+NO_VERIFIERS = ("the scorer", "the published optimum")
+"""Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -159,21 +161,31 @@ def _proof_cell(run: Row | None) -> str:
     """Word a run of an exact search, line by line: time, nodes, what else proves it, speed-up over one core."""
     if run is None:
         return "not run"
-    details = run.record.details
+    details, median_s = run.record.details, run.running.median.value
     lines = [seconds_interval(run.running.median)]
-    if details.get("nodes") is not None:
-        lines.append(f"{grouped(details['nodes'])} nodes, {number(details.get('nodes_per_second'))}/s")
+    nodes = run.record.evaluations or details.get("nodes")  # older records have them among their details
+    if nodes and median_s:
+        lines.append(f"{grouped(nodes)} nodes, {number(nodes / median_s)}/s")
     if run.record.ways.get("bound") == "host":
         lines.append("all tours, on the host")
     if details.get("root_bound") is not None:
         lines.append(f"bound at the root {details['root_bound']}")
     if details.get("optimal_tours") is not None:
         lines.append(f"shortest tours: {grouped(details['optimal_tours'])}")
-    if details.get("verified_by"):
-        lines.append(f"verified by {details['verified_by']}")
+    verified = verifiers(details)
+    if verified:
+        lines.append(f"verified by {' and by '.join(verified)}")
     if run.speedup is not None and run.baseline_s is not None and not is_baseline(run):
         lines.append(f"{ratio_interval(run.speedup)} over {seconds(run.baseline_s)} on one core")
     return "<br>".join(map(cell, [*lines, *run.labels, f"n = {run.running.repetitions}"]))
+
+
+def verifiers(details: Mapping[str, Any]) -> list[str]:
+    """Who found a proved result again, beside the scorer and the publications; older records name one at most."""
+    if details.get("verified_by"):
+        return [str(details["verified_by"])]
+    confirmed = details.get("confirmed_by")
+    return [str(one) for one in confirmed if one not in NO_VERIFIERS] if isinstance(confirmed, list) else []
 
 
 def _peer_cell(peer: Peer | None, length: int) -> str:

@@ -6,9 +6,9 @@ stand in `tours`, `knapsacks`, `strings` and `assignments`; `by_workload` says w
 """
 
 from drivers.peers.by_workload import peers_for
-from drivers.peers.measuring import measure
+from drivers.peers.measuring import measure, present
 from drivers.peers.peer import Measured, Peer, this_search
 from drivers.peers.table import table
 from drivers.peers.verdict import confirming, objections
 
-__all__ = ["Measured", "Peer", "confirming", "measure", "objections", "peers_for", "table", "this_search"]
+__all__ = ["Measured", "Peer", "confirming", "measure", "objections", "peers_for", "present", "table", "this_search"]

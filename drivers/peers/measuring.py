@@ -90,6 +90,11 @@ def _measured(peer: Peer, race: Race) -> Measured:
         return nothing._replace(trouble=f"failed: {error}")
 
 
+def present(peers: Sequence[Peer]) -> list[str]:
+    """Return the names of the solvers that are installed here."""
+    return [peer.name for peer in peers if _place(peer) is not None]
+
+
 def _place(peer: Peer) -> str | None:
     """Where a solver is: a program's path, a package's module; None if it is not here."""
     if isinstance(peer, Program):

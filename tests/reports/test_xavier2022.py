@@ -259,13 +259,20 @@ OLDER_PEERS = [
 ]
 
 
-@pytest.mark.parametrize("peers", [PEERS, OLDER_PEERS], ids=["as recorded today", "older records"])
-def test_the_report_has_our_times_the_theses_and_those_of_the_peers(make_run, peers):
-    details = {"peers": peers, "verified_by": "a second search", "optimal_tours": 3}
+TODAY = {"confirmed_by": ["the scorer", "the published optimum", "a second search"]}
+
+
+@pytest.mark.parametrize(
+    ("peers", "verified", "nodes"),
+    [(PEERS, TODAY, 1000), (OLDER_PEERS, {"verified_by": "a second search"}, 0)],
+    ids=["as recorded today", "older records"],
+)
+def test_the_report_has_our_times_the_theses_and_those_of_the_peers(make_run, peers, verified, nodes):
+    details = {"peers": peers, "optimal_tours": 3, **verified}
     text = markdown.render_tables(
         tables_report(
             [
-                make_run(times=[0.5] * 6, details=details),
+                make_run(times=[0.5] * 6, details=details, evaluations=nodes),
                 make_run(times=[0.1] * 6, backend="cuda", details={"device_name": "a | b"}),
             ]
         )
