@@ -178,6 +178,9 @@ def stand_ins(tmp_path, monkeypatch):
         def package(name, code, *, module="__init__", version="9.9"):
             path = folder / name / f"{module.replace('.', '/')}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
+            # A package that is installed for real would win over a folder without this file.
+            for parent in path.relative_to(folder).parents[:-1]:
+                (folder / parent / "__init__.py").touch()
             path.write_text(code)
             about = folder / f"{name}-{version}.dist-info"
             about.mkdir(exist_ok=True)
