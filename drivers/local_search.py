@@ -20,7 +20,7 @@ def local_search(
     load: Callable[[Any], tuple[Any, str]],
     chosen: str | None,
     standard: tuple[str, ...],
-    fitted: Callable[[Any], tuple[str, ...]],
+    fitted: Callable[[Any], tuple[str, ...]] = lambda problem: (),
     shown: Callable[[int], str] = str,
     best_known: str = "optimum",
     save: Callable[[Run[Any], Any], None] = lambda run, solution: None,

@@ -125,7 +125,8 @@ def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch
 def test_every_dialect_and_team_size_shows(kernels, capsys, dialect, sign, size):
     sized = [] if size is None else ["--team-size", size]
     text = printed(capsys, f"{kernels}:scaled", "--as", dialect, *sized, *GIVEN)
-    assert sign in text and ("half" in text)
+    # For the CPU a function that is called once is written into the kernel.
+    assert sign in text and ("half" in text) == (dialect != "numba")
 
 
 def test_a_module_goes_by_its_dotted_name(capsys):

@@ -65,7 +65,7 @@ def walks_in(walks):
     backend = Full()
     problem = SimpleNamespace(encoding=Permutation(2))
     alone = SimpleNamespace(
-        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1,
+        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1, history=False,
         given=Bare(1),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):
@@ -77,7 +77,7 @@ def rows_in(walks):
     backend = Full()
     problem = SimpleNamespace(encoding=Permutation(2))
     alone = SimpleNamespace(
-        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1,
+        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1, history=False,
         given=Keeping(n=20),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):

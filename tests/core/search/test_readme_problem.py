@@ -45,7 +45,7 @@ def test_every_backend_searches_the_readme_s_problem(backend, labs, name, algori
     problem = labs.Labs(7)
     expected = LocalSearch(cpu, Solo(), problem, algorithm, name).run(Iterations(6))
     found = LocalSearch(backend, Solo(), problem, algorithm, name).run(Iterations(6))
-    assert found[:-1] == expected[:-1]
+    assert found._replace(solution=None) == expected._replace(solution=None)
     assert problem.cost(found.solution) == found.cost
 
 
