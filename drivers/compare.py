@@ -20,7 +20,7 @@ from core.errors import UserError
 from drivers.command import refuse_without_peers
 from drivers.compare_options import asked_of, chosen_ranks, left_open, read
 from drivers.configurations import plan
-from drivers.contest import Command, Contest, Runner
+from drivers.contest import Command, Contest, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
 from drivers.options import Options, spelled
 from drivers.peers import peers_for, present
@@ -28,7 +28,7 @@ from drivers.workload import Task, Workload
 from drivers.workloads import everything
 from reports import experiment
 from reports.comparison import NotRun
-from reports.records import RecordError, UnequalWorkError, load
+from reports.records import RecordError, UnequalWorkError
 
 USER_MISTAKE = 2
 INSTANCES = ("instance", "matrix", "strings", "text")
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         )
     if options.weak:
         contests = [grown(contest, count) for contest in contests for count in sorted({1, *ranks})]
-    _prepare(records, name, options.fresh)
+    make_room(records, lambda: experiment.remove(options.out, name), options.fresh)
     runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
     print(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:
@@ -208,29 +208,7 @@ def survey() -> Iterable[Any]:
     return backends.survey()
 
 
-# --- files ---
-
-
-def _prepare(records: Path, name: str, fresh: bool) -> None:
-    """Make room: no report of an earlier comparison may be taken for this one's.
-
-    Raises
-    ------
-    UserError
-        The folder cannot be written, or the records are damaged; then the report is left as it was.
-
-    """
-    folder = records.parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if fresh and records.exists():
-            records.replace(records.with_suffix(".previous.jsonl"))
-        with records.open("a"):
-            pass
-        load(records)
-        experiment.remove(folder, name)
-    except OSError as error:
-        raise UserError(f"{folder}: cannot write there: {error.strerror}") from None
+# --- the report ---
 
 
 def _conclude(sections: Sequence[experiment.Section], folder: Path, name: str, records: Path) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.errors import UserError
 from drivers import guardian
 from drivers.configurations import ONE_CORE, Configuration, mpirun
 from drivers.endings import DONE
@@ -222,3 +223,33 @@ def telling_line(said: Sequence[str]) -> str:
     """Pick the line that names the error; a launcher's own lines come after it."""
     errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
     return errors[-1] if errors else said[0]
+
+
+def make_room(records: Path, remove_report: Callable[[], None], fresh: bool) -> None:
+    """Prepare the folder of a comparison: no report of an earlier one may be taken for this one's.
+
+    Parameters
+    ----------
+    records : Path
+        The file of records, which are checked; the report is left as it was where they are damaged.
+    remove_report : callable
+        Removes an earlier report.
+    fresh : bool
+        Whether to put earlier records aside.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or the records are damaged.
+
+    """
+    try:
+        records.parent.mkdir(parents=True, exist_ok=True)
+        if fresh and records.exists():
+            records.replace(records.with_suffix(".previous.jsonl"))
+        with records.open("a"):
+            pass
+        load(records)
+        remove_report()
+    except OSError as error:
+        raise UserError(f"{records.parent}: cannot write there: {error.strerror}") from None

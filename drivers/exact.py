@@ -9,88 +9,28 @@ mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same sear
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from core.search.exact import BOUNDS, ENUMERATIONS
+from core.search.exact import ENUMERATIONS
 from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
+from drivers.exact_options import CHOSEN, GENERATED, ExactOptions
 from drivers.forecast import Work
-from drivers.history import asks_for_history, curve_option, history_option, save_history
-from drivers.options import CHECKS, Group, Options, instance_option, option, positive
-from drivers.outputs import OutputFile
+from drivers.history import asks_for_history, save_history
 from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
 
-CHOSEN, GENERATED = "bays29", "uniform:25:seed=1"
-MOST_VERIFIED = 20
-"""Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
 MOST_ENUMERATED = 10
 MOST_BY_EDGES = 17
 """Cities up to which the thesis' bound takes seconds on one core."""
-SEARCH = Group("search")
-
-
-@dataclass(frozen=True)
-class ExactOptions(Options):
-    """What exact search understands; an option of the search that is not given is None."""
-
-    instance: str | None = instance_option("uniform:20:seed=1", f"{CHOSEN}, or {GENERATED} without it")
-    matrix: str | None = tours.matrix_option(directed=False)
-    bound: str | None = option(
-        None,
-        "what cuts a branch: Held and Karp's 1-trees (one-tree), the shortest edge of every city that is left, as "
-        f"in the thesis (edges), or nothing ({BOUNDS[0]}; up to 7 cities all tours, on the host)",
-        choices=BOUNDS,
-        group=SEARCH,
-        decides="search",
-    )
-    enumerate: str | None = option(
-        None,
-        "with --bound none: share out beginnings of tours (worklist), or a tour by its number for every lane "
-        f"(permutations) ({ENUMERATIONS[0]})",
-        choices=ENUMERATIONS,
-        group=SEARCH,
-        decides="search",
-    )
-    depth: int | None = option(
-        None,
-        "with --bound edges or none: cities in an item of the worklist (chosen for the device)",
-        positive,
-        "D",
-        group=SEARCH,
-        decides="way",
-    )
-    count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
-    verify: bool = option(
-        False,
-        f"find the optimum again by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
-        bool,
-        group=CHECKS,
-    )
-    tour: OutputFile | None = tours.tour_option()
-    svg: OutputFile | None = tours.svg_option()
-    history: bool = history_option()
-    curve: OutputFile | None = curve_option()
 
 
 def load(options: ExactOptions, ranks: int) -> Task:
     """The instance, after a look at options that would change nothing."""
-    from core.errors import UserError
-
-    if options.enumerate is not None and options.bound != "none":
-        raise UserError("--enumerate changes nothing here: expected with --bound none")
-    if options.depth is not None and (options.bound not in ("edges", "none") or options.enumerate == "permutations"):
-        raise UserError("--depth changes nothing here: expected with --bound edges, or none and a worklist")
-    tours.refuse_seed(options)
+    options.refuse_idle()
     task = tours.small(options, CHOSEN, GENERATED, symmetric=True)
-    if options.verify and task.problem.n > MOST_VERIFIED:
-        raise UserError(
-            f"--verify: found {task.problem.n} cities in {task.problem.name}, expected at most {MOST_VERIFIED}: the "
-            "memory of Held and Karp's dynamic programming doubles with each (for more, --peers has other exact "
-            "solvers)"
-        )
+    options.refuse_checks_of(task.problem)
     tours.refuse_blank_drawing(options, task.problem)
     return task
 

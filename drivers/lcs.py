@@ -11,22 +11,17 @@ import hashlib
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from core.search.dp.lcs import TILINGS
 from drivers.command import driver
-from drivers.dp_options import DpOptions, profiled, tiling_option
+from drivers.dp_options import profiled
 from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import CHECKS, RESULTS, instance_option, option
-from drivers.outputs import OutputFile, writing
+from drivers.lcs_options import COUNTED_AGAIN, LcsOptions
+from drivers.outputs import writing
 from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
 
-CHOSEN = "half:20000:seed=1"
-COUNTED_AGAIN = 2_000_000_000
-"""Cells up to which the plain scorer computes the length again without being asked; it takes 0.2 s."""
 PARTS = 100
 """Parts of the waves, as the progress bar counts them."""
 FIRST_ROWS = 64
@@ -37,55 +32,10 @@ LINE = 70
 """Letters in a line of a FASTA file."""
 
 
-@dataclass(frozen=True)
-class LcsOptions(DpOptions):
-    """What the search for a longest common subsequence understands."""
-
-    strings: tuple[str, ...] | list[str] = option(
-        (),
-        "two files: FASTA (its first record, or FILE:RECORD) or any bytes; or one argument as --instance takes it",
-        metavar="FILE",
-        spelled="strings",
-        nargs="*",
-    )
-    instance: str | None = instance_option("random:100000:letters=4:seed=1", CHOSEN)
-    text: list[str] | None = option(None, "the two strings themselves, in place of files", metavar=("A", "B"), nargs=2)
-    tiling: str = tiling_option(TILINGS)
-    verify: bool = option(
-        False,
-        "compute the length again in plain Python, row by row as large integers (done up to "
-        f"{COUNTED_AGAIN:,} cells in any case; 10^10 cells take a second)",
-        bool,
-        group=CHECKS,
-    )
-    output: OutputFile | None = option(
-        None,
-        "save the subsequence: its bytes, or a FASTA record where FILE ends in .fasta",
-        OutputFile,
-        "FILE",
-        group=RESULTS,
-    )
-
-
 def load(options: LcsOptions, ranks: int) -> Task:
     """The strings, after a look at options that would change nothing or exclude each other."""
-    from core.errors import UserError
-    from core.problems import strings
-
     options.refuse_idle()
-    if options.seed or options.seeds:
-        raise UserError("--seed changes nothing here: nothing is random (strings have their own: random:1000:seed=2)")
-    if options.output is not None and not options.trace:
-        raise UserError("--output needs --trace: without it there is a length and no subsequence")
-    sources = [bool(options.strings), options.instance is not None, options.text is not None]
-    if sum(sources) > 1 or len(options.strings) > 2:
-        found = " ".join([*options.strings, *(["--instance"] * sources[1]), *(["--text"] * sources[2])])
-        raise UserError(f"found {found}: expected two files, or --instance, or --text")
-    if options.text is not None:
-        pair = strings.from_texts(*options.text)
-    else:
-        first, second = [*options.strings, None, None][:2]
-        pair = strings.load(first or options.instance or CHOSEN, second, options.data)
+    pair = options.chosen_pair()
     return Task(options, pair, pair.source)
 
 
@@ -200,9 +150,7 @@ LCS = Workload(
     work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),
     ways=lambda run: run.options.ways(),
     save=save,
-    details=lambda task, ranks, argv: profiled(
-        task, ranks, argv, "lcs", sized=bool(task.options.strings or task.options.instance or task.options.text)
-    ),
+    details=lambda task, ranks, argv: profiled(task, ranks, argv, "lcs", sized=task.options.sized),
 )
 main = driver(LCS, __doc__)
 

@@ -22,7 +22,7 @@ from core.errors import UserError
 from drivers.compare import House, contests_of, survey
 from drivers.compare_options import add_where_options
 from drivers.configurations import Configuration, numbers_of_ranks, plan
-from drivers.contest import Contest, Runner
+from drivers.contest import Contest, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
 from drivers.options import number
 from drivers.workload import Workload
@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     workloads = [named(name) for name in dict.fromkeys(options.workloads or NAMES)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
     configurations, not_here = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
-    records = prepared(options.out, options.fresh)
+    records = options.out / f"{overview.NAME}.jsonl"
+    make_room(records, lambda: overview.remove(options.out), options.fresh)
     runner = Runner(len(workloads) * (1 + len(configurations)), house.command)
     lines = [line_of(workload, options, records, runner, configurations) for workload in workloads]
     return conclude(Overview(tuple(lines), tuple(not_here)), options.out)
@@ -88,28 +89,6 @@ def repetitions(seconds: float, one_core_s: float, configurations: int) -> int:
     once_s = one_core_s * (1 + OTHERS_TAKE * (configurations - 1))
     fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
     return max(LEAST_REPETITIONS, round(fitting))
-
-
-def prepared(folder: Path, fresh: bool) -> Path:
-    """Make room: no earlier overview may be taken for this one; returns where records are kept.
-
-    Raises
-    ------
-    UserError
-        The folder cannot be written.
-
-    """
-    records = folder / f"{overview.NAME}.jsonl"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        overview.remove(folder)
-        if fresh and records.exists():
-            records.replace(records.with_suffix(".previous.jsonl"))
-        with records.open("a"):
-            pass
-    except OSError as error:
-        raise UserError(f"{folder}: cannot write there: {error.strerror}") from None
-    return records
 
 
 def line_of(

@@ -1,0 +1,94 @@
+"""Options of exact search, and what excludes what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.search.exact import BOUNDS, ENUMERATIONS
+from drivers import tours
+from drivers.history import curve_option, history_option
+from drivers.options import CHECKS, Group, Options, instance_option, option, positive
+from drivers.outputs import OutputFile
+
+CHOSEN, GENERATED = "bays29", "uniform:25:seed=1"
+MOST_VERIFIED = 20
+"""Cities up to which `--verify` has another algorithm to ask: its memory doubles with each."""
+SEARCH = Group("search")
+
+
+@dataclass(frozen=True)
+class ExactOptions(Options):
+    """What exact search understands; an option of the search that is not given is None."""
+
+    instance: str | None = instance_option("uniform:20:seed=1", f"{CHOSEN}, or {GENERATED} without it")
+    matrix: str | None = tours.matrix_option(directed=False)
+    bound: str | None = option(
+        None,
+        "what cuts a branch: Held and Karp's 1-trees (one-tree), the shortest edge of every city that is left, as "
+        f"in the thesis (edges), or nothing ({BOUNDS[0]}; up to 7 cities all tours, on the host)",
+        choices=BOUNDS,
+        group=SEARCH,
+        decides="search",
+    )
+    enumerate: str | None = option(
+        None,
+        "with --bound none: share out beginnings of tours (worklist), or a tour by its number for every lane "
+        f"(permutations) ({ENUMERATIONS[0]})",
+        choices=ENUMERATIONS,
+        group=SEARCH,
+        decides="search",
+    )
+    depth: int | None = option(
+        None,
+        "with --bound edges or none: cities in an item of the worklist (chosen for the device)",
+        positive,
+        "D",
+        group=SEARCH,
+        decides="way",
+    )
+    count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
+    verify: bool = option(
+        False,
+        f"find the optimum again by another algorithm, without kernels (up to {MOST_VERIFIED} cities)",
+        bool,
+        group=CHECKS,
+    )
+    tour: OutputFile | None = tours.tour_option()
+    svg: OutputFile | None = tours.svg_option()
+    history: bool = history_option()
+    curve: OutputFile | None = curve_option()
+
+    def refuse_idle(self) -> None:
+        """Refuse options that would change nothing, whatever the instance.
+
+        Raises
+        ------
+        UserError
+            Names the option and what it is expected with.
+
+        """
+        from core.errors import UserError
+
+        if self.enumerate is not None and self.bound != "none":
+            raise UserError("--enumerate changes nothing here: expected with --bound none")
+        if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
+            raise UserError("--depth changes nothing here: expected with --bound edges, or none and a worklist")
+        tours.refuse_seed(self)
+
+    def refuse_checks_of(self, instance: Any) -> None:
+        """Refuse a check that takes fewer cities.
+
+        Raises
+        ------
+        UserError
+            Names how many.
+
+        """
+        from core.errors import UserError
+
+        if self.verify and instance.n > MOST_VERIFIED:
+            raise UserError(
+                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the memory "
+                "of Held and Karp's dynamic programming doubles with each (for more, --peers has other exact solvers)"
+            )
