@@ -23,13 +23,11 @@ SMALL = {
     "lcs": "--instance random:500",
     "knapsack": "--items 20 --capacity 500",
 }
-QUICK = ("ihc", "lcs")
-"""Compared in every run of the tests."""
 PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 
 
 @pytest.mark.usefixtures("mpirun")
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "2", "--out", str(tmp_path)])
     said = capsys.readouterr()
@@ -43,7 +41,6 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     assert "[3/3]" in said.out
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("mpirun")
 def test_each_rank_may_have_all_cores(tmp_path):
     places = ["--backends", "cpu", "--ranks", "2", "--oversubscribe", "--rank-backend", "threads"]
@@ -52,7 +49,6 @@ def test_each_rank_may_have_all_cores(tmp_path):
     assert ran == [("cpu", 1), ("threads", 2)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["weierstrass", "knapsack"])
 def test_several_seeds_are_compared_in_one_run_or_a_section_for_each(name, tmp_path, capsys):
     """Points are drawn anew by each seed on one function; a knapsack is another problem by each seed."""
