@@ -23,8 +23,8 @@ class Beside:
         from drivers.peers import peers_for
 
         self.peers = peers_for(workload.name)
-        # What a search proves is the best there is, so that a better one is an objection.
         self.noun = workload.noun
+        # What a search proves is the best there is, so that a better one is an objection.
         self.proves = workload.hash_covers == "answer"
         self.proved = False
         self.problem = workload.for_peers(run.problem)

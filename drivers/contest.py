@@ -19,6 +19,7 @@ from core.errors import UserError
 from drivers import guardian
 from drivers.configurations import ONE_CORE, Configuration, mpirun
 from drivers.endings import DONE
+from drivers.repetitions import RECORDED_ALREADY
 from drivers.workload import Task, Workload
 from reports.comparison import NotRun
 from reports.environment import environment
@@ -100,7 +101,6 @@ class Contest:
             and "schema_read" not in record.details
             and record.seed in self.seeds
             and record.environment == here
-            and not (self.beside_peers(configuration) and "peers" not in record.details)
         )
 
     def complete(self, records: Sequence[Record]) -> bool:
@@ -159,6 +159,11 @@ class Runner:
         if contest.complete(held):
             print(f"recorded already: {outcome_of(held)}")
             self._warn_of_changes(contest)
+            if contest.beside_peers(configuration) and all("peers" not in one.details for one in held):
+                print(
+                    f"note: {contest.records}: recorded without other people's solvers; --fresh runs them beside it",
+                    file=sys.stderr,
+                )
             return held
         began = time.perf_counter()
         try:
@@ -174,7 +179,10 @@ class Runner:
             print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
             return found
         said = result.stderr.strip().splitlines()
-        reason = f"failed with exit code {result.returncode}" if result.returncode else self._nothing_recorded()
+        if result.returncode:
+            reason = f"failed with exit code {result.returncode}"
+        else:
+            reason = self._nothing_recorded(result.stdout)
         print(f"{reason} ({took_s:.1f} s{self.left()})")
         print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
         return configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
@@ -185,8 +193,10 @@ class Runner:
         words = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
         return f", about {words} left" if self.begun < self.total else ""
 
-    def _nothing_recorded(self) -> str:
+    def _nothing_recorded(self, printed: str) -> str:
         """Why a run that ended well left no record that counts."""
+        if RECORDED_ALREADY in printed:
+            return "recorded already, but asked for in other words (a default spelled out): --fresh runs it again"
         if environment() != self.environment:
             return "its record is of another version: sources changed while it ran"
         return "wrote no record"

@@ -15,6 +15,9 @@ from drivers.history import MOST_ROWS, thinned
 from drivers.progress import progress, rate
 from drivers.workload import Opinion, Result, Run, Workload
 
+RECORDED_ALREADY = "repetitions are in"
+"""What stands in the line of a run whose record is there; comparisons look for it."""
+
 
 class Times(NamedTuple):
     """Seconds of one repetition.
@@ -148,7 +151,7 @@ class Repetitions:
         if headline:
             print(headline, flush=True)
         if done:
-            print(f"{done} of {self.options.repeats} repetitions are in {self.options.record} already")
+            print(f"{done} of {self.options.repeats} {RECORDED_ALREADY} {self.options.record} already")
         work = self.workload.work(self.run)
         if work is not None:
             announce(work, self.run.search.backend, self.ranks.size, self.options.repeats - done)

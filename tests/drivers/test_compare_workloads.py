@@ -72,3 +72,11 @@ def test_output_is_there_as_it_is_made(tmp_path, environment):
         finally:
             process.kill()
     assert "[1/1] ihc, uniform:8" in shown
+
+
+def test_the_same_work_asked_for_in_other_words_is_no_missing_record(tmp_path, capsys):
+    asked = ["qap", *SMALL["qap"].split(), "--backends", "cpu", "--ranks", "--repeats", "1", "--no-peers"]
+    assert main([*asked, "--out", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main([*asked, "--exchange", "0", "--out", str(tmp_path)]) == 1
+    assert "recorded already, but asked for in other words" in capsys.readouterr().out

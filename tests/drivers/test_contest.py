@@ -49,6 +49,16 @@ def test_fewer_repetitions_than_are_recorded_start_nothing(compare):
     assert commands == []
 
 
+def test_records_without_other_solvers_are_taken_and_that_is_said(compare, monkeypatch, capsys):
+    """They may have been installed since: the driver would find all its repetitions there, and record nothing."""
+    compare("--ranks", devices=BOTH)
+    monkeypatch.setattr("drivers.compare.present", lambda peers: ["fast-tsp"])
+    commands = []
+    assert compare("--ranks", devices=BOTH, commands=commands) == 0
+    assert commands == []
+    assert capsys.readouterr().err.count("recorded without other people's solvers; --fresh runs them") == 1
+
+
 def test_only_what_is_missing_runs(compare, tmp_path):
     compare("--ranks", devices=BOTH[:1])
     commands = []
