@@ -168,6 +168,22 @@ def scaled_option(grows: str) -> Any:
     )
 
 
+MAPPINGS = ("suite", "published")
+"""How work is laid on a device: by the suite's own kernels, or as the paper describes its own."""
+
+
+def mapping_option(published: str, group: Group = COMMON) -> Any:
+    """Declare `--mapping` of a workload whose paper lays the work on a device otherwise; ``published`` says how."""
+    return option(
+        MAPPINGS[0],
+        f"how the work is laid on the device: the suite's own way, or the paper's ({published}); same answer, other "
+        "times (%(default)s)",
+        choices=MAPPINGS,
+        group=group,
+        decides="way",
+    )
+
+
 @dataclass(frozen=True)
 class Options:
     """What all workloads understand."""

@@ -12,6 +12,10 @@ from typing import Any
 from reports.wording import grouped, size
 
 WAYS: dict[str, dict[Any, str]] = {
+    "mapping": {
+        "suite": "the work is laid on the device in the suite's own way",
+        "published": "the work is laid on the device as the paper describes it",
+    },
     "scan": {
         "full": "every move of every step is evaluated",
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
