@@ -1,0 +1,372 @@
+"""Runs of ours in the rows and columns of a paper's table: the one engine behind all tables and figures of papers.
+
+A paper's exhibit says its rows, columns and cells as data (`reports.paper`). A run belongs to the series that it was
+asked for, stands in the row of its instance (or processors), and in the column of its series, or in the paper's own
+columns where options tell them. What comes out are data, which `reports.exhibit_tables` makes a table of and
+`reports.exhibit_plots` a picture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from reports.comparison import Comparison, Likeness, Row, compare_works, is_baseline
+from reports.measures import MEASURES, Cell
+from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Paper, Series
+from reports.parameters import parameters, shared, worded
+from reports.records import Record, families, merge
+from reports.seeds import one_for_all
+from reports.wording import listed
+
+ON_HOST = "host"
+"""What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
+UNSAID = {"mapping": "suite"}
+"""What records from before an option existed were run with."""
+NOT_RECORDED = ("instance", "peers", "history", "verify", "profile")
+"""Options of which a record's parameters and ways say nothing."""
+LINEAR_SPACE = "linear space"
+"""The method of a longest common subsequence that may find another one of the same length: a work of its own."""
+
+
+@dataclass(frozen=True)
+class Datum:
+    """What stands in a cell: a published figure, or a run of ours.
+
+    Attributes
+    ----------
+    line : str
+        The row's key.
+    column : str
+        The column's heading; of ours where they have columns of their own, that of the series.
+    whose : str
+        The paper's machine, or our series where ours stand in the paper's columns.
+    words : tuple of str
+        The cell's lines.
+    values : mapping
+        Numbers by measure.
+    notes : tuple of str
+        What has to be said of it.
+    row : Row or None
+        Ours.
+    """
+
+    line: str
+    column: str
+    whose: str
+    words: tuple[str, ...]
+    values: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    row: Row | None = None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A run of ours, the series and the row that it belongs to, and its published column where options tell columns."""
+
+    row: Row
+    series: Series
+    line: Line
+    column: Column | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An exhibit with our runs.
+
+    Attributes
+    ----------
+    exhibit : Exhibit
+    lines : tuple of Line
+        Rows of the exhibit, and those of our runs that it does not have.
+    published, ours : tuple of Datum
+    missing : tuple of (str, str)
+        What has no run, and why.
+    common : mapping
+        What all our runs were asked alike.
+    """
+
+    exhibit: Exhibit
+    lines: tuple[Line, ...]
+    published: tuple[Datum, ...]
+    ours: tuple[Datum, ...]
+    missing: tuple[tuple[str, str], ...] = ()
+    common: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All our runs."""
+        return [datum.row for datum in self.ours if datum.row]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Records, compared: what the exhibits of a paper are filled from."""
+
+    comparisons: tuple[Comparison, ...]
+    unconfirmed: tuple[Record, ...]
+
+    @property
+    def rows(self) -> list[Row]:
+        """Runs of all works."""
+        return [row for comparison in self.comparisons for row in comparison.rows]
+
+    @property
+    def machines(self) -> Mapping[str, Mapping[str, Any]]:
+        """The machines that they ran on, by letter."""
+        return self.comparisons[0].machines if self.comparisons else {}
+
+
+def evidence(paper: Paper, records: Iterable[Record]) -> Evidence:
+    """Compare the records of a paper's workloads, those of equal work with each other; seeds of one family are one run.
+
+    Raises
+    ------
+    UnequalWorkError
+        Two runs of the same instance, seed and parameters did not do the same work; says which.
+    """
+    runs = [_by_what_it_finds(run) for run in merge(records) if run.workload in paper.workloads()]
+    confirmed = [one_for_all(family) for family in families([run for run in runs if run.scored and run.samples])]
+    found = compare_works(confirmed, Likeness(paper.first, paper.plain)) if confirmed else []
+    return Evidence(tuple(found), tuple(run for run in runs if not run.scored))
+
+
+def shown(
+    exhibit: Exhibit, evidence: Evidence, machines: Mapping[str, str], missing: Sequence[tuple[str, str]] = ()
+) -> Shown:
+    """Put the runs that belong to an exhibit into its rows and columns."""
+    placed = list(_placed(exhibit, evidence.rows))
+    extra = dict.fromkeys(one.line.key for one in placed if one.line not in exhibit.lines)
+    lines = [*exhibit.lines, *(one.line for key in sorted(extra, key=natural) for one in placed if one.line.key == key)]
+    common = shared([one.row.record for one in placed]) if placed else {}
+    several = len(evidence.machines) > 1
+    return Shown(
+        exhibit,
+        tuple(dict.fromkeys(lines)),
+        tuple(_published(exhibit, machines)),
+        tuple(_ours(exhibit, placed, common, several)),
+        tuple(missing),
+        {name: value for name, value in common.items() if value is not None},
+    )
+
+
+def elsewhere(paper: Paper, rows: Sequence[Row]) -> list[Row]:
+    """Runs that belong to no exhibit of their paper."""
+    placed = {id(one.row) for exhibit in paper.exhibits if not exhibit.of for one in _placed(exhibit, rows)}
+    return [row for row in rows if id(row) not in placed]
+
+
+# --- which run stands where ---
+
+
+def _placed(exhibit: Exhibit, rows: Sequence[Row]) -> Iterator[Placed]:
+    for row in rows:
+        series = series_of(exhibit, row.record)
+        column = _column_of(exhibit, row.record)
+        if series is not None and (column is not None or not exhibit.by_options):
+            yield Placed(row, series, _line_of(exhibit, row), column)
+
+
+def series_of(exhibit: Exhibit, record: Record) -> Series | None:
+    """The series of an exhibit that a run belongs to: of several, the one that asks for most; None without any."""
+    if exhibit.never_ours or record.workload not in exhibit.workloads() or not has(record, exhibit.options):
+        return None
+    suitable = [one for one in exhibit.series if _suits(one, record)]
+    return max(suitable, key=lambda one: len(one.options), default=None)
+
+
+def _suits(series: Series, record: Record) -> bool:
+    over_ranks = max(series.ranks) > 1
+    return (
+        record.device_kind in series.kinds
+        and (not series.backends or record.backend in series.backends)
+        and (record.ranks > 1) == over_ranks
+        and (record.environment.get("hosts") or 1) >= series.hosts
+        and has(record, series.options)
+    )
+
+
+def has(record: Record, options: Mapping[str, Any]) -> bool:
+    """Tell whether a run was asked for options."""
+    asked = {**UNSAID, **record.parameters, **record.ways}
+    if asked.get("bound") == ON_HOST:
+        asked["bound"] = options.get("bound", ON_HOST)
+    return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
+
+
+def _column_of(exhibit: Exhibit, record: Record) -> Column | None:
+    return next((one for one in exhibit.columns if one.parameters and has(record, one.parameters)), None)
+
+
+def _line_of(exhibit: Exhibit, row: Row) -> Line:
+    """The row of a run: one of the exhibit, or a new one."""
+    record = row.record
+    if exhibit.row_by == PROCESSORS:
+        key = processors(record)
+        words = {"gpu": "GPU", "core": "core", "cores": "cores"}
+        kind, count = key.split(":")
+        label = f"{count} {words[kind]}" + ("s" if kind == "gpu" and count != "1" else "")
+        return next((line for line in exhibit.lines if line.key == key), Line(key, label, ""))
+    if exhibit.row_by == WORKLOAD:
+        return exhibit.line(record.workload)
+    name, base = record.instance, record.instance.partition(":")[0]
+    for line in exhibit.lines:
+        named = {line.key, line.spec, line.spec.partition(":")[0] if not line.figures else line.key}
+        if (name in named or base in named) and line.workload in ("", record.workload):
+            return line
+    return Line(name, name, name)
+
+
+def processors(record: Record) -> str:
+    """Kind and number of the processors that a run had: `gpu:1`, `cores:16`, `core:1`."""
+    if record.device_kind == "gpu":
+        return f"gpu:{record.ranks}"
+    if record.device_kind == "core":
+        return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
+    # Every rank has all cores of its host, however many ranks share them.
+    hosts = min(record.ranks, record.environment.get("hosts") or 1)
+    return f"cores:{(record.environment.get('cores') or 1) * hosts}"
+
+
+def _by_what_it_finds(record: Record) -> Record:
+    """A run as comparisons take it: a method that may find another solution than others' is among the parameters."""
+    found = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
+    return replace(record, parameters={**record.parameters, **found}) if found else record
+
+
+# --- cells ---
+
+
+def _published(exhibit: Exhibit, machines: Mapping[str, str]) -> Iterator[Datum]:
+    for line in exhibit.lines:
+        for place, (column, figure) in enumerate(zip(exhibit.columns, line.figures, strict=False)):
+            shares = line.percentages[place] if place < len(line.percentages) else ()
+            values = {
+                name: float(part)
+                for name, part in zip(column.holds, figure, strict=False)
+                if name != "text" and _is_number(part)
+            }
+            words = ("×".join(map(str, figure)) if figure else "",)
+            if shares:
+                words += (" / ".join(map(str, shares)) + " %",)
+            first = _published_reference(exhibit, line, column)
+            if first and values.get("seconds"):
+                values["over_first"] = first / values["seconds"]
+                if first != values["seconds"]:
+                    words += (f"{first / values['seconds']:.2f}x",)
+            yield Datum(line.key, column.heading, machines.get(column.machine, ""), words, values)
+
+
+def _published_reference(exhibit: Exhibit, line: Line, column: Column) -> float | None:
+    """The published seconds that a column's ratio is over: of the column that differs from it in the reference alone."""
+    if not exhibit.reference:
+        return None
+    wanted = {**column.parameters, **exhibit.reference}
+    for other, figure in zip(exhibit.columns, line.figures, strict=False):
+        if other.parameters == wanted and other.machine == column.machine and figure:
+            return float(figure[0])
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _ours(
+    exhibit: Exhibit, placed: Sequence[Placed], common: Mapping[str, Any], several_machines: bool
+) -> Iterator[Datum]:
+    for one in placed:
+        cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")))
+        words = [MEASURES[name].words(cell) for name in exhibit.shows]
+        values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
+        place = one.row.name + (f", machine {one.row.machine}" if several_machines else "")
+        heading = f"{one.series.heading}: {place}"
+        if exhibit.row_by == PROCESSORS:
+            words, heading = [place, *words], one.series.heading
+        yield Datum(
+            one.line.key,
+            one.column.heading if one.column else heading,
+            heading if one.column else "",
+            tuple(word for word in words if word),
+            values,
+            tuple(_notes(exhibit, one, common)),
+            one.row,
+        )
+
+
+def _numbers(exhibit: Exhibit) -> list[str]:
+    """Measures whose numbers a plot of the exhibit, or of a figure that draws it, may need."""
+    held = [name for column in exhibit.columns for name in column.holds]
+    return list(dict.fromkeys([*exhibit.shows, *held, "seconds", "speedup"]))
+
+
+def _reference(exhibit: Exhibit, one: Placed, placed: Sequence[Placed]) -> Row | None:
+    """The run that a ratio over the first column is over: alike in all but what the reference says."""
+    first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
+    if not first or one.column is None:
+        return None
+    wanted = {**one.column.parameters, **first}
+    for other in placed:
+        if other.column is not None and other.column.parameters == wanted and _alike(other, one):
+            return other.row
+    return None
+
+
+def _alike(one: Placed, other: Placed) -> bool:
+    ours, theirs = one.row.record, other.row.record
+    return (
+        one.series == other.series
+        and (ours.backend, ours.device, ours.ranks, ours.seed) == (theirs.backend, theirs.device, theirs.ranks, theirs.seed)
+        and (ours.instance_sha256, ours.parameters, one.row.machine)
+        == (theirs.instance_sha256, theirs.parameters, other.row.machine)
+    )
+
+
+# --- what has to be said of a run ---
+
+
+def _notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[str]:
+    yield from one.row.labels
+    record = one.row.record
+    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and record.instance.partition(":")[0] != one.line.key.partition(":")[0]:
+        yield f"on {record.instance}"
+    yield from _other_work(exhibit, record)
+    told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
+    apart = {
+        name: value
+        for name, value in parameters(record).items()
+        if name not in told and name not in common and value is not None
+    }
+    if apart and not is_baseline(one.row):
+        yield worded(apart)
+
+
+def _other_work(exhibit: Exhibit, record: Record) -> Iterator[str]:
+    """Word what a run computed less or more than the paper did, so that their times do not compare.
+
+    A published time is of so many walks one after the other, of so many iterations each.
+    """
+    asked = record.parameters
+    other = []
+    for name, wanted in exhibit.amount.items():
+        ours = asked.get(name, 1 if name == "walks" else None)
+        if name == "iterations" and asked.get("walks", 1) == 1:
+            # A search of one walk records how many it made: a target or its patience may have ended it before its limit.
+            ours = record.details.get("iterations", ours)
+        if ours is not None and ours != wanted:
+            other.append(f"{ours:,} {name}, not {wanted:,}" if isinstance(ours, int) else f"{name} = {ours}, not {wanted}")
+    if other:
+        yield f"{listed(other)}: seconds do not compare with the paper's, ratios do"
+    elif exhibit.amount.get("walks", 1) > 1:
+        yield f"its {asked['walks']} climbs ran side by side, the paper's one after the other"
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Sort key by which 81-81 comes before 101-117."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]

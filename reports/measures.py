@@ -1,0 +1,305 @@
+"""What a cell of a paper's table can say of a run of ours, each in words and, for plots and ratios, as a number.
+
+A paper's file names these measures: in `shows` for our cells, in `holds` for the parts of a published cell.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.comparison import Row, is_baseline
+from reports.records import Record, RecordError
+from reports.statistics import Estimate, ratio_of_medians
+from reports.wording import gap, grouped, number, per_cent, rate, ratio, ratio_interval, seconds, seconds_interval, size
+
+NO_VERIFIERS = ("the scorer", "the published optimum")
+"""Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
+PHEROMONE = ("deposit", "evaporate")
+RIVALS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
+"""A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A run of ours in its cell.
+
+    `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not run;
+    `rival` is the other solver that the exhibit measures against, if it does.
+    """
+
+    row: Row
+    reference: Row | None = None
+    rival: str = ""
+
+    @property
+    def record(self) -> Record:
+        """The run's record."""
+        return self.row.record
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the run, 1 where it counts none."""
+        return int(self.record.parameters.get("iterations") or 1)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One thing that a cell can say.
+
+    Attributes
+    ----------
+    axis : str
+        What a plot's axis says.
+    words : callable
+        Of a cell of ours; an empty text where the run does not say.
+    value : callable
+        The same as a number; None where there is none.
+    """
+
+    axis: str
+    words: Callable[[Cell], str]
+    value: Callable[[Cell], float | None] = lambda cell: None
+
+
+def _seconds(one: Cell) -> float:
+    return one.row.running.median.value
+
+
+def _iteration(one: Cell) -> Estimate:
+    median = one.row.running.median
+    low, high = (None if end is None else end / one.iterations for end in (median.low, median.high))
+    return Estimate(median.value / one.iterations, low, high)
+
+
+def _speedup_words(one: Cell) -> str:
+    row = one.row
+    if row.speedup is None or row.baseline_s is None:
+        return "no baseline"
+    return "the baseline" if is_baseline(row) and row.speedup.value == 1 else f"×{number(row.speedup.value)}{_of(row)}"
+
+
+def _of(row: Row) -> str:
+    """The interval of a speed-up and the time that it is over."""
+    assert row.speedup is not None and row.baseline_s is not None
+    interval = "" if row.speedup.low is None else f" [{number(row.speedup.low)}, {number(row.speedup.high)}]"
+    return f"{interval} over {seconds(row.baseline_s)}"
+
+
+def _speedup(one: Cell) -> float | None:
+    return None if one.row.speedup is None else one.row.speedup.value
+
+
+def _over_first(one: Cell) -> Estimate | None:
+    if one.reference is None or one.reference is one.row or not _seconds(one):
+        return None
+    return ratio_of_medians(*([s.running_s for s in row.record.samples] for row in (one.reference, one.row)))
+
+
+def _over_first_words(one: Cell) -> str:
+    if one.reference is one.row:
+        return ""
+    found = _over_first(one)
+    return "no run of the first column" if found is None else ratio_interval(found)
+
+
+def _cost_words(one: Cell) -> str:
+    record = one.record
+    words = grouped(record.best_cost)
+    apart = gap(record.best_cost, record.details.get("optimum"))
+    return words + (f" ({apart})" if apart else "")
+
+
+def _with(one: Cell) -> str:
+    """What found a best cost: where and with how much work."""
+    amounts = [f"{grouped(value)} {name}" for name in ("ants", "climbers", "iterations") if (value := one.record.parameters.get(name))]
+    return ", ".join(amounts)
+
+
+def _shares(one: Cell) -> str:
+    """Parts of the time: transfers and kernels as the record has them, communication where ranks measured it."""
+    whole = _seconds(one)
+    if not whole:
+        return ""
+    said = [("transfers", one.row.transfer.median.value / whole), ("kernel", one.row.kernel.median.value / whole)]
+    communicated = [s.communication_share for s in one.record.samples if s.communication_share is not None]
+    if one.record.ranks > 1 and communicated:
+        said = [("communication", statistics.median(communicated))]
+    return ", ".join(f"{name} {per_cent(share)}" for name, share in said)
+
+
+def _rate_words(one: Cell) -> str:
+    found = one.row.rate
+    return "" if found is None else f"{rate(found * 1e9)} {one.record.unit}/s"
+
+
+def _nodes(one: Cell) -> str:
+    nodes = one.record.evaluations or one.record.details.get("nodes")  # older records have them among their details
+    return f"{grouped(nodes)} nodes" if nodes else ""
+
+
+def _proof(one: Cell) -> str:
+    details = one.record.details
+    said = []
+    if one.record.ways.get("bound") == "host":
+        said.append("all tours, on the host")
+    if details.get("root_bound") is not None:
+        said.append(f"bound at the root {details['root_bound']}")
+    if details.get("optimal_tours") is not None:
+        said.append(f"shortest tours: {grouped(details['optimal_tours'])}")
+    found_again = verifiers(details)
+    if found_again:
+        said.append(f"verified by {' and by '.join(found_again)}")
+    return ", ".join(said)
+
+
+def verifiers(details: Mapping[str, Any]) -> list[str]:
+    """Who found a proved result again, beside the scorer and the publications; older records name one at most."""
+    if details.get("verified_by"):
+        return [str(details["verified_by"])]
+    confirmed = details.get("confirmed_by")
+    return [str(one) for one in confirmed if one not in NO_VERIFIERS] if isinstance(confirmed, list) else []
+
+
+def _pheromone(one: Cell) -> str:
+    phases = one.record.details.get("phase_seconds")
+    if not isinstance(phases, Mapping) or not sum(phases.values()):
+        return ""
+    return f"pheromone {per_cent(sum(phases.get(name, 0.0) for name in PHEROMONE) / sum(phases.values()))}"
+
+
+def _streamed(one: Cell) -> str:
+    count = one.record.details.get("streamed_bytes")
+    return "" if count is None else f"{size(count)} to the host"
+
+
+def _method(one: Cell) -> str:
+    """How a run found its result: what it calls its method, or whether it proved its tour."""
+    details = one.record.details
+    method = details.get("method") or one.record.parameters.get("method")
+    if method is None and isinstance(details.get("proved"), bool):
+        return "exact" if details["proved"] else "restricted, optimal over its neighbourhood"
+    return str(method or "")
+
+
+# --- other people's solvers, as `drivers.peers` records them ---
+
+
+def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
+    """Solvers of other people that ran beside a run.
+
+    Raises
+    ------
+    RecordError
+        `details.peers` is no list of solvers.
+    """
+    found = record.details.get("peers", ())
+    if not isinstance(found, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in found):
+        raise RecordError(f"{record.label}: expected a list of solvers in details.peers, found {found!r}")
+    return found
+
+
+def _rivals(one: Cell) -> Iterable[Mapping[str, Any]]:
+    named = RIVALS.get(one.rival, (one.rival,))
+    return (peer for peer in peers_of(one.record) if not one.rival or peer["name"] in named)
+
+
+def _peer_words(one: Cell) -> str:
+    return "; ".join(_peer(peer, one) for peer in _rivals(one)) or "did not run beside it"
+
+
+def _peer(peer: Mapping[str, Any], one: Cell) -> str:
+    """Word another solver's time, how many times ours it is, and its cost where that is another."""
+    name, took, cost = peer["name"], peer.get("solve_s"), peer.get("cost", peer.get("length"))
+    if took is None:
+        return f"{name}: {peer.get('trouble') or 'no time'}"
+    other = f", cost {grouped(cost)}" if cost not in (None, one.record.best_cost) else ""
+    against = f" ({ratio(took / _seconds(one))} ours)" if _seconds(one) else ""
+    return f"{name} {seconds(took)}{against}{other}"
+
+
+def _peer_seconds(one: Cell) -> float | None:
+    return min((peer["solve_s"] for peer in _rivals(one) if peer.get("solve_s") is not None), default=None)
+
+
+def _over_peer(one: Cell) -> float | None:
+    theirs = _peer_seconds(one)
+    return theirs / _seconds(one) if theirs is not None and _seconds(one) else None
+
+
+def _over_peer_words(one: Cell) -> str:
+    found = _over_peer(one)
+    return "" if found is None else ratio(found)
+
+
+# --- a profiler's metrics, as `drivers.profile` records them ---
+
+
+def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
+    """What a profiler counted of a run, a kernel each; nothing without `--profile`.
+
+    Raises
+    ------
+    RecordError
+        `details.profile` has no list of kernels.
+    """
+    found = (record.details.get("profile") or {}).get("kernels", ())
+    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) and "kernel" in one for one in found):
+        raise RecordError(f"{record.label}: expected a list of kernels in details.profile, found {found!r}")
+    return found
+
+
+def _profiled(metric: str) -> Measure:
+    def words(one: Cell) -> str:
+        said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(one.record)]
+        return "; ".join(said) or "not profiled"
+
+    return Measure(metric.replace("_", " "), words)
+
+
+def _spread(spread: Sequence[float] | None, metric: str) -> str:
+    """Word least, average and most of a kernel's launches: parts of one in per cent, instructions per clock as is."""
+    if spread is None:
+        return "no launch has it"
+    if metric == "ipc":
+        return " / ".join(f"{value:.2f}" for value in spread)
+    return " / ".join(f"{100 * value:.1f}" for value in spread) + " %"
+
+
+MEASURES: dict[str, Measure] = {
+    "seconds": Measure("seconds", lambda one: seconds_interval(one.row.running.median), _seconds),
+    "milliseconds": Measure(
+        "milliseconds", lambda one: seconds_interval(one.row.running.median), lambda one: 1e3 * _seconds(one)
+    ),
+    "iteration": Measure(
+        "seconds an iteration", lambda one: f"{seconds_interval(_iteration(one))} an iteration", lambda one: _iteration(one).value
+    ),
+    "speedup": Measure("speed-up over one core", _speedup_words, _speedup),
+    "over_first": Measure(
+        "times as fast as the first strategy",
+        _over_first_words,
+        lambda one: 1.0 if one.reference is one.row else None if (found := _over_first(one)) is None else found.value,
+    ),
+    "rate": Measure("units a second", _rate_words, lambda one: None if one.row.rate is None else one.row.rate * 1e9),
+    "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
+    "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
+    "with": Measure("found with", _with),
+    "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
+    "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
+    "shares": Measure("parts of the time", _shares),
+    "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
+    "proof": Measure("proof", _proof),
+    "pheromone": Measure("part of the pheromone", _pheromone),
+    "streamed": Measure("bytes copied to the host", _streamed),
+    "method": Measure("method", _method),
+    "peers": Measure("seconds of other solvers", _peer_words, _peer_seconds),
+    "over_peer": Measure("speed-up over the other solver", _over_peer_words, _over_peer),
+    "repetitions": Measure("repetitions", lambda one: f"n = {one.row.running.repetitions}"),
+    "load_efficiency": _profiled("load_efficiency"),
+    "warp_efficiency": _profiled("warp_efficiency"),
+    "ipc": _profiled("ipc"),
+    "text": Measure("", lambda one: ""),
+}
+"""By the names that papers' files use; `text` is a published cell in words."""
