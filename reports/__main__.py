@@ -10,9 +10,8 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.standard_output import run_watched
-from reports import csv_file, experiment, ioh, markdown
-from reports.literature import publication
-from reports.paper_tables import tables_report
+from reports import csv_file, experiment, ioh, paper_report
+from reports.paper import of_workload
 from reports.parameters import worded
 from reports.records import Record, RecordError, UnequalWorkError, load
 
@@ -27,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.command == "ioh":
             written = _write_ioh(records, options.out)
         elif options.command == "tables":
-            written = [markdown.write_tables(tables_report(records), options.out)]
+            written = paper_report.write_all(records, options.out)
         else:
             sections = _compared(records)
             written = experiment.write(sections, options.out, sections[0].comparison.work.workload)
@@ -45,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         "compare", help="speed-up report over records of one workload, a section for each instance"
     )
     _add_files(command)
-    command = commands.add_parser("tables", help="a paper's tables with records of any instances on their lines")
+    command = commands.add_parser("tables", help="papers' tables and figures with records of any instances in them")
     _add_files(command)
     command = commands.add_parser(
         "csv",
@@ -118,7 +117,7 @@ def _compared(records: Sequence[Record]) -> Sequence[experiment.Compared]:
         return experiment.of_records(records)
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, worded(record.parameters)) for record in records}
-        if len(asked) > 1 and all(publication(record.workload, "tables") for record in records):
+        if len(asked) > 1 and all(of_workload(record.workload) for record in records):
             raise UnequalWorkError(f"{error}; for records of several works: `python -m reports tables`") from None
         raise
 

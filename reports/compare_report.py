@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports import compare_tables, literature, parameters, scaling, ways
+from reports import compare_tables, exhibits, paper, parameters, scaling, ways
 from reports.comparison import Comparison
 from reports.headline import headline
 from reports.markdown import statistics_of, template
 from reports.schema import HASH_COVERS
 from reports.sections import Compared
 from reports.text_table import Table
-from reports.wording import cost, gap, grouped
+from reports.wording import cost, gap, grouped, listed
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,6 @@ def _section(one: Shown) -> dict[str, Any]:
     """What the template needs of a section."""
     section, comparison = one.section, one.section.comparison
     work = comparison.work
-    published = literature.publication(work.workload)
     return {
         "work": work,
         "headline": headline(comparison),
@@ -93,9 +92,27 @@ def _section(one: Shown) -> dict[str, Any]:
         "curves": [*section.strong, *section.weak],
         "verdicts": section.beside.verdicts() if section.beside else [],
         "baseline": comparison.baseline,
-        "published": published,
-        "same_work": published is not None and literature.same_work(published, work),
+        "published": list(compare_tables.published(comparison)),
+        "stands_in": stands_in(comparison),
     }
+
+
+def stands_in(comparison: Comparison) -> list[str]:
+    """Name the papers' tables that have a place for these runs, with the command that fills them."""
+    found = []
+    for one in paper.of_workload(comparison.work.workload):
+        rows = comparison.rows
+        names = [
+            exhibit.name
+            for exhibit in one.exhibits
+            if not exhibit.of and any(exhibits.series_of(exhibit, row.record) for row in rows)
+        ]
+        if names:
+            found.append(
+                f"Runs like these stand in {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
+                f"`python -m drivers.reproduce {one.name}` fills the paper's tables and draws its figures"
+            )
+    return found
 
 
 def about(source: str, why: str) -> str:
