@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from reports.paper_tables import tables_report
 
 from reports.comparison import compare
-from reports.paper_tables import tables_report
 from reports.records import completed, fold, load
 
 SAMPLE = {"compile_s": 0.5, "transfer_s": 0.125, "kernel_s": 1.0, "total_s": 2.5}
