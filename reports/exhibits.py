@@ -25,7 +25,7 @@ ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
 UNSAID = {"mapping": "suite"}
 """What records from before an option existed were run with."""
-NOT_RECORDED = ("instance", "peers", "history", "verify", "profile")
+NOT_RECORDED = ("peers", "history", "verify", "profile")
 """Options of which a record's parameters and ways say nothing."""
 LINEAR_SPACE = "linear space"
 """The method of a longest common subsequence that may find another one of the same length: a work of its own."""
@@ -190,7 +190,7 @@ def _suits(series: Series, record: Record) -> bool:
 
 def has(record: Record, options: Mapping[str, Any]) -> bool:
     """Tell whether a run was asked for options."""
-    asked = {**UNSAID, **record.parameters, **record.ways}
+    asked = {**UNSAID, **record.parameters, **record.ways, "instance": record.instance}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
     return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
@@ -211,12 +211,15 @@ def _line_of(exhibit: Exhibit, row: Row) -> Line:
         return next((line for line in exhibit.lines if line.key == key), Line(key, label, ""))
     if exhibit.row_by == WORKLOAD:
         return exhibit.line(record.workload)
-    name, base = record.instance, record.instance.partition(":")[0]
-    for line in exhibit.lines:
-        named = {line.key, line.spec, line.spec.partition(":")[0] if not line.figures else line.key}
-        if (name in named or base in named) and line.workload in ("", record.workload):
-            return line
-    return Line(name, name, name)
+    names = names_of(record)
+    found = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
+    return next(found, Line(record.instance, record.instance, record.instance))
+
+
+def names_of(record: Record) -> set[str]:
+    """What a paper may call a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
+    name = record.instance
+    return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
 
 
 def processors(record: Record) -> str:
@@ -248,7 +251,7 @@ def _published(exhibit: Exhibit, machines: Mapping[str, str]) -> Iterator[Datum]
                 for name, part in zip(column.holds, figure, strict=False)
                 if name != "text" and _is_number(part)
             }
-            words = ("×".join(map(str, figure)) if figure else "",)
+            words: tuple[str, ...] = ("×".join(map(str, figure)) if figure else "",)
             if shares:
                 words += (" / ".join(map(str, shares)) + " %",)
             first = _published_reference(exhibit, line, column)
@@ -260,7 +263,7 @@ def _published(exhibit: Exhibit, machines: Mapping[str, str]) -> Iterator[Datum]
 
 
 def _published_reference(exhibit: Exhibit, line: Line, column: Column) -> float | None:
-    """The published seconds that a column's ratio is over: of the column that differs from it in the reference alone."""
+    """The published seconds that a column's ratio is over: those of the column that is the reference for it."""
     if not exhibit.reference:
         return None
     wanted = {**column.parameters, **exhibit.reference}
@@ -281,8 +284,9 @@ def _is_number(value: Any) -> bool:
 def _ours(
     exhibit: Exhibit, placed: Sequence[Placed], common: Mapping[str, Any], several_machines: bool
 ) -> Iterator[Datum]:
-    for one in placed:
-        cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")))
+    for one in _best_of(placed) if exhibit.keep == "best" else placed:
+        beside = [other.row.record for other in placed if _same_problem(one, other)]
+        cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside)
         words = [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
         place = one.row.name + (f", machine {one.row.machine}" if several_machines else "")
@@ -298,6 +302,16 @@ def _ours(
             tuple(_notes(exhibit, one, common)),
             one.row,
         )
+
+
+def _best_of(placed: Sequence[Placed]) -> Iterator[Placed]:
+    """Of the runs of a row, series and device those with the best cost, the first of equals."""
+    best: dict[Any, Placed] = {}
+    for one in placed:
+        place = (one.line.key, one.series.name, one.row.name, one.row.machine)
+        if place not in best or one.row.record.best_cost < best[place].row.record.best_cost:
+            best[place] = one
+    yield from best.values()
 
 
 def _numbers(exhibit: Exhibit) -> list[str]:
@@ -318,13 +332,20 @@ def _reference(exhibit: Exhibit, one: Placed, placed: Sequence[Placed]) -> Row |
     return None
 
 
+def _same_problem(one: Placed, other: Placed) -> bool:
+    """Whether two runs solved the same instance on the same machine."""
+    return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
+
+
 def _alike(one: Placed, other: Placed) -> bool:
     ours, theirs = one.row.record, other.row.record
     return (
         one.series == other.series
-        and (ours.backend, ours.device, ours.ranks, ours.seed) == (theirs.backend, theirs.device, theirs.ranks, theirs.seed)
-        and (ours.instance_sha256, ours.parameters, one.row.machine)
-        == (theirs.instance_sha256, theirs.parameters, other.row.machine)
+        and (ours.backend, ours.device, ours.ranks, ours.seed)
+        == (theirs.backend, theirs.device, theirs.ranks, theirs.seed)
+        and (ours.instance_sha256, ours.parameters, ours.seed)
+        == (theirs.instance_sha256, theirs.parameters, theirs.seed)
+        and one.row.machine == other.row.machine
     )
 
 
@@ -334,7 +355,7 @@ def _alike(one: Placed, other: Placed) -> bool:
 def _notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[str]:
     yield from one.row.labels
     record = one.row.record
-    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and record.instance.partition(":")[0] != one.line.key.partition(":")[0]:
+    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not names_of(record) & {one.line.key, one.line.label}:
         yield f"on {record.instance}"
     yield from _other_work(exhibit, record)
     told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
@@ -357,10 +378,12 @@ def _other_work(exhibit: Exhibit, record: Record) -> Iterator[str]:
     for name, wanted in exhibit.amount.items():
         ours = asked.get(name, 1 if name == "walks" else None)
         if name == "iterations" and asked.get("walks", 1) == 1:
-            # A search of one walk records how many it made: a target or its patience may have ended it before its limit.
+            # A search of one walk records how many it made: a target or patience may have ended it before its limit.
             ours = record.details.get("iterations", ours)
         if ours is not None and ours != wanted:
-            other.append(f"{ours:,} {name}, not {wanted:,}" if isinstance(ours, int) else f"{name} = {ours}, not {wanted}")
+            other.append(
+                f"{ours:,} {name}, not {wanted:,}" if isinstance(ours, int) else f"{name} = {ours}, not {wanted}"
+            )
     if other:
         yield f"{listed(other)}: seconds do not compare with the paper's, ratios do"
     elif exhibit.amount.get("walks", 1) > 1:

@@ -18,6 +18,7 @@ from reports.wording import gap, grouped, number, per_cent, rate, ratio, ratio_i
 NO_VERIFIERS = ("the scorer", "the published optimum")
 """Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
 PHEROMONE = ("deposit", "evaporate")
+AMOUNTS = ("ants", "climbers", "iterations")
 RIVALS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 """A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
 
@@ -26,13 +27,15 @@ RIVALS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 class Cell:
     """A run of ours in its cell.
 
-    `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not run;
-    `rival` is the other solver that the exhibit measures against, if it does.
+    `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not
+    run; `rival` is the other solver that the exhibit measures against, if it does, which ran beside one of `nearby`,
+    the runs on the same instance and machine.
     """
 
     row: Row
     reference: Row | None = None
     rival: str = ""
+    nearby: Sequence[Record] = ()
 
     @property
     def record(self) -> Record:
@@ -74,6 +77,10 @@ def _iteration(one: Cell) -> Estimate:
     return Estimate(median.value / one.iterations, low, high)
 
 
+def _iteration_words(one: Cell) -> str:
+    return f"{seconds_interval(_iteration(one))} an iteration"
+
+
 def _speedup_words(one: Cell) -> str:
     row = one.row
     if row.speedup is None or row.baseline_s is None:
@@ -113,9 +120,9 @@ def _cost_words(one: Cell) -> str:
 
 
 def _with(one: Cell) -> str:
-    """What found a best cost: where and with how much work."""
-    amounts = [f"{grouped(value)} {name}" for name in ("ants", "climbers", "iterations") if (value := one.record.parameters.get(name))]
-    return ", ".join(amounts)
+    """With how much work a best cost was found."""
+    asked = one.record.parameters
+    return ", ".join(f"{grouped(asked[name])} {name}" for name in AMOUNTS if asked.get(name))
 
 
 def _shares(one: Cell) -> str:
@@ -202,8 +209,10 @@ def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
 
 
 def _rivals(one: Cell) -> Iterable[Mapping[str, Any]]:
+    """The rival's runs: beside this run, else beside another on the same instance and machine."""
     named = RIVALS.get(one.rival, (one.rival,))
-    return (peer for peer in peers_of(one.record) if not one.rival or peer["name"] in named)
+    every = next((found for record in (one.record, *one.nearby) if (found := peers_of(record))), ())
+    return (peer for peer in every if not one.rival or peer["name"] in named)
 
 
 def _peer_words(one: Cell) -> str:
@@ -273,9 +282,7 @@ MEASURES: dict[str, Measure] = {
     "milliseconds": Measure(
         "milliseconds", lambda one: seconds_interval(one.row.running.median), lambda one: 1e3 * _seconds(one)
     ),
-    "iteration": Measure(
-        "seconds an iteration", lambda one: f"{seconds_interval(_iteration(one))} an iteration", lambda one: _iteration(one).value
-    ),
+    "iteration": Measure("seconds an iteration", _iteration_words, lambda one: _iteration(one).value),
     "speedup": Measure("speed-up over one core", _speedup_words, _speedup),
     "over_first": Measure(
         "times as fast as the first strategy",

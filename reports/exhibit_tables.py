@@ -1,0 +1,113 @@
+"""An exhibit as a table in words, in the paper's layout with ours beside the published figures.
+
+Where series tell columns ours stand right of the paper's columns; where options do (strategies, colony sizes) ours
+stand in the paper's columns, in rows below the published one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reports.exhibits import Datum, Shown
+from reports.paper import INSTANCE, PROCESSORS, Exhibit, Line
+from reports.text_table import Table
+
+HEADINGS = {INSTANCE: "instance", PROCESSORS: "processors"}
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A table, and what its marks stand for: (mark, sentence without its full stop)."""
+
+    table: Table
+    notes: tuple[tuple[str, str], ...]
+
+
+def table_of(shown: Shown) -> Marked:
+    """Make the table of an exhibit."""
+    marks: dict[str, str] = {}
+    made = _in_their_columns(shown, marks) if shown.exhibit.by_options else _in_columns_of_their_own(shown, marks)
+    return Marked(made, tuple((mark, note) for note, mark in marks.items()))
+
+
+def caption(exhibit: Exhibit) -> str:
+    """`Table 4 (section 6.2): PPP, Hamming distance of two`."""
+    section = f" (section {exhibit.section})" if exhibit.section else ""
+    return f"{exhibit.kind.capitalize()} {exhibit.number}{section}: {exhibit.title}"
+
+
+def _in_columns_of_their_own(shown: Shown, marks: dict[str, str]) -> Table:
+    exhibit = shown.exhibit
+    printed = [column for column in exhibit.columns if any(line.figures for line in exhibit.lines)]
+    own = _headings(shown)
+    headings = [HEADINGS.get(exhibit.row_by, exhibit.row_by)]
+    headings += [
+        ">" + (f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading)
+        for place, column in enumerate(printed)
+    ]
+    headings += [f">ours, {heading}" for heading in own]
+    rows = []
+    for line in shown.lines:
+        figures = (
+            [_words([datum], marks) for datum in shown.published if datum.line == line.key] if line.figures else []
+        )
+        cells = [figures[place] if place < len(figures) else "" for place in range(len(printed))]
+        ours = [[datum for datum in shown.ours if (datum.line, datum.column) == (line.key, one)] for one in own]
+        rows.append([line.label, *cells, *(_words(data, marks) or NOT_RUN for data in ours)])
+    return Table(caption(exhibit), tuple(headings), rows)
+
+
+def _machine(shown: Shown, place: int) -> str:
+    """The machine of a published column: that of the figure at its place in the first row that has figures."""
+    first = next(line for line in shown.exhibit.lines if line.figures)
+    data = [datum for datum in shown.published if datum.line == first.key]
+    return data[place].whose
+
+
+def _in_their_columns(shown: Shown, marks: dict[str, str]) -> Table:
+    exhibit = shown.exhibit
+    columns = [column.heading for column in exhibit.columns]
+    headings = (HEADINGS.get(exhibit.row_by, exhibit.row_by), "whose", *(f">{heading}" for heading in columns))
+    rows = []
+    for line in shown.lines:
+        first = True
+        for data in _by_whose(shown, line):
+            cells = [_words([datum for datum in data if datum.column == one], marks) for one in columns]
+            rows.append([line.label if first else "", data[0].whose + ("" if data[0].row else ", published"), *cells])
+            first = False
+    return Table(caption(exhibit), headings, rows)
+
+
+def _by_whose(shown: Shown, line: Line) -> Iterable[Sequence[Datum]]:
+    """What stands in a row: the published figures of each machine, then ours of each series and device."""
+    for data in (shown.published, _ordered(shown)):
+        of_line = [datum for datum in data if datum.line == line.key]
+        for whose in dict.fromkeys(datum.whose for datum in of_line):
+            yield [datum for datum in of_line if datum.whose == whose]
+
+
+def _headings(shown: Shown) -> list[str]:
+    """Headings of our columns, in the order of the series."""
+    return list(dict.fromkeys(datum.column for datum in _ordered(shown)))
+
+
+def _ordered(shown: Shown) -> list[Datum]:
+    """Our data in the order of the exhibit's series."""
+    order = {series.heading: place for place, series in enumerate(shown.exhibit.series)}
+    return sorted(shown.ours, key=lambda datum: order.get((datum.whose or datum.column).partition(": ")[0], len(order)))
+
+
+def _words(data: Sequence[Datum], marks: dict[str, str]) -> str:
+    """The lines of a cell, each run with the marks of what has to be said of it."""
+    said = []
+    for datum in data:
+        letters = [marks.setdefault(note, _letter(len(marks))) for note in datum.notes]
+        said.append("<br>".join(filter(None, datum.words)) + (f" [{', '.join(letters)}]" if letters else ""))
+    return "<br>".join(filter(None, said))
+
+
+def _letter(place: int) -> str:
+    head, last = divmod(place, 26)
+    return (_letter(head - 1) if head else "") + chr(ord("a") + last)

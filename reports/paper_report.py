@@ -1,0 +1,171 @@
+"""The report of a paper: its tables and figures with ours beside the published figures, as Markdown with plots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports import exhibit_plots
+from reports.comparison import Row
+from reports.exhibit_tables import Marked, caption, table_of
+from reports.exhibits import Evidence, Shown, elsewhere, evidence, shown
+from reports.markdown import statistics_of, template
+from reports.paper import Disagreement, Exhibit, Paper, of_workload
+from reports.parameters import parameters, shared, worded
+from reports.plots import FORMATS
+from reports.records import Record, RecordError
+from reports.text_table import Table
+from reports.ways import sentences
+from reports.wording import cost, ratio, seconds, seconds_interval
+
+NotRun = Mapping[Exhibit, Sequence[tuple[str, str]]]
+"""By exhibit what could not run, in words, and why."""
+
+
+def write(
+    paper: Paper, exhibits: Sequence[Exhibit], records: Sequence[Record], folder: Path, not_run: NotRun | None = None
+) -> list[Path]:
+    """Write the report of some exhibits of a paper, named after the paper, and their plots.
+
+    Parameters
+    ----------
+    paper, exhibits
+        What is reported, in this order.
+    records : sequence of Record
+        What ran; those of other papers' workloads are left out.
+    folder : Path
+    not_run : mapping, optional
+        What could not run.
+
+    Returns
+    -------
+    list of Path
+        The files written, the report first.
+
+    Raises
+    ------
+    UnequalWorkError
+        Two runs of the same instance, seed and parameters did not do the same work.
+    UserError
+        The folder cannot be written, or jinja2 is not installed.
+    """
+    found = evidence(paper, records)
+    parts: list[dict[str, Any]] = []
+    drawn: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove(folder, paper)
+        for exhibit in exhibits:
+            source = paper.drawn(exhibit)
+            filled = shown(source, found, paper.machines, (not_run or {}).get(exhibit, ()))
+            name = f"{paper.name}-{_file_name(exhibit)}-{len(parts) + 1}"
+            pictures = exhibit_plots.draw(exhibit, filled, folder, name)
+            drawn += pictures
+            parts.append(_part(exhibit, filled, pictures))
+        path = folder / f"{paper.name}.md"
+        path.write_text(_text(paper, exhibits, parts, found), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
+    return [path, *drawn]
+
+
+def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
+    """Write a report for every paper that measured a workload of the records, with all its exhibits.
+
+    Raises
+    ------
+    UserError
+        No paper measured a workload, or as `write`.
+    RecordError
+        There are no records that count.
+    """
+    if not records:
+        raise RecordError("no records to lay out in tables")
+    papers: dict[str, Paper] = {}
+    for workload in dict.fromkeys(record.workload for record in records):
+        found = of_workload(workload)
+        if not found:
+            raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
+        papers |= {paper.name: paper for paper in found}
+    return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
+
+
+def remove(folder: Path, paper: Paper) -> None:
+    """Remove an earlier report of a paper, and its plots."""
+    for form in FORMATS:
+        for stale in folder.glob(f"{paper.name}-*.{form}"):
+            stale.unlink()
+    (folder / f"{paper.name}.md").unlink(missing_ok=True)
+
+
+def _file_name(exhibit: Exhibit) -> str:
+    return re.sub(r"[^\w.]+", "-", exhibit.name)
+
+
+# --- what the template prints ---
+
+
+def _text(paper: Paper, exhibits: Sequence[Exhibit], parts: Sequence[dict[str, Any]], found: Evidence) -> str:
+    rows = [row for part in parts for row in part["rows"]]
+    text = template("paper.md.j2").render(
+        paper=paper,
+        parts=parts,
+        machines=found.machines,
+        unconfirmed=found.unconfirmed,
+        disagreements=_disagreements(paper, exhibits),
+        elsewhere=_elsewhere(elsewhere(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
+        ways=_ways(rows),
+        plain=worded(paper.plain),
+        **statistics_of(rows),
+    )
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def _part(exhibit: Exhibit, filled: Shown, pictures: Sequence[Path]) -> dict[str, Any]:
+    """What the template needs of an exhibit."""
+    drawing = bool(exhibit.of)
+    marked = None if drawing or not filled.lines else table_of(filled)
+    return {
+        "title": caption(exhibit),
+        "exhibit": exhibit,
+        "drawn_from": filled.exhibit.name if drawing else "",
+        "table": marked and marked.table,
+        "notes": marked.notes if isinstance(marked, Marked) else (),
+        "picture": pictures[0].name if pictures else "",
+        "common": "" if drawing or not filled.ours else worded(filled.common),
+        "missing": () if drawing else filled.missing,
+        "rows": [] if drawing else filled.rows,
+        "ran": bool(filled.ours),
+    }
+
+
+def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> list[Disagreement]:
+    """Those of a paper that touch one of the exhibits shown, or none in particular."""
+    there = {one.number for one in exhibits} | {one.of for one in exhibits}
+    return [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
+
+
+def _ways(rows: Iterable[Row]) -> list[str]:
+    """What the ways of all runs mean, each way and value once."""
+    return sorted({sentence for row in rows for sentence in sentences(row.record.ways) if ": " in sentence})
+
+
+def _elsewhere(rows: Sequence[Row]) -> Table | None:
+    """Runs that stand in no exhibit, a row each; None where there are none."""
+    if not rows:
+        return None
+    common = shared([row.record for row in rows])
+    headings = ("workload", "instance", "ours", "asked for", ">median [95 % CI]", ">speed-up over one core", ">best")
+    lines = [_elsewhere_line(row, common) for row in rows]
+    return Table("Runs of ours that stand in no table of the paper", headings, lines)
+
+
+def _elsewhere_line(row: Row, common: Mapping[str, Any]) -> list[str]:
+    record = row.record
+    asked = {name: value for name, value in parameters(record).items() if value is not None and name not in common}
+    over = "" if row.baseline_s is None else f"{ratio(row.speedup)} over {seconds(row.baseline_s)}"
+    median = seconds_interval(row.running.median)
+    return [record.workload, record.instance, row.name, worded(asked), median, over, cost(record.best_cost)]
