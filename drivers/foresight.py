@@ -1,7 +1,8 @@
 """What a run computes, and about how long it takes, before any device is made: for lists of runs that take hours.
 
 A workload says its work of a search that is made ready (`drivers.workload.Workload.work`). Here stands what such a
-search would say, from the options and the problem alone; where that depends on the device it is the most that it can be.
+search would say, from the options and the problem alone; where that depends on the device it is the most that it can
+be.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """`make paper PAPER=luong2013`: a paper's tables and figures, run on this machine and shown beside what was published.
 
-python -m drivers.reproduce luong2013                                   all its tables and figures, as far as they take minutes
-python -m drivers.reproduce luong2013 --table 4 --scale quick --dry-run what would run, and about how long
-python -m drivers.reproduce menezes2019 --figure 3 --scale full         as much as the paper ran
-python -m drivers.reproduce luong2013 --table 5 --row 1=50              a row whose instance the paper does not say
-python -m drivers.reproduce --list                                      all papers' tables and figures, and what is recorded
+python -m drivers.reproduce luong2013                                     all of them, some minutes each
+python -m drivers.reproduce luong2013 --table 4 --scale quick --dry-run   what would run, and about how long
+python -m drivers.reproduce menezes2019 --figure 3 --scale full           as much as the paper ran
+python -m drivers.reproduce luong2013 --table 5 --row 1=50                a row of which the paper names no instance
+python -m drivers.reproduce --list                                        what there is, and what of it is recorded
+
+A reproduction that was stopped goes on where it was; runs that several tables need are made once.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import UserError
 from drivers.compare import survey
 from drivers.contest import Command, Contest, InOtherWords, Refused, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
@@ -28,6 +29,7 @@ from drivers.series_places import Here
 from reports import paper as papers
 from reports import paper_report
 from reports.environment import cores, environment
+from reports.exhibits import series_of
 from reports.paper import Exhibit, Paper
 from reports.records import RecordError, UnequalWorkError, load
 
@@ -75,9 +77,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     print(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
     print(f"records: {chosen.records}", flush=True)
     if options.dry_run:
-        for run in left:
-            command = shlex.join(house.command(run.contest, run.configuration))
-            print(f"{command}  # {about(recorded.left_s(run, here))}")
+        show_commands(plan, left, recorded, here, house.command)
         return DONE
     runner = Runner(len(left), house.command)
     if len(left) < len(plan.needed):
@@ -113,6 +113,15 @@ def summary(plan: Plan, left: Sequence[Needed], recorded: Recorded, here: Here) 
     times = [recorded.left_s(run, here) for run in left]
     told = [START_S if one is None else one for one in times]
     return f"{words}{refused}; the rest takes {about(sum(told), at_least=None in times)}"
+
+
+def show_commands(plan: Plan, left: Sequence[Needed], recorded: Recorded, here: Here, command: Command) -> None:
+    """Print the runs that are left as a shell takes them, and behind each about how long it takes."""
+    for part in plan.parts:
+        for what, why in part.missing():
+            print(f"# {part.exhibit.name}, not here: {what}: {why}")
+    for run in left:
+        print(f"{shlex.join(command(run.contest, run.configuration))}  # {about(recorded.left_s(run, here))}")
 
 
 def about(seconds: float | None, *, at_least: bool = False) -> str:
@@ -169,6 +178,7 @@ def conclude(
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
         return FAILED
+    tell_what_is_shown_nowhere(plan, recorded)
     print()
     for path in written:
         print(path)
@@ -177,6 +187,19 @@ def conclude(
     for line in [*failed, *doubted]:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if failed or doubted else DONE
+
+
+def tell_what_is_shown_nowhere(plan: Plan, recorded: Recorded) -> None:
+    """Name the runs that an exhibit asked for and that say of themselves what belongs to none of its series."""
+    for part in plan.parts:
+        runs = [one for key in part.keys for one in recorded.of(plan.needed[key])]
+        lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if series_of(part.exhibit, one) is None)
+        if lost:
+            words = "; ".join(lost)
+            print(
+                f"note: {part.exhibit.name}: belongs to none of its series, so it does not show: {words}",
+                file=sys.stderr,
+            )
 
 
 # --- the list ---
@@ -203,6 +226,8 @@ def state(plan: Plan, paper: Paper, exhibit: Exhibit, recorded: Recorded) -> str
     part = plan.part_of(source)
     runs = [plan.needed[key] for key in part.keys]
     words = f"{_count(len(runs), 'run')}, {sum(map(recorded.holds, runs))} recorded"
+    refused = len(part.missing())
+    words += f"; {refused} cannot run here" if refused else ""
     return words + (f"; not at hand: {', '.join(part.absent)}" if part.absent else "")
 
 

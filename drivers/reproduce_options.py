@@ -10,6 +10,7 @@ from typing import NoReturn
 from core.errors import UserError
 from drivers.options import positive
 from reports import paper as papers
+from reports import paper_file
 from reports.paper import SCALES, Paper
 
 SUFFIX = ".toml"
@@ -117,4 +118,4 @@ def chosen_paper(name: str) -> Paper:
         There is none of that name, or the file is not as expected.
 
     """
-    return papers.read(Path(name)) if name.endswith(SUFFIX) else papers.load(name)
+    return paper_file.read(Path(name)) if name.endswith(SUFFIX) else papers.load(name)

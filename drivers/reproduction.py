@@ -159,7 +159,7 @@ def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen,
     exhibit = part.exhibit
     scale = exhibit.scales[chosen.scale]
     lines = rows_of(exhibit, scale)
-    unnamed = [one for one in lines if exhibit.row_by == INSTANCE and not one.spec]
+    unnamed = [one for one in lines if exhibit.row_by == INSTANCE and not (one.spec or one.options)]
     for line in unnamed:
         why = f"the paper does not say which instance it is; --row {line.key}=SPEC names one"
         part.reasons.append(Reason((line.label,), "", why))
@@ -169,10 +169,10 @@ def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen,
     columns = columns_of(exhibit, scale)
     for line, column, series in product([one for one in lines if one not in unnamed], columns, exhibit.series):
         places = found[series.name].configurations
-        if not places:
+        if not places or (line.key and not series.runs(line)):
             continue
         parameters = column.parameters if column else {}
-        options = {**exhibit.options, **series.options, **parameters, **scale.amount}
+        options = {**exhibit.options, **series.options, **line.options, **parameters, **scale.amount}
         what = ", ".join(filter(None, (column.heading if column else "", series.heading)))
         repeats = chosen.repeats or scale.repeats
         try:
@@ -190,7 +190,7 @@ def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen,
 def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:
     """The rows of a scale; one that stands for all where rows are told by processors, which a run has by itself."""
     lines = [exhibit.line(key) for key in scale.keys]
-    told = [one for one in lines if one.spec or exhibit.row_by in (INSTANCE, WORKLOAD)]
+    told = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
     return told or [Line("", "", "")]
 
 
@@ -207,7 +207,7 @@ def columns_of(exhibit: Exhibit, scale: Scale) -> list[Column | None]:
 
 
 def mapped(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]) -> Paper:
-    """A paper some of whose rows are of other instances: those of the user, by the rows' keys.
+    """A paper some of whose rows are of other instances: those of the user, by what the rows are called.
 
     Raises
     ------
@@ -215,21 +215,27 @@ def mapped(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]) 
         None of the exhibits that are chosen has such a row.
 
     """
-    keys = list(dict.fromkeys(line.key for one in exhibits for line in paper.drawn(one).lines))
-    for key in specs:
-        if key not in keys:
-            raise UserError(f"--row {key}: expected a row of what is chosen: {', '.join(keys) or 'it has none'}")
+    keys = list(dict.fromkeys(line.label for one in exhibits for line in paper.drawn(one).lines))
+    for name in specs:
+        if not any(named_by(line, name) for one in exhibits for line in paper.drawn(one).lines):
+            raise UserError(f"--row {name}: expected a row of what is chosen: {', '.join(keys) or 'it has none'}")
     return replace(paper, exhibits=tuple(_mapped(one, specs) for one in paper.exhibits)) if specs else paper
 
 
+def named_by(line: Line, name: str) -> bool:
+    """Whether a row is called so, in the paper's file or in its report."""
+    return name in (line.key, line.label)
+
+
 def _mapped(exhibit: Exhibit, specs: Mapping[str, str]) -> Exhibit:
-    lines = tuple(replace(one, spec=specs.get(one.key, one.spec)) for one in exhibit.lines)
-    if lines == exhibit.lines:
+    meant = {line.key: spec for line in exhibit.lines for name, spec in specs.items() if named_by(line, name)}
+    if not meant:
         return exhibit
+    lines = tuple(replace(one, spec=meant[one.key], options={}) if one.key in meant else one for one in exhibit.lines)
 
     def scaled(scale: Scale) -> Scale:
         # A row that the user names is wanted, also where the scale leaves it out.
-        return replace(scale, keys=tuple(one.key for one in lines if one.key in scale.keys or one.key in specs))
+        return replace(scale, keys=tuple(one.key for one in lines if one.key in scale.keys or one.key in meant))
 
     scales = {name: scaled(scale) for name, scale in exhibit.scales.items()}
     return replace(exhibit, lines=lines, scales=scales)
