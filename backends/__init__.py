@@ -27,7 +27,8 @@ SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda_simulator.CudaSimu
 class Usability(NamedTuple):
     """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not.
 
-    ``kind`` is the device's (`backends.base.DeviceInfo`), ``oracle`` the backend's (`backends.base.Backend`).
+    ``kind`` is the device's (`backends.base.DeviceInfo`); ``oracle`` and ``same_as`` are the backend's
+    (`backends.base.Backend`).
     """
 
     backend: str
@@ -40,6 +41,7 @@ class Usability(NamedTuple):
     reason: str
     kind: str = ""
     oracle: bool = False
+    same_as: str = ""
 
 
 def backend_class(name: str) -> Any:
@@ -125,12 +127,13 @@ def survey() -> list[Usability]:
         try:
             found = kind.devices()
         except Unavailable as error:
-            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", kind.oracle))
+            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", kind.oracle, kind.same_as))
             continue
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            rows.append(Usability(name, *facts, backend is not None, reason, device.kind, kind.oracle))
+            told = (backend is not None, reason, device.kind, kind.oracle, kind.same_as)
+            rows.append(Usability(name, *facts, *told))
             if backend is not None:
                 backend.close()
     return rows

@@ -133,6 +133,8 @@ class Backend:
     """The kind of device for which ``--backend auto`` takes this backend; empty: only who names it gets it."""
     oracle = False
     """Whether it is the meaning that the others are tested against, and too slow to race with them."""
+    same_as = ""
+    """Another backend that runs the same programs on the same processors, where one of both is enough to show."""
     checks = False
     """Whether kernels assert and print, unless the user says otherwise (`backends.listener.checks_asked`)."""
     profiler = ""

@@ -45,6 +45,7 @@ class JoblibBackend(CpuBackend):
 
     name = "joblib"
     automatic_for = ""  # threads do the same at less expense
+    same_as = "threads"
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)

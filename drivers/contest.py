@@ -10,11 +10,12 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cluster.abort import USER_MISTAKE
 from core.errors import UserError
 from drivers import guardian
 from drivers.configurations import ONE_CORE, Configuration, mpirun
@@ -24,6 +25,21 @@ from drivers.workload import Task, Workload
 from reports.comparison import NotRun
 from reports.environment import environment
 from reports.records import Record, UnequalWorkError, load, merge
+
+
+@dataclass(frozen=True)
+class Refused(NotRun):
+    """A run that its program refused, as it refuses a mistake of the user: the device cannot do what was asked.
+
+    `said` is the program's own line, without what stands before it.
+    """
+
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class InOtherWords(NotRun):
+    """A run that is recorded already, and was asked for in other words then: a default spelled out."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +105,14 @@ class Contest:
 
     def records_of(self, configuration: Configuration, here: Any) -> list[Record]:
         """What the file holds of a configuration on this machine, a record for each seed."""
-        if not self.records.exists():
-            return []
+        return self.among(load(self.records), configuration, here) if self.records.exists() else []
+
+    def among(self, records: Iterable[Record], configuration: Configuration, here: Any) -> list[Record]:
+        """Those of some records that `records_of` would find in a file."""
         key = configuration.backend, configuration.device, configuration.ranks
         return merge(
             record
-            for record in load(self.records)
+            for record in records
             if (record.backend, record.device, record.ranks) == key
             and (record.workload, record.instance_sha256) == (self.workload.name, self.task.problem.sha256)
             and record.details.get("asked") == self.asked
@@ -158,7 +176,7 @@ class Runner:
         held = contest.records_of(configuration, self.environment)
         if contest.complete(held):
             print(f"recorded already: {outcome_of(held)}")
-            self._warn_of_changes(contest)
+            self.warn_of_changes(contest.records)
             if contest.beside_peers(configuration) and all("peers" not in one.details for one in held):
                 print(
                     f"note: {contest.records}: recorded without other people's solvers; --fresh runs them beside it",
@@ -185,7 +203,12 @@ class Runner:
             reason = self._nothing_recorded(result.stdout)
         print(f"{reason} ({took_s:.1f} s{self.left()})")
         print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
-        return configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
+        failed = configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
+        if result.returncode == USER_MISTAKE and said:
+            return Refused(**asdict(failed), said=telling_line(said).removeprefix("error: "))
+        if result.returncode == DONE and RECORDED_ALREADY in result.stdout:
+            return InOtherWords(**asdict(failed))
+        return failed
 
     def left(self) -> str:
         """How long the runs that are left take if they take as long as those that ran, in words."""
@@ -201,13 +224,13 @@ class Runner:
             return "its record is of another version: sources changed while it ran"
         return "wrote no record"
 
-    def _warn_of_changes(self, contest: Contest) -> None:
+    def warn_of_changes(self, records: Path) -> None:
         """Say once that records may be of other sources, where nobody can tell."""
         suite = str(self.environment["suite"])
         if not self.warned and (suite == "None" or suite.endswith("+changes")):
             self.warned = True
             print(
-                f"note: {contest.records}: sources may have changed since, as no commit names them; --fresh runs again",
+                f"note: {records}: sources may have changed since, as no commit names them; --fresh runs again",
                 file=sys.stderr,
             )
 

@@ -56,8 +56,7 @@ def announce(work: Work, backend: Any, ranks: int, repetitions: int) -> None:
 def forecast(work: Work, backend: Any, ranks: int, repetitions: int) -> str | None:
     """The line without `note:`, or None for a run of less than `LONG_S`."""
     device = backend.device
-    cores = max(1, device.compute_units) * (MULTIPROCESSOR if device.kind == "gpu" else 1) * ranks
-    speed = work.speed * cores * (ORACLE if backend.oracle else 1)
+    speed = usual_speed(work, device.kind, device.compute_units, ranks, oracle=backend.oracle)
     count = min(work.amount * repetitions, 10**300)
     seconds = count / speed
     if seconds < LONG_S:
@@ -68,6 +67,12 @@ def forecast(work: Work, backend: Any, ranks: int, repetitions: int) -> str | No
         f"{bound}about {in_words(seconds)} on {where} ({bound}{rounded(count)} {work.unit} at some "
         f"{prefixed(speed)}{work.unit}/s)"
     )
+
+
+def usual_speed(work: Work, kind: str, compute_units: int, ranks: int = 1, *, oracle: bool = False) -> float:
+    """Units per second that so many ranks with a device of a kind each usually reach."""
+    cores = max(1, compute_units) * (MULTIPROCESSOR if kind == "gpu" else 1) * ranks
+    return work.speed * cores * (ORACLE if oracle else 1)
 
 
 def in_words(seconds: float) -> str:

@@ -1,0 +1,99 @@
+"""What a run computes, and about how long it takes, before any device is made: for lists of runs that take hours.
+
+A workload says its work of a search that is made ready (`drivers.workload.Workload.work`). Here stands what such a
+search would say, from the options and the problem alone; where that depends on the device it is the most that it can
+be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from cluster import Solo
+from drivers.forecast import Work, usual_speed
+from drivers.workload import Run, Task, Workload
+
+START_S = 3.0
+"""Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
+
+
+def work_of(workload: Workload[Any], task: Task) -> Work | None:
+    """What one repetition computes; None where nobody can tell before."""
+    search = SEARCHES.get(workload.name, no_search)(task)
+    return workload.work(Run(task.options, task.problem, task.source, search, Solo()))
+
+
+def seconds(work: Work, place: Any, ranks: int, repetitions: int) -> float:
+    """About how long so many repetitions take on a device, a row as `backends.survey` has them."""
+    speed = usual_speed(work, place.kind, place.compute_units, ranks, oracle=place.oracle)
+    return repetitions * min(work.amount, 10**300) / speed
+
+
+def in_words(seconds: float) -> str:
+    """A time for people who decide whether to wait for it."""
+    from drivers.forecast import in_words as long
+
+    return f"{seconds:.0f} s" if seconds < 120 else long(seconds)
+
+
+# --- what searches would say ---
+
+
+def no_search(task: Task) -> Any:
+    """Of a workload whose work follows from its options and its problem."""
+    return SimpleNamespace()
+
+
+def local_search(task: Task) -> Any:
+    """Walks, and the sizes of all neighbourhoods."""
+    from core.problems.encodings import neighbourhood
+
+    problem, names = task.problem, task.options.neighbourhood.split(",")
+    sizes = [neighbourhood(name, problem.encoding).size(problem.encoding, problem.points) for name in names]
+    return SimpleNamespace(walks=task.options.walks, sizes=sizes)
+
+
+def lcs(task: Task) -> Any:
+    """All cells of the table."""
+    return SimpleNamespace(work=len(task.problem.a) * len(task.problem.b), work_unit="cells")
+
+
+def knapsack(task: Task) -> Any:
+    """All cells of the table, also those that turn out not to matter; nobody knows what branch and bound needs."""
+    cells = len(task.problem.useful_items()) * (task.problem.capacity + 1)
+    return SimpleNamespace(work=None if task.options.bounded else cells, work_unit="cells")
+
+
+def held_karp(task: Task) -> Any:
+    """All transitions, although meeting in the middle takes about half of them; of one pass where it is restricted."""
+    n, options = task.problem.n, task.options
+    if options.k is None:
+        return SimpleNamespace(work=(n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1), work_unit="transitions")
+    from core.search.dp.restricted import LEAST_K, network
+
+    net = network(max(LEAST_K, min(options.k, n - 1)))
+    return SimpleNamespace(work=(options.rotations or 1) * (n - 1) * net.transitions, work_unit="transitions")
+
+
+def exact(task: Task) -> Any:
+    """All beginnings of tours, or all tours; nobody knows how many a bound leaves."""
+    from math import perm
+
+    options, cities = task.options, task.problem.n - 1
+    if options.bound != "none":
+        return SimpleNamespace(work=None, work_unit="nodes")
+    by_number = options.enumerate == "permutations"
+    nodes = perm(cities) if by_number else sum(perm(cities, k) for k in range(max(1, cities - 2)))
+    return SimpleNamespace(work=nodes * (2 if options.count else 1), work_unit="nodes")
+
+
+SEARCHES: Mapping[str, Callable[[Task], Any]] = {
+    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass"), local_search),
+    "lcs": lcs,
+    "knapsack": knapsack,
+    "heldkarp": held_karp,
+    "exact": exact,
+}
+"""By workload, where its work is asked of the search."""

@@ -1,0 +1,283 @@
+"""Which runs a paper's tables and figures need on this machine: from an exhibit and a scale to contests.
+
+The rows of an exhibit are crossed with its columns, where options tell them, with its series and with the devices that
+a series is for. Runs that two exhibits need are one. What cannot run here is part of the plan, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from drivers.configurations import Configuration
+from drivers.contest import Contest
+from drivers.forecast import Work
+from drivers.foresight import START_S, seconds
+from drivers.series_places import Here, places_for
+from drivers.works import Works, extras, not_at_hand
+from reports.paper import INSTANCE, WORKLOAD, Column, Exhibit, Line, Paper, Scale
+from reports.records import Record, merge
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the user chose of a paper.
+
+    Attributes
+    ----------
+    scale : str
+        One of `reports.paper.SCALES`.
+    records : Path
+        Where the records of its runs are kept.
+    repeats : int, optional
+        Repetitions of each run, in place of the scale's.
+    data : str, optional
+        Folder that is searched first for instances.
+
+    """
+
+    scale: str
+    records: Path
+    repeats: int | None = None
+    data: str | None = None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why something is not run here: of which rows (all where there are none), what in words, and why."""
+
+    rows: tuple[str, ...]
+    what: str
+    why: str
+
+
+@dataclass
+class Needed:
+    """A run that one or several exhibits need.
+
+    Attributes
+    ----------
+    contest, configuration
+        What runs, and on what.
+    work : Work or None
+        Of a repetition, where somebody can tell.
+    row, what : str
+        Which row of an exhibit it is for, and its column and series, in words.
+
+    """
+
+    contest: Contest
+    configuration: Configuration
+    work: Work | None
+    row: str
+    what: str
+
+
+@dataclass
+class Part:
+    """An exhibit with data of its own, the keys of its runs in the plan, and what is not run here.
+
+    `absent` names the rows whose instances are not at hand.
+    """
+
+    exhibit: Exhibit
+    keys: list[str] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+
+    def missing(self) -> list[tuple[str, str]]:
+        """What has no run, in words, and why; rows with the same reason stand together."""
+        rows: dict[tuple[str, str], dict[str, None]] = {}
+        for one in self.reasons:
+            rows.setdefault((one.what, one.why), {}).update(dict.fromkeys(one.rows))
+        return [(": ".join(filter(None, (", ".join(of), what))), why) for (what, why), of in rows.items()]
+
+
+@dataclass
+class Plan:
+    """All runs that some exhibits need, each once, in the order in which they are needed first."""
+
+    needed: dict[str, Needed] = field(default_factory=dict)
+    parts: list[Part] = field(default_factory=list)
+
+    def part_of(self, exhibit: Exhibit) -> Part:
+        """What is planned for an exhibit."""
+        return next(one for one in self.parts if one.exhibit is exhibit)
+
+    def add(self, part: Part, one: Needed) -> None:
+        """Take a run into the plan, or join it with the one that does the same."""
+        contest, where = one.contest, one.configuration
+        # As they are settled, since what is left open and its default spelled out are the same run.
+        asked = {kind: contest.task.options.deciding(kind) for kind in ("work", "way", "search")}
+        what = [contest.workload.name, contest.task.problem.sha256, asked, contest.seeds]
+        key = json.dumps([*what, where.backend, where.device, where.ranks], sort_keys=True)
+        there = self.needed.setdefault(key, one)
+        if there is not one:
+            there.contest = joined(there.contest, contest)
+        if key not in part.keys:
+            part.keys.append(key)
+
+    def refuse(self, run: Needed, why: str) -> None:
+        """Note of a run that it could not be made, wherever it was needed."""
+        for part in self.parts:
+            if any(self.needed[key] is run for key in part.keys):
+                part.reasons.append(Reason((run.row,), f"{run.what} on {run.configuration}", why))
+
+
+def joined(one: Contest, other: Contest) -> Contest:
+    """A contest for what two ask: flags of both that decide neither work nor way, and as many repetitions as either."""
+    more = [word for word in other.arguments if word in extras(one.workload) and word not in one.arguments]
+    return replace(
+        one,
+        arguments=(*one.arguments, *more),
+        repeats=max(one.repeats, other.repeats),
+        peers=one.peers or other.peers,
+    )
+
+
+# --- from exhibits to runs ---
+
+
+def plan_of(paper: Paper, exhibits: Sequence[Exhibit], here: Here, chosen: Chosen) -> Plan:
+    """Plan the runs that exhibits of a paper need; a figure that draws a table needs that table's."""
+    plan, works = Plan(), Works(chosen.records, chosen.data)
+    for source in map(paper.drawn, exhibits):
+        if all(one.exhibit is not source for one in plan.parts):
+            part = Part(source)
+            plan.parts.append(part)
+            if not source.never_ours:
+                _plan_part(plan, part, paper, here, chosen, works)
+    return plan
+
+
+def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen, works: Works) -> None:
+    exhibit = part.exhibit
+    scale = exhibit.scales[chosen.scale]
+    lines = rows_of(exhibit, scale)
+    unnamed = [one for one in lines if exhibit.row_by == INSTANCE and not (one.spec or one.options)]
+    for line in unnamed:
+        why = f"the paper does not say which instance it is; --row {line.key}=SPEC names one"
+        part.reasons.append(Reason((line.label,), "", why))
+    found = {one.name: places_for(one, here) for one in exhibit.series}
+    for places in found.values():
+        part.reasons += [Reason((), what, why) for what, why in places.missing]
+    columns = columns_of(exhibit, scale)
+    for line, column, series in product([one for one in lines if one not in unnamed], columns, exhibit.series):
+        places = found[series.name].configurations
+        if not places or (line.key and not series.runs(line)):
+            continue
+        parameters = column.parameters if column else {}
+        options = {**exhibit.options, **series.options, **line.options, **parameters, **scale.amount}
+        what = ", ".join(filter(None, (column.heading if column else "", series.heading)))
+        repeats = chosen.repeats or scale.repeats
+        try:
+            made = works.of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
+        except UserError as error:
+            absent = not_at_hand(error)
+            advice = f"; `python -m core.problems fetch {paper.name}` gets what the paper used" if absent else ""
+            part.reasons.append(Reason((line.label,), "" if absent else what, f"{error}{advice}"))
+            part.absent += [line.label] * (absent and line.label not in part.absent)
+            continue
+        for (contest, work), configuration in product(made, places):
+            plan.add(part, Needed(contest, configuration, work, line.label, what))
+
+
+def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:
+    """The rows of a scale; one that stands for all where rows are told by processors, which a run has by itself."""
+    lines = [exhibit.line(key) for key in scale.keys]
+    told = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
+    return told or [Line("", "", "")]
+
+
+def columns_of(exhibit: Exhibit, scale: Scale) -> list[Column | None]:
+    """The columns of a scale that are told by options, those of equal options once; None where none is."""
+    if not exhibit.by_options:
+        return [None]
+    told: list[Column | None] = []
+    for one in exhibit.columns:
+        wanted = all(one.parameters.get(name) in values for name, values in scale.columns.items())
+        if one.parameters and wanted and all(other and other.parameters != one.parameters for other in told):
+            told.append(one)
+    return told
+
+
+def mapped(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]) -> Paper:
+    """A paper some of whose rows are of other instances: those of the user, by what the rows are called.
+
+    Raises
+    ------
+    UserError
+        None of the exhibits that are chosen has such a row.
+
+    """
+    keys = list(dict.fromkeys(line.label for one in exhibits for line in paper.drawn(one).lines))
+    for name in specs:
+        if not any(named_by(line, name) for one in exhibits for line in paper.drawn(one).lines):
+            raise UserError(f"--row {name}: expected a row of what is chosen: {', '.join(keys) or 'it has none'}")
+    return replace(paper, exhibits=tuple(_mapped(one, specs) for one in paper.exhibits)) if specs else paper
+
+
+def named_by(line: Line, name: str) -> bool:
+    """Whether a row is called so, in the paper's file or in its report."""
+    return name in (line.key, line.label)
+
+
+def _mapped(exhibit: Exhibit, specs: Mapping[str, str]) -> Exhibit:
+    meant = {line.key: spec for line in exhibit.lines for name, spec in specs.items() if named_by(line, name)}
+    if not meant:
+        return exhibit
+    lines = tuple(replace(one, spec=meant[one.key], options={}) if one.key in meant else one for one in exhibit.lines)
+
+    def scaled(scale: Scale) -> Scale:
+        # A row that the user names is wanted, also where the scale leaves it out.
+        return replace(scale, keys=tuple(one.key for one in lines if one.key in scale.keys or one.key in meant))
+
+    scales = {name: scaled(scale) for name, scale in exhibit.scales.items()}
+    return replace(exhibit, lines=lines, scales=scales)
+
+
+# --- what is recorded already, and how long the rest takes ---
+
+
+class Recorded:
+    """Records of a file, found by what ran where."""
+
+    def __init__(self, records: Iterable[Record], environment: Mapping[str, Any]) -> None:
+        self.environment = environment
+        self.by_place: dict[tuple[Any, ...], list[Record]] = {}
+        for one in records:
+            place = one.workload, one.instance_sha256, one.backend, one.device, one.ranks
+            self.by_place.setdefault(place, []).append(one)
+
+    def of(self, run: Needed, *, alike: bool = False) -> list[Record]:
+        """What this machine and version recorded of a run, a record for each seed.
+
+        With `alike` runs count too that were asked for in other words and say of themselves what is asked for.
+        """
+        contest, where = run.contest, run.configuration
+        place = contest.workload.name, contest.task.problem.sha256, where.backend, where.device, where.ranks
+        there = self.by_place.get(place, ())
+        if not alike:
+            return contest.among(there, where, self.environment)
+        same = [one for one in there if one.environment == self.environment and one.seed in contest.seeds]
+        return merge(one for one in same if contest.asked.items() <= {**one.parameters, **one.ways}.items())
+
+    def holds(self, run: Needed) -> bool:
+        """Whether nothing of a run is left to do."""
+        records = self.of(run)
+        beside = run.contest.beside_peers(run.configuration)
+        return run.contest.complete(records) and not (beside and all("peers" not in one.details for one in records))
+
+    def left_s(self, run: Needed, here: Here) -> float | None:
+        """About how long the rest of a run takes; None where nobody can tell."""
+        if run.work is None:
+            return None
+        contest, where = run.contest, run.configuration
+        done = sum(min(contest.repeats, len(one.samples)) for one in self.of(run))
+        repetitions = contest.repeats * len(contest.seeds) - done
+        return START_S + seconds(run.work, here.device(where), where.ranks, repetitions)
