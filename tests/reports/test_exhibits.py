@@ -234,10 +234,10 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
         number: [datum.column for datum in filled("luong2013", number, runs).ours] for number in ("4", "8", "10", "11")
     }
     assert headings == {
-        "4": ["one core: cpu", "suite: cuda", "GPU as published: cuda"],
+        "4": ["one core: cpu", "suite: cuda"],
         "8": ["one core: cpu", "suite: cuda", "as published, evaluation on the device alone: cuda"],
-        "10": ["one core: cpu", "suite: cuda", "GPU as published: cuda", "COW, ranks of one core: cpu, 4 ranks"],
-        "11": ["one core: cpu", "suite: cuda", "GPU as published: cuda"],
+        "10": ["one core: cpu", "suite: cuda", "COW, ranks of one core: cpu, 4 ranks"],
+        "11": ["one core: cpu", "suite: cuda"],
     }
 
 
