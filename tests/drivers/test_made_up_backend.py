@@ -4,6 +4,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from reports.literature import publication, timing_rows
 
 import backends
 from backends.base import DeviceInfo
@@ -14,7 +15,6 @@ from drivers.bench import devices, hill_climbing
 from drivers.configurations import plan
 from drivers.options import Options
 from reports.comparison import compare, is_baseline
-from reports.literature import publication, timing_rows
 from reports.records import load
 
 DRIVER = ihc

@@ -10,11 +10,11 @@ import os
 import sys
 
 import pytest
+from reports.literature import publication
 
 from drivers import profile
 from drivers.command import parse
 from drivers.endings import run_driver
-from reports.literature import publication
 
 LOAD, WARP, IPC = (printed for printed, _ in profile.METRICS.values())
 HEADING = (
