@@ -21,7 +21,7 @@ LIKENESS = Likeness(first=("strategy",))
 
 # What a line or a column says of a run, so that runs of one device's table may differ in it.
 _PLACES = ("strategy", "ants", "iterations")
-_PHEROMONE = ("deposit", "evaporate")
+_PHEROMONE = ("deposit", "evaporate", "pheromone_update")
 
 Column = tuple[str, int]
 

@@ -131,7 +131,7 @@ def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive,
     drive(*SMALL[:4], *arguments, "--seed", "5", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert (record["workload"], record["backend"], record["seed"]) == ("aco", "cpu", 5)
-    assert record["ways"] == {"strategy": given.pop("strategy")}
+    assert record["ways"] == {"strategy": given.pop("strategy"), "mapping": "suite"}
     assert record["parameters"] == given
     assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "tours", "core")
     assert record["scored"] is True
