@@ -66,7 +66,7 @@ class AntOptions(Options):
         decides="way",
     )
     mapping: str = mapping_option(
-        "a thread an ant or a thread a city, cities weighed anew in every step, one thread chooses; plain Ant System alone",
+        "a lane an ant or a lane a city, cities weighed anew in every step, one lane chooses; plain Ant System alone",
         ANTS,
     )
     rho: float | None = option(
