@@ -21,9 +21,9 @@ WAYS: dict[str, dict[Any, str]] = {
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
     },
     "strategy": {
-        "coarse": "an ant is one lane",
-        "fine": "an ant is a group of lanes, which share the choice of a city; one lane deposits its pheromone",
-        "fine-deposit": "an ant is a group of lanes, which share the choice of a city and deposit pheromone together",
+        "coarse": "an ant is one lane; one lane updates the pheromone of all",
+        "fine": "an ant is a group of lanes, which share the work of a step; one lane updates the pheromone of all",
+        "fine-deposit": "an ant is a group of lanes, which share the work of a step; all lanes update the pheromone",
     },
     "evaluation": {
         "kept": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",

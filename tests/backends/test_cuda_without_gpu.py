@@ -16,7 +16,7 @@ from backends.cpu import CpuBackend
 from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
-from core.kernels import grid, held_karp, knapsack, lcs, neighbourhood_tours, waves
+from core.kernels import ants, ants_published, grid, held_karp, knapsack, lcs, neighbourhood_tours, pheromone, waves
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
@@ -192,6 +192,10 @@ PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice
 EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
+WEIGHING = forms(
+    ants=ants_published.WeighingAnt, trails=pheromone.Trails, scales=ants_published.Scales, colony=ants.Colony
+)
+DEPOSIT = forms(ants=ants.Ant, update=pheromone.Update, trails=pheromone.Trails)
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
@@ -209,6 +213,8 @@ PROGRAMS = {
     "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
     "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16, **EXTEND}),
     "meet": lambda: held_karp.meet.specialise({"even": True, "directed": True}, 256, {"T": u16, **MEET}),
+    "construct_fine": lambda: ants_published.construct_fine.specialise({"scales.alpha": 389}, 1002, WEIGHING),
+    "deposit_edges": lambda: ants_published.deposit_edges.specialise({}, 1002, DEPOSIT),
     "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),
 }
 WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")

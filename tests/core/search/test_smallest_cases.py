@@ -18,7 +18,7 @@ from core.problems.tsp import tour_length
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
 from core.search import local_search
-from core.search.ant_colony import AntColony, Settings
+from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.dp.held_karp import HeldKarp
 from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.knapsack_bound import BoundSearch
@@ -160,6 +160,16 @@ def test_one_ant_through_the_fewest_cities(device, variant, candidates, kind):
     assert found.length == found.curve.min() == tour_length(distances, search.best_tour())
     if kind == "none":
         assert found.length == shortest(distances)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@whole_warps
+def test_one_ant_through_the_fewest_cities_in_the_papers_mapping(device, strategy):
+    distances = distances_of(3).astype(np.uint16)
+    search = AntColony(device, Solo(), distances, Settings(ants=1), strategy=strategy, mapping="published")
+    search.warm_up()
+    found = search.run(2)
+    assert found.length == tour_length(distances, search.best_tour()) == shortest(distances)
 
 
 # --- local search ---
