@@ -110,10 +110,10 @@ def tsp3(last: i32, left: u32, length: i32, distances: Distances) -> i32:
 
 
 @function
-def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: Array[i32]) -> i32:
+def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: Array[u8]) -> i32:
     """Put an order of the three cities left on the path that makes its tour ``whole`` long; how many orders do."""
     first = distances.n - 3
-    last = path[first - 1]
+    last = i32(path[first - 1])
     x = lowest(left)
     y = lowest(left & (left - 1))
     z = 31 - clz(left)
@@ -121,7 +121,7 @@ def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: 
     for _ in range(3):
         for _ in range(2):
             if tsp1(y, z, length + way(last, x, distances) + way(x, y, distances), distances) == whole:
-                path[first], path[first + 1], path[first + 2] = x, y, z
+                path[first], path[first + 1], path[first + 2] = u8(x), u8(y), u8(z)
                 found += 1
             y, z = z, y
         x, y, z = y, z, x
@@ -129,16 +129,16 @@ def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: 
 
 
 @function
-def decoded(item: u64, depth: i32, n: i32, path: Array[i32]) -> u32:
+def decoded(item: u64, depth: i32, n: i32, path: Array[u8]) -> u32:
     """Put an item's cities on the path; the set of the others."""
     rest = item
     unvisited = first_cities(n) & ~only(0)
-    path[0] = 0
+    path[0] = u8(0)
     for visited in range(1, depth):
         city = city_at(unvisited, i32(rest % u64(n - visited)))
         rest = rest // u64(n - visited)
         unvisited = unvisited ^ only(city)
-        path[visited] = city
+        path[visited] = u8(city)
     return unvisited
 
 
@@ -156,11 +156,11 @@ def incumbent(search: Search, counting: Const[boolean]) -> i32:
 
 
 @function
-def keep_tour(length: i32, n: i32, path: Array[i32], best: BestTour):
+def keep_tour(length: i32, n: i32, path: Array[u8], best: BestTour):
     """Keep the tour on the path."""
     best.length[0] = length
     for k in range(n):
-        best.tour[k] = u8(path[k])
+        best.tour[k] = path[k]
 
 
 @function
@@ -179,17 +179,17 @@ def tsp(
     ``path`` has the cities visited; ``untried[level]`` those that the search has yet to try after the first ``level``.
     """
     n = team.n
-    path = local_array(ROW, i32)
+    path = local_array(ROW, u8)
     untried = local_array(ROW, u32)
     explored = local_array(ROW, u32)
     for k in range(ROW):
         explored[k] = u32(0)
     level = items.depth
     unvisited = decoded(item, level, n, path)
-    city = path[level - 1]
+    city = i32(path[level - 1])
     length = 0
     for k in range(1, level):
-        length += way(path[k - 1], path[k], team)
+        length += way(i32(path[k - 1]), i32(path[k]), team)
     rest = 0
     for ahead in set_bits(unvisited):
         rest += team.shortest[ahead]
@@ -206,8 +206,8 @@ def tsp(
                 level -= 1
                 if level < items.depth:
                     break
-                after = path[level]
-                city = path[level - 1]
+                after = i32(path[level])
+                city = i32(path[level - 1])
                 unvisited = unvisited | only(after)
                 length -= way(city, after, team)
                 rest += team.shortest[after]
@@ -217,7 +217,7 @@ def tsp(
                 longer = length + way(city, after, team)
                 ahead = rest - team.shortest[after]
                 if not bounded or longer + ahead <= limit:
-                    path[level] = after
+                    path[level] = u8(after)
                     explored[level + 1] += 1
                     left = unvisited ^ only(after)
                     if level + 1 < (n - 3 if unrolled else n):
