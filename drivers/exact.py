@@ -40,11 +40,17 @@ def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any
     """The search, compiled and warm."""
     from core.search.exact import ExactSearch
 
-    bound, count, depth = options.bound, options.count, options.depth
-    enumerate_by = options.enumerate or ENUMERATIONS[0]
-    unrolled = options.unrolled is not False
-    how = {"enumerate": enumerate_by, "depth": depth, "mapping": options.mapping, "unrolled": unrolled}
-    made = ExactSearch(backend, ranks, problem.distances, bound=bound, count=count, **how)
+    made = ExactSearch(
+        backend,
+        ranks,
+        problem.distances,
+        bound=options.bound,
+        enumerate=options.enumerate or ENUMERATIONS[0],
+        depth=options.depth,
+        mapping=options.mapping,
+        unrolled=options.unrolled is not False,
+        count=options.count,
+    )
     made.warm_up()
     return made
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -123,5 +122,6 @@ def check_items(n: int, depth: int, items: int) -> None:
     if items > MOST_ITEMS:
         most = max(cities for cities in range(1, depth) if items_of(n, cities) <= MOST_ITEMS)
         raise UserError(
-            f"{n} cities have {items} items of {depth} cities: expected at most {MOST_ITEMS}, which is a depth of {most}"
+            f"{n} cities have {items} items of {depth} cities: expected at most {MOST_ITEMS}, "
+            f"which is a depth of {most}"
         )
