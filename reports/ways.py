@@ -70,6 +70,11 @@ WAYS: dict[str, dict[Any, str]] = {
         None: "nothing is enumerated: a bound cuts branches",
     },
     "depth": {None: "how many cities an item of the worklist has is chosen for the device, or there is no worklist"},
+    "unrolled": {
+        True: "the last three, two and one cities are searched by functions of their own",
+        False: "the last cities are searched as all others",
+        None: "only the published mapping of a worklist has a choice of how the last cities are searched",
+    },
     "tiling": {
         "auto": "the table is computed by the kernel made for this problem, in few launches",
         "tiles": "the table is computed in tiles, a launch for each diagonal of tiles",

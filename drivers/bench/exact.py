@@ -95,6 +95,7 @@ def proving(field: Field, instance: Any, bound: str, backend: Any) -> Prepared:
         return Finding(nodes, {"length": outcome.length}, known == {outcome.length}, result)
 
     ways = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
+    ways |= {"mapping": "suite", "unrolled": None}
     return Prepared(
         lambda repetition: search.run(),
         read,

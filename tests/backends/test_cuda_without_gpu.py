@@ -16,7 +16,19 @@ from backends.cpu import CpuBackend
 from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
-from core.kernels import ants, ants_published, grid, held_karp, knapsack, lcs, neighbourhood_tours, pheromone, waves
+from core.kernels import (
+    ants,
+    ants_published,
+    grid,
+    held_karp,
+    knapsack,
+    lcs,
+    neighbourhood_tours,
+    pheromone,
+    published_search,
+    waves,
+)
+from core.kernels.tour_search import BestTour, Search
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
@@ -191,6 +203,8 @@ TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
 PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
 EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
+ITEMS = {"bounded": True, "counting": False, "unrolled": True}
+SEARCHED = forms(distances=published_search.Distances, items=published_search.Items, search=Search, best=BestTour)
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
 WEIGHING = forms(
     ants=ants_published.WeighingAnt, trails=pheromone.Trails, scales=ants_published.Scales, colony=ants.Colony
@@ -216,6 +230,7 @@ PROGRAMS = {
     "construct_fine": lambda: ants_published.construct_fine.specialise({"scales.alpha": 389}, 1002, WEIGHING),
     "deposit_edges": lambda: ants_published.deposit_edges.specialise({}, 1002, DEPOSIT),
     "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),
+    "search_items": lambda: published_search.search_items.specialise(ITEMS, 64, SEARCHED),
 }
 WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 

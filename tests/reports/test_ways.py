@@ -148,7 +148,9 @@ def test_every_evaluation_of_the_problems_has_words(workload, spec, neighbourhoo
 
 def test_other_ways_that_drivers_record_have_words():
     recorded = {"bound": "host", "batch": 16, "depth": 5, "device_memory": 1 << 20, "spill": True, "tiling": None}
+    recorded |= {"unrolled": True}
     assert all(explained(name, value) for name, value in recorded.items())
+    assert explained("unrolled", None) != explained("unrolled", False) != explained("unrolled", True)
     assert explained("device_memory", 1 << 20) == "kept decisions may take 1.00 MiB of the device's memory"
 
 
