@@ -26,7 +26,7 @@ PAPERS_COUNT = "(n - 2)(n - 1) / 2 moves of every step, as in the paper: all, an
 ASSIGNMENTS = ("auto", "static", "worklist")
 """How climbers get to lanes in the paper's mapping."""
 BLOCK = 1024
-"""Lanes of a team in the paper's mapping: it launches 14,336 threads on 14 multiprocessors."""
+"""Lanes of a team in the paper's mapping, which climbs 1,024 tours at a time on a compute unit (section 2.2)."""
 
 
 class Scan:
