@@ -20,6 +20,10 @@ WAYS: dict[str, dict[Any, str]] = {
         "full": "every move of every step is evaluated",
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
     },
+    "assign": {
+        "static": "every lane has its climbers beforehand, equally many each",
+        "worklist": "a lane takes its next climber off a worklist when it is done with one",
+    },
     "strategy": {
         "coarse": "an ant is one lane; one lane updates the pheromone of all",
         "fine": "an ant is a group of lanes, which share the work of a step; one lane updates the pheromone of all",

@@ -32,6 +32,7 @@ from core.kernels.tour_search import BestTour, Search
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
+from core.kernels.two_opt_lanes import climb_lanes
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import Tiles, climb_tiles
 from core.kernels.two_opt_window import Groups, climb_window
@@ -85,9 +86,10 @@ CLIMB = f"""
 from cluster import Solo
 from core.problems import tsp
 from core.search.ihc import HillClimbing
-search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, scan="pruned")
-search.scan.team_size = 4
-print(tuple(search.run(2)._replace(evaluations=0)), search.tour_of(1).tolist())
+for way in ({{"scan": "pruned"}}, {{"published": "static"}}, {{"published": "worklist"}}):
+    search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, **way)
+    search.scan.team_size = 4
+    print(tuple(search.run(11)._replace(evaluations=0)), search.tour_of(1).tolist())
 """
 DYNAMIC = """
 import numpy as np
@@ -163,8 +165,8 @@ def test_the_simulator_replays_a_recorded_sequence(small):
 
 def test_a_climb_in_the_simulator_is_the_climb_on_a_core():
     search = HillClimbing(CpuBackend(CpuBackend.devices()[0]), Solo(), tsp.load(INSTANCE).distances, scan="pruned")
-    outcome = tuple(search.run(2)._replace(evaluations=0))  # how much is pruned depends on the number of lanes
-    assert simulated(CLIMB) == f"{outcome} {search.tour_of(1).tolist()}"
+    outcome = tuple(search.run(11)._replace(evaluations=0))  # how much is pruned depends on the number of lanes
+    assert simulated(CLIMB).splitlines() == [f"{outcome} {search.tour_of(1).tolist()}"] * 3
 
 
 def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
@@ -216,6 +218,7 @@ PROGRAMS = {
     "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
     "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | forms(shape=Groups)),
     "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
+    "climb_lanes": lambda: climb_lanes.specialise({"climbs.n": 100, "worklist": True}, 1024, CLIMBS),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | forms(shape=Tiles)),
     "bundled": bundled,
     "bits": lambda: kernels.bits.specialise({}, 32),

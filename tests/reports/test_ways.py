@@ -125,7 +125,7 @@ def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
             assert explained(one.name, value), f"{workload}: {one.name} = {value!r}"
 
 
-@pytest.mark.parametrize("name", ["bound", "enumerate", "level", "generate", "select", "threads", "tables"])
+@pytest.mark.parametrize("name", ["assign", "bound", "enumerate", "level", "generate", "select", "threads", "tables"])
 def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(name):
     choices = {value for _, one, declared in DECLARED if one.name == name for value in declared.choices or ()}
     assert choices and choices <= set(WAYS[name])

@@ -24,7 +24,7 @@ from core.search.dp.lcs_table import Alphabet, Layout, Shape, check_size
 from core.search.dp.waves import MOST_CELLS, WaveEngine, Waves
 from core.search.exact import ExactSearch
 from core.search.local_search import LocalSearch, Permutation
-from core.search.two_opt_scans import ColumnsScan
+from core.search.two_opt_scans import ColumnsScan, check_table
 
 ORACLE = PythonBackend(PythonBackend.devices()[0])
 LARGEST = 2**31 - 1
@@ -143,6 +143,7 @@ LIMITS = [
      "big has 46341 cities: hill climbing takes 5 to 46340 cities, not 46341"),
     ("lengths of hill climbing", lambda d: ihc.check_lengths(1000, d, "big"), LARGEST // 1000,
      "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
+    ("cities of the published mapping", lambda n: check_table(n, 48 << 10), 110, "found 111 cities, expected at most 110"),
     ("tour-ordered copies", ordered_copies, LARGEST // 30, "too large; use --scan pruned"),
     ("cities of a start tour", lambda n: restricted.check_start(n, 1, "big"), 46_340,
      "big has 46341 cities: 2-opt improves a start tour of at most 46340"),

@@ -71,11 +71,11 @@ def best_2opt_move(distances, tour):
 
 
 @pytest.mark.parametrize("start", ["oneil2011", "philox"])
-@pytest.mark.parametrize("scan", ["pruned", "full"])
+@pytest.mark.parametrize("way", [{"scan": "pruned"}, {"scan": "full"}, {"published": "auto"}], ids=str)
 @whole_warps
-def test_one_climber_through_five_cities(device, scan, start):
+def test_one_climber_through_five_cities(device, way, start):
     distances = distances_of(5).astype(np.uint16)
-    search = HillClimbing(device, Solo(), distances, scan=scan, start=start)
+    search = HillClimbing(device, Solo(), distances, start=start, **way)
     search.warm_up()
     found = search.run(1)
     tour = search.tour_of(0)
