@@ -101,7 +101,7 @@ class CommonByDiagonals:
         team_size: int | None = None,
     ) -> None:
         check_letters(a.size, b.size)
-        self.a, self.b = a, b
+        self.backend, self.a, self.b = backend, a, b
         self.work = a.size * b.size
         self.engine: CellEngine | None = None
         if self.work:
