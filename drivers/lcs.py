@@ -61,9 +61,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
             made.make_room()
     else:
         LongestCommonSubsequence(backend, Solo(), rows, columns, tiling=tiling).run(trace=options.trace)
-        made = LongestCommonSubsequence(
-            backend, ranks, problem.a, problem.b, tiling=tiling, room=room, folder=folder
-        )
+        made = LongestCommonSubsequence(backend, ranks, problem.a, problem.b, tiling=tiling, room=room, folder=folder)
     backend.synchronize()
     backend.timings.reset()
     backend.timings.compile_s = time.perf_counter() - began

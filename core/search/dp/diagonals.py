@@ -58,7 +58,7 @@ class Diagonals(CellWaves):
 
 
 class CommonLengths(Diagonals):
-    """Equation 2: the longest common subsequences of all prefixes, with a lane for each letter of the shorter string."""
+    """Equation 2: longest common subsequences of all prefixes, with a lane for each letter of the shorter string."""
 
     value = i32
     lookback = 2
@@ -217,7 +217,7 @@ class KnapsackByDiagonals:
     def run(self, trace: bool = True, progress: Progress | None = None) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it, from the cells on the host."""
         items = len(self.items)
-        told = progress and (lambda done, waves: progress(items * done // waves, items))
+        told = None if progress is None else lambda done, waves: progress(items * done // waves, items)
         value = int(self.engine.run(trace, told)[-1])
         cells = self.engine.cells
         if not trace or cells is None:

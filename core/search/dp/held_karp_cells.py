@@ -66,7 +66,7 @@ class ByLayersOnTheHost:
 
     def find(self, trace: bool, report: Callable[[int, str], None] | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
-        told = report and (lambda done, layers: report(1, f"layer {done} of {layers}"))
+        told = None if report is None else lambda done, layers: report(1, f"layer {done} of {layers}")
         last = self.engine.run(trace, told).astype(np.int64)
         length = int((last + self.distances[1:, 0]).min())
         cells = self.engine.cells

@@ -54,8 +54,8 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
             return np.memmap(file, dtype, "r+", shape=(elements,))
     except OSError as error:
         state = os.statvfs(folder) if os.path.isdir(folder) else None
-        there = f" ({state.f_bavail * state.f_frsize} bytes are there)" if state else ""
-        raise UserError(f"--spill {folder}: {size} bytes of {what} do not fit: {error.strerror}{there}") from error
+        space = f" ({state.f_bavail * state.f_frsize} bytes are there)" if state else ""
+        raise UserError(f"--spill {folder}: {size} bytes of {what} do not fit: {error.strerror}{space}") from error
 
 
 def available_bytes() -> int:
