@@ -87,8 +87,8 @@ WAYS: dict[str, dict[Any, str]] = {
     },
     "device_memory": {None: "kept decisions may take half of the device's memory"},
     "spill": {
-        True: "decisions that leave the device go to files",
-        False: "decisions that leave the device, if any, go to the host's memory",
+        True: "decisions or cells that leave the device go to files",
+        False: "decisions or cells that leave the device, if any, go to the host's memory",
     },
 }
 """What each value of each way means."""

@@ -17,6 +17,15 @@ from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
 from core.kernels import (
+    (,
+    diagonals,
+    grid,
+    held_karp,
+    knapsack,
+    lcs,
+    neighbourhood_tours,
+    waves,
+)
     ants,
     ants_published,
     grid,
@@ -97,7 +106,9 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems.knapsack import generate
 from core.search.dp import LongestCommonSubsequence
+from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
 from core.search.dp.held_karp import HeldKarp
+from core.search.dp.held_karp_cells import ByLayersOnTheHost
 from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.lcs import Shape
 from core.search.dp.restricted import RestrictedTour
@@ -112,7 +123,12 @@ def found(backend):
     tour = HeldKarp(backend, Solo(), distances).run()
     chosen = KnapsackSearch(backend, Solo(), items, team_size=4 if backend.name == "cuda" else None).run()
     near = RestrictedTour(backend, Solo(), distances, 3, np.arange(7)).run()
-    return [common.pairs.tolist(), tiled.pairs.tolist(), tour.tour.tolist(), chosen.chosen.tolist(), near.tour.tolist()]
+    few = 4 if backend.name == "cuda" else 1
+    diagonals = CommonByDiagonals(backend, Solo(), a[:5], b[:9], team_size=few).run()
+    packed = KnapsackByDiagonals(backend, Solo(), generate("paper", 5, 20, 1), team_size=few).run()
+    layers = ByLayersOnTheHost(backend, Solo(), distances[:5, :5], team_size=few).find(True, None)
+    published = [diagonals.pairs.tolist(), packed.chosen.tolist(), layers[1].tolist()]
+    return [*published, common.pairs.tolist(), tiled.pairs.tolist(), tour.tour.tolist(), chosen.chosen.tolist(), near.tour.tolist()]
 print(found(backend) == found(CpuBackend(CpuBackend.devices()[0])))
 """
 
@@ -202,6 +218,8 @@ LAYERS = {"k": 5, "states": 48, "keep": True}
 ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
 TILE = forms(frontier=grid.Frontier, tiling=grid.Tiling, kept=waves.Kept)
 TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
+DIAGONAL = {"V": i32, **forms(wave=waves.Wave, window=waves.Window, kept=waves.Kept)}
+DIAGONAL["data" + FORM] = form_of(placed(diagonals.PaddedStrings(None, None, 0), "readonly"))
 PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
 EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
@@ -226,6 +244,7 @@ PROGRAMS = {
     "talking": lambda: kernels.talking.specialise({}, 32, talk_of(kernels.talking)),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
     "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
+    "compute_wave": lambda: waves.wave_kernel(diagonals.common_length).specialise({"bits": 0}, 128, DIAGONAL),
     "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
     "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
     "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16, **EXTEND}),

@@ -158,7 +158,7 @@ def test_a_way_of_somebody_elses_workload_is_shown_without_words():
     assert sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
         "order = 1",
         "shape = [1, 2]",
-        "spill = no: decisions that leave the device, if any, go to the host's memory",
+        "spill = no: decisions or cells that leave the device, if any, go to the host's memory",
     ]
 
 
