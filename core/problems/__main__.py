@@ -76,15 +76,14 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _list_paper(options: argparse.Namespace) -> None:
+    instances = papers.instances_of(options.paper)
+    missing = [one for one in instances if not one.at_hand(options.data)]
     print(f"{'name':<12}{'collection':<12}at hand")
-    missing = 0
-    for one in papers.instances_of(options.paper):
-        ready = one.at_hand(options.data)
-        missing += not ready
-        where = (one.file(options.data) or one.source) if ready else f"no: {one.source}"
+    for one in instances:
+        where = f"no: {one.source}" if one in missing else one.file(options.data) or one.source
         print(f"{one.name:<12}{one.collection:<12}{where}")
     if missing:
-        print(f"missing: {missing} (`python -m core.problems fetch {options.paper}` gets what its sites send)")
+        print(f"missing: {len(missing)} (`python -m core.problems fetch {options.paper}` gets what its sites send)")
 
 
 def _show(options: argparse.Namespace) -> None:

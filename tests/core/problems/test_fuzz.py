@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from core.problems import graphs, knapsack, perceptron, qaplib, strings, tours, tsp, tsplib
+from core.problems import graphs, knapsack, matrix_text, perceptron, qaplib, strings, tours, tsp, tsplib
 from core.problems.errors import InstanceError
 from drivers.matrix_files import load_matrix
 from tests.core.problems import samples
@@ -25,6 +25,8 @@ from tests.core.problems import samples
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 SMALL = ["tsplib/burma14.tsp", "tsplib/gr17.tsp", "tsplib/bayg29.tsp", "tsplib/att48.tsp", "vrp/eil7.vrp"]
 REAL = [file.read_text() for file in map(SHARED.joinpath, SMALL) if file.is_file()]
+P01 = SHARED / "national" / "p01.tsp"  # the rows of its matrix are those of Burkardt's p01_d.txt
+BURKARDT = [P01.read_text().partition("SECTION\n")[2].removesuffix("EOF\n")] if P01.is_file() else []
 
 NUMBERS = [
     "nan",
@@ -227,6 +229,12 @@ READERS = {
     "string": Reader(".txt", texts("kitten\n", "sitting", "\r\n", FASTA), strings.load_string, check_text),
     "matrix": Reader(
         ".txt", texts("0 1\n1 0\n", "# of 3\n9,2,3\n2,0,4e0\n\n3 4 0.0 # last\n", "5\n"), load_matrix, check_matrix
+    ),
+    "matrix of an instance": Reader(
+        matrix_text.SUFFIX,
+        texts("0 1 2\n1 0 3\n2 3 0\n", "   0    29    82\n  29     0    55\n  82    55     0\n\n", *BURKARDT),
+        matrix_text.load,
+        check_matrix,
     ),
     "array": Reader(
         ".npy",
