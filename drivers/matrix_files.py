@@ -82,9 +82,11 @@ def _array(path: str) -> tuple[np.ndarray, list[int]]:
     if size != n * n * dtype.itemsize:
         raise InstanceError(path, None, f"{size} bytes of elements", f"{n} by {n} elements of {dtype.itemsize} bytes")
     values = np.frombuffer(content, dtype, offset=start).reshape(n, n, order="F" if by_columns else "C")
-    # the widest floats may be beyond 64 bits: infinite then, and refused as such
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(np.float64, order="C"), []
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        narrow = values.astype(np.float64, order="C")
+        # Floats beyond 64 bits may become infinite, and are refused as such; none may become an integer that it is not.
+        narrow[np.isfinite(narrow) & (narrow != values)] = np.nan
+    return narrow, []
 
 
 def _header(path: str, content: bytes) -> tuple[tuple[int, ...], bool, np.dtype, int]:
