@@ -32,12 +32,19 @@ WAYS: dict[str, dict[Any, str]] = {
     "evaluation": {
         "kept": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",
         "linear": "the difference of a neighbour is computed from the problem's data, O(n) a neighbour",
+        "histogram": "each lane counts the products of its neighbour in a histogram of its own, O(n) a neighbour",
         "words": "32 rows of the matrix are evaluated at once, as the bits of a word",
         "table": "distances are read from a table",
         "plane": "distances are computed from coordinates",
         "full": "the objective function is computed anew for each neighbour",
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
         "plain": "the problem's own `delta` is computed for each neighbour",
+    },
+    "layout": {
+        "local": "a lane's histogram lies in its local memory",
+        "columns": "histograms lie in global memory, element by element for all lanes, so that accesses are coalesced",
+        "rows": "histograms lie in global memory, lane by lane, so that accesses are not coalesced",
+        None: "no lane keeps a histogram",
     },
     "level": {
         "iteration": "the neighbours of one walk are shared out over all lanes",
