@@ -17,17 +17,9 @@ from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
 from core.kernels import (
-    (,
-    diagonals,
-    grid,
-    held_karp,
-    knapsack,
-    lcs,
-    neighbourhood_tours,
-    waves,
-)
     ants,
     ants_published,
+    diagonals,
     grid,
     held_karp,
     knapsack,
