@@ -40,8 +40,15 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
     from cluster.timed import Rehearsal
     from core.search.ant_colony import AntColony
 
-    way = {"strategy": options.strategy, "mapping": options.mapping}
-    colony = AntColony(backend, Rehearsal(ranks), problem.distances, options.settings(), **way, seed=options.seed)
+    colony = AntColony(
+        backend,
+        Rehearsal(ranks),
+        problem.distances,
+        options.settings(),
+        strategy=options.strategy,
+        mapping=options.mapping,
+        seed=options.seed,
+    )
     colony.warm_up()
     colony.communicator = ranks
     return colony

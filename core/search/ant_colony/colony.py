@@ -173,11 +173,7 @@ class Ground:
     """
 
     def __init__(
-        self,
-        backend: Any,
-        distances: np.ndarray,
-        settings: Settings,
-        numbered: Callable[[np.ndarray], np.ndarray],
+        self, backend: Any, distances: np.ndarray, settings: Settings, numbered: Callable[[np.ndarray], np.ndarray]
     ) -> None:
         self.backend = backend
         self.n = len(distances)
@@ -249,8 +245,6 @@ class Colony:
         Those of this rank; the one that deposits in a Max-Min Ant System.
     memory : core.kernels.ants.Colony
         What kernels know of the colony.
-    phases : tuple of str
-        The methods that make an iteration, in their order.
     ant : type
         The bundle of an ant.
     shared_by_ranks : bool
@@ -258,11 +252,15 @@ class Colony:
 
     """
 
-    phases: tuple[str, ...] = ("construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh")
     ant: Any = Ant
     shared_by_ranks = True
     shape_for: Any = staticmethod(shape_for)
     bytes_needed: Any = staticmethod(bytes_needed)
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The methods that make an iteration, in their order."""
+        return "construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh"
 
     @staticmethod
     def numbered(tour: np.ndarray) -> np.ndarray:
@@ -275,7 +273,7 @@ class Colony:
         self.ground = ground
         self.backend = backend = ground.backend
         self.settings = settings
-        self.shape = shape
+        self.shape: Any = shape
         self.number = number
         self.limited = settings.variant == "mmas"
         n, numbers = ground.n, ground.numbers
