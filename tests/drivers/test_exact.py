@@ -125,6 +125,8 @@ def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, a
     assert (suite["ways"]["mapping"], suite["ways"]["unrolled"]) == ("suite", None)
     assert published["trajectory_hash"] == suite["trajectory_hash"]
     assert published["parameters"] == suite["parameters"] == {"count": True}
+    if ways["bound"] == "edges":
+        assert published["details"]["root_bound"] == suite["details"]["root_bound"] > 0
 
 
 def test_up_to_seven_cities_the_record_says_that_the_host_searched(drive, tmp_path):

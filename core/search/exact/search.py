@@ -27,7 +27,6 @@ ON_THE_HOST = 7
 """Cities up to which the thesis searches exhaustively on the host."""
 FEWEST_CITIES = 5
 """Fewer are searched on the host whatever the bound."""
-PUBLISHED = "the thesis publishes one with bound edges, and one without a bound (none)"
 MOST_PERMUTED = 20
 """Cities whose tours have numbers of 64 bits."""
 
@@ -90,8 +89,10 @@ class ExactSearch:
         if enumerate not in ENUMERATIONS:
             raise UserError(f"enumeration {enumerate!r}; choose one of {', '.join(ENUMERATIONS)}")
         published = mapping == "published"
-        if mapping not in MAPPINGS or (published and bound in (None, "one-tree")):
-            raise UserError(f"mapping {mapping!r} of bound {bound!r}; {PUBLISHED}")
+        if mapping not in MAPPINGS:
+            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
+        if published and bound in (None, "one-tree"):
+            raise UserError("mapping published: the thesis has no 1-trees; expected with bound edges or none")
         permutations = bound == "none" and enumerate == "permutations"
         if permutations and n > MOST_PERMUTED:
             raise UserError(

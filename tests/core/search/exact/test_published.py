@@ -321,9 +321,9 @@ def test_up_to_seven_cities_are_searched_on_the_host(cpu, n):
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [
-        (8, {"mapping": "published"}, "the thesis publishes one with bound edges"),
-        (8, {"mapping": "published", "bound": "one-tree"}, "mapping 'published' of bound 'one-tree'"),
-        (8, {"mapping": "papers", "bound": "edges"}, "mapping 'papers' of bound 'edges'"),
+        (8, {"mapping": "published"}, "mapping published: the thesis has no 1-trees; expected with bound edges"),
+        (8, {"mapping": "published", "bound": "one-tree"}, "mapping published: the thesis has no 1-trees"),
+        (8, {"mapping": "papers", "bound": "edges"}, "mapping 'papers'; choose one of suite, published"),
         (8, {**EDGES, "depth": 5}, "items of 5 cities: expected 1 to 4 of 8"),
         (30, {**WORKLIST, "depth": 15}, "which is a depth of 14"),
         (21, PERMUTATIONS, "at most 20 cities"),
