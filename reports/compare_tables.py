@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
+from reports import target_tables
 from reports.cautions import condition, marks
 from reports.comparison import Comparison, Row, is_baseline
 from reports.exhibit_tables import Marked, table_of
@@ -32,12 +33,14 @@ def tables(one: Compared) -> dict[str, Table]:
     """Return the tables of a section by name, in the order of the report.
 
     `results`, `times` and `conditions` are always there; `strong` and `weak` (numbered where there are several),
-    `peers`, `seeds`, `not_run` and `published PAPER` where they have rows.
+    `targets`, `peers`, `seeds`, `not_run` and `published PAPER` where they have rows.
     """
     comparison = one.comparison
     found = {"results": results(one)}
     for kind, curves in (("strong", one.strong), ("weak", one.weak)):
         found |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
+    if one.to_targets:
+        found["targets"] = to_targets(one)
     if one.beside:
         found["peers"] = one.beside.table()
     for paper, marked in published(comparison):
@@ -122,6 +125,14 @@ def _energy(record: Record) -> str:
         for source, joules in (sample.energy_j or {}).items():
             drawn.setdefault(source, []).append(joules)
     return "; ".join(f"{number(statistics.median(joules))} J, {source}" for source, joules in sorted(drawn.items()))
+
+
+def to_targets(one: Compared) -> Table:
+    """How fast each row reached targets, over its seeds."""
+    assert one.to_targets is not None
+    targets, families = one.to_targets
+    caption = f"{_named(one.comparison)}: expected running time to targets"
+    return target_tables.of_one_work(caption, families, targets, one.comparison.work.unit)
 
 
 # --- the appendix ---
