@@ -63,11 +63,10 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     """
     options = read(sys.argv[1:] if argv is None else argv, __doc__)
     house = house or House()
-    devices = list(house.survey())
-    here = Here.of(devices, options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe)
     if options.list:
-        return show_list(options, here)
+        return show_list(options, here_of(options, house))
     paper, exhibits = chosen_exhibits(options)
+    here = here_of(options, house)
     chosen = Chosen(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
     if not options.dry_run:
         make_room(chosen.records, lambda: paper_report.remove(options.out, paper), options.fresh)
@@ -84,6 +83,12 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         runner.warn_of_changes(chosen.records)
     failed, elsewhere = run_all(plan, left, runner)
     return conclude(paper, exhibits, plan, chosen.records, options.out, failed, elsewhere)
+
+
+def here_of(options: argparse.Namespace, house: House) -> Here:
+    """What this machine has for runs, of what the user wants."""
+    devices, several = list(house.survey()), options.ranks
+    return Here.of(devices, options.backends, cores(), several, oversubscribe=options.oversubscribe)
 
 
 def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibit]]:

@@ -30,7 +30,7 @@ def read(argv: Sequence[str], description: str | None) -> argparse.Namespace:
     Raises
     ------
     UserError
-        An unknown option, a value that an option does not take, or no paper.
+        An unknown option, a value that an option does not take, no paper, or no folder of instances.
 
     """
     options = parser(description).parse_args(argv)
@@ -38,6 +38,8 @@ def read(argv: Sequence[str], description: str | None) -> argparse.Namespace:
         raise UserError(f"expected a paper, one of {', '.join(papers.names())}, or --list")
     if options.paper is None and (options.table or options.figure or options.row):
         raise UserError("--table, --figure and --row: expected with a paper")
+    if options.data is not None and not Path(options.data).is_dir():
+        raise UserError(f"--data {options.data}: expected a folder of instances")
     return options
 
 

@@ -159,13 +159,12 @@ def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen,
     exhibit = part.exhibit
     scale = exhibit.scales[chosen.scale]
     lines = rows_of(exhibit, scale)
-    unnamed = [one for one in lines if exhibit.row_by == INSTANCE and not (one.spec or one.options)]
+    unnamed = [one for one in lines if one.key and exhibit.row_by == INSTANCE and not (one.spec or one.options)]
     for line in unnamed:
-        why = f"the paper does not say which instance it is; --row {line.key}=SPEC names one"
+        why = f"the paper does not say which instance it is; --row {line.label}=SPEC names one"
         part.reasons.append(Reason((line.label,), "", why))
     found = {one.name: places_for(one, here) for one in exhibit.series}
-    for places in found.values():
-        part.reasons += [Reason((), what, why) for what, why in places.missing]
+    part.reasons += [Reason((), what, why) for one in found.values() for what, why in one.missing]
     columns = columns_of(exhibit, scale)
     for line, column, series in product([one for one in lines if one not in unnamed], columns, exhibit.series):
         places = found[series.name].configurations
@@ -188,7 +187,7 @@ def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen,
 
 
 def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:
-    """The rows of a scale; one that stands for all where rows are told by processors, which a run has by itself."""
+    """The rows of a scale; one without a name for all of them where a run has its row by itself: by its processors."""
     lines = [exhibit.line(key) for key in scale.keys]
     told = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
     return told or [Line("", "", "")]

@@ -1,0 +1,333 @@
+"""Which runs a paper's tables need on a machine: rows, columns, series, devices, and what cannot run and why."""
+
+import pytest
+
+from core.errors import UserError
+from drivers.reproduction import Chosen, mapped, plan_of
+from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, here, paper_of
+
+CORE, CORES, GPU = device("cpu"), device("threads"), device("cuda")
+ROW = f'rows = [{{ instance = "{FIRST}" }}]'
+
+
+def series(name, **said):
+    """The TOML of a series."""
+    values = {"heading": name, **said}
+    return f"[series.{name}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in values.items())
+
+
+def toml(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def table(names, *lines, workload="ihc", number="1", quick="{ amount = { climbers = 4 } }"):
+    """The TOML of a table."""
+    said = [f'table = "{number}"', 'title = "t"', f'workload = "{workload}"', f"series = {toml(names)}"]
+    return "[[exhibits]]\n" + "\n".join([*said, *(lines or [ROW]), f"quick = {quick}"]) + "\n"
+
+
+@pytest.fixture
+def planned(tmp_path):
+    """Plan a made-up paper on a machine; a part of the plan is an exhibit."""
+
+    def plan(parts, machine, scale="quick", **chosen):
+        paper = paper_of(tmp_path, *parts)
+        return plan_of(paper, paper.exhibits, machine, Chosen(scale, tmp_path / "records.jsonl", **chosen))
+
+    return plan
+
+
+def told(plan):
+    """The runs in the order in which they are made: backend, ranks, and the arguments without the seed."""
+    return [
+        (one.configuration.backend, one.configuration.ranks, " ".join(one.contest.arguments[:-2]))
+        for one in plan.needed.values()
+    ]
+
+
+# --- rows, columns, series and devices ---
+
+
+def test_rows_are_crossed_with_series_and_their_devices(planned):
+    assert told(planned([HILLS], here(CORE, CORES, GPU))) == [
+        ("cpu", 1, f"--scan full --climbers 4 --instance {FIRST}"),
+        ("cuda", 1, f"--scan pruned --climbers 4 --instance {FIRST}"),
+        ("cpu", 1, f"--scan full --climbers 4 --instance {SECOND}"),
+        ("cuda", 1, f"--scan pruned --climbers 4 --instance {SECOND}"),
+    ]
+
+
+def test_a_series_runs_on_the_kind_that_it_prefers_of_those_that_are_here(planned):
+    without = planned([HILLS], here(CORE, CORES, device("opencl", index="1")))
+    assert [one.configuration.backend for one in without.needed.values()][:3] == ["cpu", "threads", "opencl"]
+    everywhere = series("all", kinds=["gpu", "cores"], everywhere=True)
+    plan = planned([everywhere, table(["all"])], here(CORE, CORES, GPU))
+    assert [one.configuration.backend for one in plan.needed.values()] == ["cuda", "threads"]
+
+
+def test_a_series_of_some_backends_prefers_among_their_devices(planned):
+    on_opencl = series("cl", kinds=["gpu", "cores"], backends=["opencl"])
+    plan = planned([on_opencl, table(["cl"])], here(CORE, CORES, GPU, device("opencl")))
+    assert [one.configuration.backend for one in plan.needed.values()] == ["opencl"]
+
+
+def test_neither_the_oracle_nor_what_repeats_another_backend_runs_without_being_named(planned):
+    machine = [CORE, device("python"), CORES, device("joblib", same_as="threads")]
+    parts = [series("all", everywhere=True), table(["all"])]
+    for backends, expected in [
+        (None, ["cpu", "threads"]),
+        (["python", "joblib"], ["python", "joblib"]),
+    ]:
+        plan = planned(parts, here(*machine, backends=backends))
+        assert [one.configuration.backend for one in plan.needed.values()] == expected
+    plan = planned(parts, here(CORE, device("joblib", same_as="threads")))
+    assert [one.configuration.backend for one in plan.needed.values()] == ["cpu", "joblib"]
+
+
+def test_columns_that_options_tell_are_run_each_once_and_as_the_scale_restricts_them(planned):
+    names = [("m", 4, "coarse"), ("m", 8, "coarse"), ("", 4, "coarse"), ("m", 4, "fine")]
+    columns = ", ".join(
+        "{" + f'heading = "{i}", ants = {ants}, strategy = "{strategy}"' + (f', machine = "{m}"' if m else "") + "}"
+        for i, (m, ants, strategy) in enumerate(names)
+    )
+    lines = [f"columns = [{columns}, {{ heading = 'cities' }}]", ROW]
+    ants = series("ants", kinds=["core"], options={"rho": 0.5})
+    given = f"--rho 0.5 --ants {{}} --strategy {{}} --iterations 3 --instance {FIRST}"
+    for restricted, expected in [
+        ("", [(4, "coarse"), (8, "coarse"), (4, "fine")]),
+        (", columns = { ants = [4], strategy = ['fine'] }", [(4, "fine")]),
+    ]:
+        quick = "{ amount = { iterations = 3 }" + restricted + "}"
+        plan = planned([ants, table(["ants"], *lines, workload="aco", quick=quick)], here(CORE))
+        assert told(plan) == [("cpu", 1, given.format(*one)) for one in expected]
+
+
+def test_rows_may_have_workloads_options_and_series_of_their_own(planned):
+    rows = [
+        '{ instance = "a", workload = "knapsack", options = { items = 5, capacity = 50, class = "uncorrelated" } }',
+        f'{{ instance = "{FIRST}", workload = "aco", series = ["plain"] }}',
+        f'{{ instance = "{SECOND}" }}',
+    ]
+    parts = [
+        series("plain", kinds=["core"]),
+        series("other", kinds=["core"], rows=["a"]),
+        table(["plain", "other"], f"rows = [{', '.join(rows)}]", quick="{}"),
+    ]
+    assert told(planned(parts, here(CORE))) == [
+        ("cpu", 1, "--items 5 --capacity 50 --class uncorrelated"),
+        ("cpu", 1, f"--instance {FIRST}"),
+        ("cpu", 1, f"--instance {SECOND}"),
+    ]
+
+
+def test_flags_lists_and_files_are_written_as_the_driver_takes_them(planned):
+    lcs = series("plain", kinds=["core"], options={"trace": False, "verify": True, "profile": False})
+    rows = 'rows = [{ instance = "a", options = { text = ["ABC", "AC"] } }]'
+    assert told(planned([lcs, table(["plain"], rows, workload="lcs", quick="{}")], here(CORE))) == [
+        ("cpu", 1, "--no-trace --verify --text ABC AC")
+    ]
+
+
+def test_rows_told_by_processors_are_one_work_on_all_of_them(planned):
+    rows = 'rows = [{ processors = "core:1" }, { processors = "gpu:1" }]'
+    instance = f'options = {{ instance = "{FIRST}" }}'
+    parts = [series("ranked", kinds=["core"], ranks=[2]), table(["core", "pruned", "ranked"], rows, instance)]
+    assert [(backend, ranks) for backend, ranks, _ in told(planned(parts, here(CORE, GPU)))] == [
+        ("cpu", 1),
+        ("cuda", 1),
+        ("cpu", 2),
+    ]
+
+
+def test_seeds_of_one_instance_are_one_run_and_those_that_generate_one_are_one_each(planned):
+    plain = series("plain", kinds=["core"])
+    quick = "{ seeds = [3, 5], repeats = 4 }"
+    (one,) = planned([plain, table(["plain"], workload="aco", quick=quick)], here(CORE)).needed.values()
+    assert (one.contest.seeds, one.contest.arguments[-2:], one.contest.repeats) == ((3, 5), ("--seeds", "3,5"), 4)
+    rows = 'rows = [{ instance = "a", options = { items = 5, capacity = 50 } }]'
+    plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], here(CORE))
+    assert [one.contest.seeds for one in plan.needed.values()] == [(3,), (5,)]
+
+
+def test_repetitions_and_the_folder_of_instances_are_the_users(planned, tmp_path):
+    plan = planned([HILLS], here(CORE, CORES), repeats=9, data=str(tmp_path))
+    assert all(one.contest.repeats == 9 for one in plan.needed.values())
+    assert all(one.contest.arguments[-4:-2] == ("--data", str(tmp_path)) for one in plan.needed.values())
+
+
+# --- ranks and hosts ---
+
+
+RANKED = series("ranked", kinds=["core"], ranks=[2, 4, 8])
+
+
+@pytest.mark.parametrize(
+    ("machine", "ran"),
+    [({"cores": 4}, [2, 4]), ({"cores": 4, "oversubscribe": True}, [2, 4, 8]), ({"cores": 8, "ranks": [1, 3]}, [3])],
+)
+def test_ranks_are_those_of_the_series_or_of_the_user_as_far_as_there_are_cores(planned, machine, ran):
+    plan = planned([RANKED, table(["core", "ranked"])], here(CORE, CORES, **machine))
+    assert [(one.configuration.backend, one.configuration.ranks) for one in plan.needed.values()] == [
+        ("cpu", 1),
+        *(("cpu", count) for count in ran),
+    ]
+    left_out = {("ranked, 8 ranks", "a rank needs a core of its own, and 4 are here (--oversubscribe lets them share)")}
+    assert set(plan.parts[0].missing()) == (left_out if ran == [2, 4] else set())
+
+
+def test_no_ranks_run_where_the_user_wants_none_or_mpi_is_missing(planned, monkeypatch):
+    parts = [RANKED, table(["core", "ranked"])]
+    assert len(planned(parts, here(CORE, ranks=[])).needed) == 1
+    monkeypatch.setattr("drivers.series_places.mpi_obstacle", lambda: "mpi4py is missing")
+    plan = planned(parts, here(CORE, cores=8))
+    assert len(plan.needed) == 1
+    assert plan.parts[0].missing() == [("ranked, 2, 4, 8 ranks", "mpi4py is missing")]
+
+
+def test_a_rank_of_a_series_for_gpus_has_a_gpu_of_its_own(planned):
+    parts = [series("gpus", kinds=["gpu"], ranks=[2, 3]), table(["gpus"])]
+    plan = planned(parts, here(CORE, GPU, device("cuda", index="1")))
+    assert [(one.configuration.backend, one.configuration.ranks) for one in plan.needed.values()] == [("cuda", 2)]
+    assert plan.parts[0].missing() == [("gpus, 3 ranks", "a rank needs a GPU of its own, and 2 of cuda are here")]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"hosts": 2, "why_not": "nobody has two"}, "nobody has two"),
+        ({"hosts": 2}, "it needs 2 hosts, and this command runs on one"),
+        ({"kinds": ["gpu"], "why_not": "no GPU"}, "no GPU"),
+        ({"kinds": ["gpu"]}, "no device is of the kind gpu here"),
+        ({"kinds": ["gpu", "cores"], "backends": ["cuda"]}, "no device of cuda is of the kind gpu or cores here"),
+    ],
+)
+def test_a_series_that_cannot_run_here_says_why(planned, said, why):
+    plan = planned([series("far", **said), table(["core", "far"])], here(CORE, CORES))
+    assert [one.configuration.backend for one in plan.needed.values()] == ["cpu"]
+    assert plan.parts[0].missing() == [("far", why)]
+
+
+def test_a_device_that_is_not_usable_is_no_device(planned):
+    plan = planned([HILLS], here(CORE, CORES, device("cuda", usable=False, reason="no driver")))
+    assert {one.configuration.backend for one in plan.needed.values()} == {"cpu", "threads"}
+
+
+# --- shared runs ---
+
+
+def test_exhibits_that_need_the_same_run_share_it(planned):
+    again = HILLS.replace('table = "1"', 'table = "2"').replace("repeats = 2", "repeats = 5")
+    drawn = '[[exhibits]]\nfigure = "1"\ntitle = "drawn"\nof = "1"\nplot = { measure = "speedup" }\n'
+    plan = planned([HILLS, again, drawn], here(CORE, CORES))
+    assert len(plan.needed) == 4
+    assert [part.exhibit.name for part in plan.parts] == ["table 1", "table 2"]
+    assert plan.parts[0].keys == plan.parts[1].keys == list(plan.needed)
+    assert {one.contest.repeats for one in plan.needed.values()} == {5}
+
+
+def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_it(planned):
+    parts = [
+        series("plain", kinds=["core"]),
+        series("spelled", kinds=["core"], options={"tiling": "auto", "verify": True}),
+        series("peers", kinds=["core"], options={"peers": True}),
+        table(["plain", "spelled", "peers"], 'options = { instance = "random:9" }', workload="lcs", quick="{}"),
+    ]
+    (one,) = planned(parts, here(CORE)).needed.values()
+    assert one.contest.arguments == ("--instance", "random:9", "--seed", "0", "--verify")
+    assert one.contest.peers
+
+
+# --- what cannot run ---
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"colour": "red"}, "--colour: python -m drivers.ihc has no such option"),
+        ({"scan": "slow"}, "--scan: invalid choice: 'slow' (choose from "),
+        ({"climbers": 0}, "--climbers: expected an integer of at least 1, found '0'"),
+        ({"tour": "best.tour"}, "--tour: found among a paper's options, expected one that decides its work"),
+        ({"backend": "cpu"}, "--backend: found among a paper's options, expected one that decides its work"),
+    ],
+)
+def test_an_option_that_the_driver_refuses_is_a_reason_and_the_other_series_run(planned, options, why):
+    wrong = series("wrong", kinds=["core"], options=options)
+    plan = planned([wrong, table(["core", "wrong"], quick="{}")], here(CORE))
+    assert len(plan.needed) == 1
+    ((what, reason),) = plan.parts[0].missing()
+    assert what == f"{FIRST}: wrong"
+    assert reason.startswith(why)
+
+
+def test_what_the_driver_refuses_before_it_starts_is_a_reason(planned):
+    parts = [series("seeds", kinds=["core"]), table(["seeds"], quick="{ seeds = [1, 2] }")]
+    plan = planned(parts, here(CORE))
+    assert not plan.needed
+    ((what, why),) = plan.parts[0].missing()
+    assert why.startswith("--seeds changes nothing here")
+
+
+def test_a_run_that_the_clock_ends_is_refused(planned):
+    parts = [series("timed", kinds=["core"], options={"seconds": 1.5}), table(["timed"], workload="qap", quick="{}")]
+    ((_, why),) = planned(parts, here(CORE)).parts[0].missing()
+    assert why.startswith("--seconds: the clock ends every run elsewhere")
+
+
+def test_an_instance_that_is_not_at_hand_is_named_once_with_the_command_that_gets_it(planned):
+    rows = f'rows = [{{ instance = "nowhere" }}, {{ instance = "{FIRST}" }}]'
+    plan = planned([table(["core", "pruned"], rows)], here(CORE, CORES))
+    assert len(plan.needed) == 2
+    ((what, why),) = plan.parts[0].missing()
+    assert what == "nowhere"
+    assert why.startswith("nowhere: found no such instance in ")
+    assert why.endswith("`python -m core.problems fetch made-up` gets what the paper used")
+    assert plan.parts[0].absent == ["nowhere"]
+
+
+def test_an_exhibit_that_is_never_ours_needs_nothing(planned):
+    plan = planned([table(["core"], ROW, 'never_ours = "it counts sheep"')], here(CORE))
+    assert not plan.needed
+    assert plan.parts[0].missing() == []
+
+
+# --- rows without an instance ---
+
+
+NUMBERED = (
+    'rows = [{ instance = "instance 1", label = "1", spec = "" }, { instance = "instance 2", label = "2", spec = "" }]'
+)
+
+
+def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_it(planned, tmp_path):
+    parts = [table(["core"], NUMBERED, quick='{ rows = ["instance 1"] }')]
+    plan = planned(parts, here(CORE))
+    assert not plan.needed
+    ((what, why),) = plan.parts[0].missing()
+    assert (what, why) == ("1", "the paper does not say which instance it is; --row 1=SPEC names one")
+    paper = paper_of(tmp_path, *parts)
+    for name in ("2", "instance 2"):  # a row that the scale leaves out is wanted when it is named
+        changed = mapped(paper, {name: SECOND}, paper.exhibits)
+        plan = plan_of(changed, changed.exhibits, here(CORE), Chosen("quick", tmp_path / "records.jsonl"))
+        (one,) = plan.needed.values()
+        assert one.contest.arguments[:2] == ("--scan", "full")
+        assert one.contest.arguments[2:4] == ("--instance", SECOND)
+
+
+def test_a_row_that_is_nowhere_is_a_users_mistake(tmp_path):
+    paper = paper_of(tmp_path, table(["core"], NUMBERED))
+    with pytest.raises(UserError, match="--row 3: expected a row of what is chosen: 1, 2$"):
+        mapped(paper, {"3": "x"}, paper.exhibits)
+
+
+def test_runs_that_fail_are_named_with_their_rows_together(planned):
+    plan = planned([HILLS], here(CORE, CORES))
+    for one in list(plan.needed.values()):
+        if one.configuration.backend == "threads":
+            plan.refuse(one, "no room")
+    assert plan.parts[0].missing() == [(f"{FIRST}, {SECOND}: pruned on threads (device 0: stub device)", "no room")]
