@@ -250,7 +250,8 @@ class Tries:
             right=[amount for reached, amount in amounts if not reached],
         )
         found = ecdf(data).cdf
-        at, high = [], []
+        at: list[float] = []
+        high: list[float] = []
         for amount, probability in zip(found.quantiles, found.probabilities, strict=True):
             # Where runs only ended, nothing rises.
             if probability > (high[-1] if high else 0.0):
