@@ -61,9 +61,7 @@ def added_with(x: i32, solution: Array[i32], i: i32, j: i32, qap: Assignment) ->
     p, q, r = solution[i], solution[j], solution[x]
     there = qap.distances[r * n + q] - qap.distances[r * n + p]
     back = qap.distances[q * n + r] - qap.distances[p * n + r]
-    return (qap.flows[x * n + i] - qap.flows[x * n + j]) * there + (
-        qap.flows[i * n + x] - qap.flows[j * n + x]
-    ) * back
+    return (qap.flows[x * n + i] - qap.flows[x * n + j]) * there + (qap.flows[i * n + x] - qap.flows[j * n + x]) * back
 
 
 @function

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import LaunchRefused
+from core.kernels.moves import OWN
 from core.search.local_search.plan import Plan
 
 SMALL = 16_384
@@ -73,7 +74,14 @@ class Launches(Plan):
         """The kernel in which the neighbours of an iteration are evaluated, whose shape a tuner tries."""
         if not self.is_host_driven:
             return self.kernels.scan
-        return self.kernels.listed if self.generate == "host" else self.kernels.fitness
+        if self.generate == "device":
+            return self.kernels.fitness
+        return self.kernels.copied if self.copies_solutions else self.kernels.listed
+
+    @property
+    def copies_solutions(self) -> bool:
+        """Whether a host that generates copies whole solutions; random points are made on the device in any case."""
+        return self.mapping == "published" and self.neighbourhoods[0].change != OWN
 
     @property
     def walk_teams(self) -> int:

@@ -17,6 +17,7 @@ from core.kernels.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.hooks import BEST, FIRST, NO_KEY
 from core.kernels.moves import NEVER
 from core.problems import perceptron
+from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Values, listed_moves, made_neighbours
 from core.problems.max_k_cut import MaxKCut
 from core.problems.ppp import Ppp
 from core.problems.qap import Qap
@@ -82,10 +83,48 @@ def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
     assert found(one) == found(LocalSearch(cpu, Solo(), PROBLEMS["ppp"](), **several))
 
 
-def test_the_host_may_list_the_neighbours_of_the_paper_s_mapping(cpu):
-    for row in (ROWS[0], ROWS[2], ROWS[4]):
-        listed = made(cpu, row, mapping="published", select="host", generate="host")
-        assert found(listed) == found(made(cpu, row))
+@pytest.mark.parametrize(
+    ("problem", "names", "algorithm"),
+    [
+        ("qap", "exchange2", "tabu"),
+        ("qap", "exchange3", "hill"),
+        ("ppp", "flip1+flip2+flip3", "vns"),
+        ("tsp", "2opt", "ils"),
+        ("cut", "assign", "tabu"),
+        ("weierstrass", "crowns", "first"),
+    ],
+)
+def test_a_host_that_makes_the_neighbours_makes_the_same_search(backend, problem, names, algorithm, cpu):
+    row = (problem, names, algorithm, "host")
+    one = published(backend, row, generate="host")
+    assert found(one) == found(made(cpu, row))
+
+
+@pytest.mark.parametrize("name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "2opt", "assign"])
+def test_a_host_makes_the_neighbours_that_the_paper_defines(name):
+    one = NEIGHBOURHOODS[name]
+    encoding = {"bits": Bits(7), "permutation": Permutation(7), "values": Values(7, 3)}[one.encoding]
+    draw = np.random.default_rng(5)
+    solution = draw.permutation(7) if one.encoding == "permutation" else draw.integers(0, encoding.choices, 7)
+    listed = listed_moves(one.shape, 0, one.size(encoding), 7, encoding.choices, solution)
+    found_here = np.zeros((len(listed), 7), int)
+    made_neighbours(one.change, listed, solution, found_here)
+    for mine, other in zip(found_here.tolist(), neighbours(name, solution, encoding.choices), strict=True):
+        assert other is None or mine == [int(v) for v in other]
+
+
+def test_a_host_copies_whole_solutions_with_the_paper_s_mapping_and_moves_with_the_suite_s(cpu):
+    copied = {}
+    for mapping in ("suite", "published"):
+        one = LocalSearch(
+            cpu, Solo(), Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", mapping=mapping,
+            select="host", generate="host",
+        )  # fmt: skip
+        one.begin(Iterations(9), None)
+        before = cpu.timings.copied_bytes
+        one.iterate(5)
+        copied[mapping] = cpu.timings.copied_bytes - before
+    assert copied["published"] - copied["suite"] == 5 * 780 * 4 * (40 - 3)
 
 
 @pytest.mark.parametrize("row", [ROWS[0], ROWS[1], ROWS[2]], ids="-".join)
@@ -258,6 +297,13 @@ def test_what_the_paper_does_not_map_is_refused(cpu, algorithm, how, words):
 def test_a_layout_that_there_is_not_is_refused():
     with pytest.raises(UserError, match="histograms in layout 'tiles': expected local, columns, rows"):
         Ppp.load("9-11", layout="tiles")
+
+
+def test_whole_neighbours_beyond_32_bits_are_refused(cpu):
+    with pytest.raises(UserError, match=r"2001000 whole neighbours of 2001 elements from the host: expected less than"):
+        LocalSearch(
+            cpu, Solo(), Ppp.load("3-2001"), TabuSearch(), "flip2", mapping="published", select="host", generate="host"
+        )
 
 
 def test_histograms_beyond_32_bits_are_refused(cpu):
