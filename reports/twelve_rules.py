@@ -412,7 +412,10 @@ def _plots(it: _Material) -> Judgement:
     if it.about.joined:
         return BROKEN, f"A line joins {it.about.joined}, and nothing lies between them."
     if it.about.figures:
-        return KEPT, f"Drawn: {_lowered(it.about.figures)}; lines are steps, a fitted law, or join sizes that have others between them."
+        return (
+            KEPT,
+            f"Drawn: {_lowered(it.about.figures)}; lines are steps, a fitted law, or join what has values between.",
+        )
     if len(it.runs) < 2:
         return NOT_APPLICABLE, "There is one row, which a picture would not make clearer."
     return BROKEN, "There is no picture."
