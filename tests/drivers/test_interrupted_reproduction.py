@@ -25,11 +25,11 @@ table = "1"
 title = "hill climbing"
 workload = "ihc"
 series = ["core"]
-rows = [{ instance = "uniform:8:seed=1:side=10000" }, { instance = "uniform:9:seed=1:side=10000" }]
-quick = { amount = { climbers = 4 }, repeats = 40 }
+rows = [{ instance = "uniform:6:seed=1:side=10000" }, { instance = "uniform:7:seed=1:side=10000" }]
+quick = { amount = { climbers = 1 }, repeats = 20 }
 """
 )
-RUNS, REPEATS = 2, 40
+RUNS, REPEATS = 2, 20
 TIMES = re.compile(r"[×\d][\d,.]*( (s|ms|µs|ns|min)\b)?")
 """Times in a report: numbers with their units, which differ from run to run."""
 
