@@ -12,7 +12,7 @@ CHECKED := core backends drivers cluster reports tests
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 # Instances beside the checkout are used unless the caller names others.
-TSPLIB_HERE := $(realpath ../shared/data/tsplib)
+TSPLIB_HERE := $(realpath ../shared/data)
 ifneq ($(TSPLIB_HERE),)
 export TSPLIB_DIR ?= $(TSPLIB_HERE)
 endif

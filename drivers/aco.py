@@ -3,6 +3,7 @@
 python -m drivers.aco                                              a first run, in seconds: Ant System
 python -m drivers.aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
 python -m drivers.aco --instance pcb442 --ants 4096 --strategy coarse --curve curve.csv
+python -m drivers.aco --instance pcb442 --strategy fine --mapping published        as the paper lays it on a GPU
 mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants shared by 4 ranks
 """
 
@@ -39,8 +40,15 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
     from cluster.timed import Rehearsal
     from core.search.ant_colony import AntColony
 
-    settings, strategy, seed = options.settings(), options.strategy, options.seed
-    colony = AntColony(backend, Rehearsal(ranks), problem.distances, settings, strategy=strategy, seed=seed)
+    colony = AntColony(
+        backend,
+        Rehearsal(ranks),
+        problem.distances,
+        options.settings(),
+        strategy=options.strategy,
+        mapping=options.mapping,
+        seed=options.seed,
+    )
     colony.warm_up()
     colony.communicator = ranks
     return colony
@@ -74,9 +82,10 @@ def headline(run: Run[AntOptions]) -> str:
     choice = f", {settings.candidates} candidates" if settings.candidates else ""
     lanes = colony.team_size // colony.ants_per_team
     where = f"{colony.backend.name} ({colony.backend.device.name})"
+    mapping = " as published" if run.options.mapping == "published" else ""
     return (
         f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-        f"{run.options.iterations} iterations, {run.options.strategy} (lanes per ant: {lanes}), on "
+        f"{run.options.iterations} iterations, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
         + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
     )
 

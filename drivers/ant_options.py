@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers import tours
 from drivers.history import history_option
-from drivers.options import Group, Options, natural, number, option, positive, scaled_option
+from drivers.options import Group, Options, mapping_option, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
 USUAL = Settings()
@@ -64,6 +64,10 @@ class AntOptions(Options):
         choices=STRATEGIES,
         group=ANTS,
         decides="way",
+    )
+    mapping: str = mapping_option(
+        "a lane an ant or a lane a city, cities weighed anew in every step, one lane chooses; plain Ant System alone",
+        ANTS,
     )
     rho: float | None = option(
         None, f"part that evaporates in an iteration ({USUAL.rho:g})", number, "R", group=PHEROMONE, decides="search"

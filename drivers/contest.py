@@ -103,6 +103,11 @@ class Contest:
         """Whether other people's solvers, which run on one core, stand beside a configuration."""
         return self.peers and configuration.kind == ONE_CORE and configuration.ranks == 1
 
+    @property
+    def wants_history(self) -> bool:
+        """Whether records shall say when the best cost improved."""
+        return "--history" in self.arguments
+
     def records_of(self, configuration: Configuration, here: Any) -> list[Record]:
         """What the file holds of a configuration on this machine, a record for each seed."""
         return self.among(load(self.records), configuration, here) if self.records.exists() else []
@@ -181,6 +186,10 @@ class Runner:
                 print(
                     f"note: {contest.records}: recorded without other people's solvers; --fresh runs them beside it",
                     file=sys.stderr,
+                )
+            if contest.wants_history and any(sample.history is None for one in held for sample in one.samples):
+                print(
+                    f"note: {contest.records}: recorded without --history; --fresh runs again with it", file=sys.stderr
                 )
             return held
         began = time.perf_counter()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from drivers.options import Group, Options, folder, option
+from drivers.options import Group, Options, folder, mapping_option, option
 from drivers.workload import Task
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -16,6 +16,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 DP = Group("dynamic programming")
+AnyDp = TypeVar("AnyDp", bound="DpOptions")
 
 
 def tiling_option(tilings: tuple[str, ...]) -> Any:
@@ -49,6 +50,11 @@ class DpOptions(Options):
         group=DP,
         decides="work",
     )
+    mapping: str = mapping_option(
+        "a launch for every wave, all of whose cells, not bits of decision, are copied to the host while the next ones "
+        "are computed",
+        DP,
+    )
     tiling: str = tiling_option(("auto", "none"))
     device_memory: int | None = option(
         None,
@@ -61,7 +67,8 @@ class DpOptions(Options):
     )
     spill: str | None = option(
         None,
-        "decisions that leave the device go to files in DIR, not to the host's memory",
+        "what leaves the device, decisions or with --mapping published cells, goes to files in DIR, not to the host's "
+        "memory",
         folder,
         "DIR",
         group=DP,
@@ -85,13 +92,31 @@ class DpOptions(Options):
         Raises
         ------
         UserError
-            A folder for decisions, and none are kept.
+            A folder for decisions, and none are kept; what the paper's mapping decides itself.
 
         """
         from core.errors import UserError
 
         if self.spill is not None and not self.trace:
             raise UserError("--spill changes nothing here: expected with --trace, which keeps decisions")
+        if not self.published:
+            return
+        if self.tiling not in ("auto", "none"):
+            raise UserError(f"--tiling {self.tiling} with --mapping published: expected none, a launch for every wave")
+        if self.device_memory is not None:
+            raise UserError(
+                "--device-memory changes nothing with --mapping published: every cell leaves the device, which keeps "
+                "those that later waves read"
+            )
+
+    @property
+    def published(self) -> bool:
+        """Whether the work is laid on the device as the paper describes it."""
+        return self.mapping == "published"
+
+    def by_mapping(self: AnyDp) -> AnyDp:
+        """These options with the tiling that the mapping means: the paper's is a launch for every wave."""
+        return replace(self, tiling="none") if self.published else self
 
 
 def profiled(task: Task, ranks: Any, argv: Sequence[str], workload: str, *, sized: bool) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ python -m drivers.exact                                            a first run, 
 python -m drivers.exact --instance gr17 --verify --count           checked independently; how many shortest tours
 python -m drivers.exact --instance bays29 --peers                  beside Concorde, LKH, elkai and OR-tools
 python -m drivers.exact --instance gr21 --bound edges              the thesis' own branch and bound
+python -m drivers.exact --instance gr21 --bound edges --mapping published  the same, launched as the thesis says
 mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same search shared by 4 ranks
 """
 
@@ -39,9 +40,17 @@ def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any
     """The search, compiled and warm."""
     from core.search.exact import ExactSearch
 
-    bound, count, depth = options.bound, options.count, options.depth
-    enumerate_by = options.enumerate or ENUMERATIONS[0]
-    made = ExactSearch(backend, ranks, problem.distances, bound=bound, enumerate=enumerate_by, depth=depth, count=count)
+    made = ExactSearch(
+        backend,
+        ranks,
+        problem.distances,
+        bound=options.bound,
+        enumerate=options.enumerate or ENUMERATIONS[0],
+        depth=options.depth,
+        mapping=options.mapping,
+        unrolled=options.unrolled is not False,
+        count=options.count,
+    )
     made.warm_up()
     return made
 
@@ -61,9 +70,18 @@ def once(run: Run[ExactOptions], advance: Any) -> Any:
 
 def ways(run: Run[ExactOptions]) -> dict[str, Any]:
     """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
-    chosen = run.options.enumerate or ENUMERATIONS[0]
-    bound = "host" if run.search.on_host else run.search.bound
-    return {"bound": bound, "enumerate": chosen if run.options.bound == "none" else None}
+    options, search = run.options, run.search
+    chosen = options.enumerate or ENUMERATIONS[0]
+    found = {
+        "bound": "host" if search.on_host else search.bound,
+        "enumerate": chosen if options.bound == "none" else None,
+        "unrolled": None,
+    }
+    if options.mapping == "published":
+        worklist = not search.on_host and chosen == "worklist"
+        found["depth"] = search.method.depth if worklist else None
+        found["unrolled"] = search.method.unrolled if worklist else None
+    return found
 
 
 def result(run: Run[ExactOptions], outcome: Any) -> Result:
@@ -155,7 +173,7 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     backend
         Where it runs: a name as `--backend` takes it.
     **options
-        ``bound``, ``enumerate``, ``depth`` and ``count`` of `core.search.exact.ExactSearch`.
+        ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled`` and ``count`` of `core.search.exact.ExactSearch`.
 
     Returns
     -------

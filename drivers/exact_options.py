@@ -8,7 +8,7 @@ from typing import Any
 from core.search.exact import BOUNDS, ENUMERATIONS
 from drivers import tours
 from drivers.history import curve_option, history_option
-from drivers.options import CHECKS, Group, Options, instance_option, option, positive
+from drivers.options import CHECKS, Group, Options, instance_option, mapping_option, option, positive
 from drivers.outputs import OutputFile
 
 CHOSEN, GENERATED = "bays29", "uniform:25:seed=1"
@@ -41,11 +41,25 @@ class ExactOptions(Options):
     )
     depth: int | None = option(
         None,
-        "with --bound edges or none: cities in an item of the worklist (chosen for the device)",
+        "with --bound edges or none: cities in an item of the worklist (chosen for the device; with --mapping "
+        "published 6, or as many as there can be)",
         positive,
         "D",
         group=SEARCH,
         decides="way",
+    )
+    mapping: str = mapping_option(
+        "with --bound edges or none: a lane for every item of the worklist, or for every tour; up to 7 cities on the "
+        "host",
+        SEARCH,
+    )
+    unrolled: bool | None = option(
+        None,
+        "with --mapping published and a worklist: the last three, two and one cities by functions of their own (as in "
+        "the thesis in the end), or as all others",
+        bool,
+        group=SEARCH,
+        decides="search",
     )
     count: bool = option(False, "count all shortest tours", bool, group=SEARCH, decides="work")
     verify: bool = option(
@@ -74,6 +88,13 @@ class ExactOptions(Options):
             raise UserError("--enumerate changes nothing here: expected with --bound none")
         if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
             raise UserError("--depth changes nothing here: expected with --bound edges, or none and a worklist")
+        if self.mapping == "published" and self.bound not in ("edges", "none"):
+            raise UserError("--mapping published: the thesis has no 1-trees; expected with --bound edges or none")
+        if self.unrolled is not None and (self.mapping != "published" or self.enumerate == "permutations"):
+            raise UserError(
+                f"--{'' if self.unrolled else 'no-'}unrolled changes nothing here: expected with --mapping published "
+                "and a worklist"
+            )
         tours.refuse_seed(self)
 
     def refuse_checks_of(self, instance: Any) -> None:

@@ -3,6 +3,7 @@
 python -m drivers.heldkarp                                   a first run, in seconds
 python -m drivers.heldkarp --instance gr24 --verify          checked by branch and bound with 1-trees
 python -m drivers.heldkarp --matrix roads.txt                distances from a file, symmetric or not
+python -m drivers.heldkarp --instance gr17 --mapping published   the same form, and all layers go to the host
 python -m drivers.heldkarp --instance gr17 --tiling none     the paper's form, a launch for every size of subsets
 python -m drivers.heldkarp --instance a280 --k 10            more cities: the best of a neighbourhood of a start tour
 mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers, computed by 2 ranks
@@ -27,7 +28,7 @@ def load(options: HeldKarpOptions, ranks: int) -> Task:
     options.refuse_idle()
     task = tours.small(options, "gr21", "uniform:20:seed=1", symmetric=False)
     tours.refuse_blank_drawing(options, task.problem)
-    return task._replace(options=options.settled(task.problem))
+    return task._replace(options=options.settled(task.problem).by_mapping())
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
@@ -37,7 +38,11 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
     if options.k is None:
         from core.search.dp.held_karp import HeldKarp
 
-        made = HeldKarp(backend, ranks, problem.distances, tiling=tiling, room=room)
+        made = HeldKarp(
+            backend, ranks, problem.distances, tiling=tiling, mapping=options.mapping, room=room, folder=options.spill
+        )
+        if options.trace:
+            made.make_room()
     else:
         from core.search.dp.restricted import RestrictedTour
 
@@ -92,6 +97,8 @@ def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:
     if k is None:
         known = " (the optimum)" if instance.optimum == outcome.length else ""
         words = f"shortest length {outcome.length}{known}, start length {outcome.start_length}"
+        if run.options.published and run.options.trace:
+            words += f", {outcome.streamed_bytes:,} bytes streamed"
         transitions, digest = int(outcome.transitions), f"{outcome.digest:016x}"
     else:
         words = (
@@ -113,6 +120,7 @@ def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:
             "proved": k is None,
             "tour": None if outcome.tour is None else outcome.tour.tolist(),
             "start_length": outcome.start_length,
+            **({"streamed_bytes": outcome.streamed_bytes} if k is None else {}),
         },
     )
 
@@ -157,7 +165,7 @@ HELDKARP = Workload(
     standard=("--instance", "uniform:24:seed=1"),
     steps=steps,
     work=work,
-    ways=lambda run: {"tiling": run.options.tiling},
+    ways=lambda run: run.options.ways(),
     headline=headline,
     save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.heldkarp"),
     details=lambda task, ranks, argv: profiled(

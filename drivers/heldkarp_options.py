@@ -48,8 +48,9 @@ class HeldKarpOptions(DpOptions):
         from core.errors import UserError
 
         tours.refuse_seed(self)
-        if self.spill is not None:
-            raise UserError("--spill changes nothing here: no decisions leave the device")
+        if self.spill is not None and not self.published:
+            raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
+        super().refuse_idle()
         for name in ("tour", "svg"):
             if getattr(self, name) is not None and not self.trace:
                 raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
@@ -67,6 +68,11 @@ class HeldKarpOptions(DpOptions):
         from core.search.dp.held_karp import MOST_CITIES
 
         k = self.k
+        if self.published and (k is not None or instance.n > MOST_CITIES):
+            why = f"--k {k} is another" if k is not None else f"{instance.name} has {instance.n} cities"
+            raise UserError(
+                f"--mapping published is the paper's recursion over all subsets, of at most {MOST_CITIES} cities; {why}"
+            )
         if k is None and instance.n > MOST_CITIES:
             k = DEFAULT_K
             print(

@@ -3,6 +3,7 @@
 python -m drivers.ihc                                       a first run, in seconds
 python -m drivers.ihc --instance kroA100 --climbers 100000  the experiment of the paper
 mpirun -n 64 python -m drivers.ihc --instance kroA100       the same work shared by 64 ranks
+python -m drivers.ihc --mapping published                   a climber for every lane, as in the paper
 """
 
 import sys
@@ -14,7 +15,7 @@ from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import Group, Options, backend_option, option, positive, scaled_option
+from drivers.options import Group, Options, backend_option, mapping_option, option, positive, scaled_option
 from drivers.outputs import OutputFile
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
@@ -43,15 +44,28 @@ class ClimbOptions(Options):
         group=CLIMBING,
         decides="way",
     )
+    mapping: str = mapping_option("a climber for every lane, which evaluates all its moves", CLIMBING)
+    assign: str | None = option(
+        None,
+        "with --mapping published: a lane has its climbers beforehand (static), or takes the next one when it is done "
+        "(worklist) (default: as in the paper, static on CPUs and worklist on GPUs)",
+        choices=("static", "worklist"),
+        group=CLIMBING,
+        decides="search",
+    )
     scaled: int | None = scaled_option("--climbers")
     tour: OutputFile | None = tours.tour_option(CLIMBING)
     svg: OutputFile | None = tours.svg_option(CLIMBING)
 
 
 def load(options: ClimbOptions, ranks: int) -> Task:
-    """The instance, after a look at seeds that would change nothing."""
+    """The instance, after a look at options that would change nothing, or exclude each other."""
     from core.errors import UserError
 
+    if options.assign and options.mapping != "published":
+        raise UserError("--assign changes nothing here: expected with --mapping published")
+    if options.scan == "pruned" and options.mapping == "published":
+        raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
     if options.seeds and options.start == "oneil2011":
         raise UserError("--seeds changes nothing here: the paper's start tours have no seed; expected --start philox")
     task = tours.at_hand(options)
@@ -63,8 +77,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any
     """Hill climbing, compiled and warm."""
     from core.search.ihc import HillClimbing
 
-    start, seed, scan = options.start, options.seed, options.scan
-    climbing = HillClimbing(backend, ranks, problem.distances, start=start, seed=seed, scan=scan, name=problem.name)
+    how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
+    published = (options.assign or "auto") if options.mapping == "published" else None
+    climbing = HillClimbing(backend, ranks, problem.distances, published=published, **how)
     climbing.warm_up()
     return climbing
 
@@ -122,8 +137,8 @@ IHC = Workload(
     scaled="climbers",
     steps=lambda run: run.options.climbers // run.ranks.size,
     work=work,
-    # `auto` is another scan on another device: what counts is the one that runs.
-    ways=lambda run: {"scan": run.search.scan.name},
+    # What is chosen for the device differs from one to another: what counts is what runs.
+    ways=lambda run: run.search.scan.ways,
     save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.ihc"),
 )
 main = driver(IHC, __doc__)

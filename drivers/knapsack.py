@@ -5,6 +5,7 @@ python -m drivers.knapsack --items 1500 --capacity 100000 --seed 1           the
 python -m drivers.knapsack --class strongly-correlated --items 500           one of Pisinger's classes
 python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, checked independently
 python -m drivers.knapsack --items 100 --method bb                           the paper's yardstick: branch and bound
+python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   as the paper does it, by diagonals
 mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table, computed by 2 ranks
 """
 
@@ -30,7 +31,7 @@ def load(options: KnapsackOptions, ranks: int) -> Task:
     """The instance, after a look at options that would change nothing or exclude each other."""
     options.refuse_idle()
     instance = options.chosen_instance()
-    return Task(options, instance, instance.source)
+    return Task(options.by_mapping(), instance, instance.source)
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
@@ -40,6 +41,12 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
         from core.search.dp.knapsack_bound import BoundSearch
 
         made = BoundSearch(backend, ranks, problem, most_nodes=options.nodes, most_seconds=options.seconds)
+    elif options.published:
+        from core.search.dp.diagonals import KnapsackByDiagonals
+
+        made = KnapsackByDiagonals(backend, ranks, problem, folder=options.spill)
+        if options.trace:
+            made.make_room()
     else:
         from core.search.dp.knapsack import KnapsackSearch
 

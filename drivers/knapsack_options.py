@@ -95,6 +95,10 @@ class KnapsackOptions(DpOptions):
         for name in ("nodes", "seconds"):
             if getattr(self, name) is not None and not self.bounded:
                 raise UserError(f"--{name} changes nothing here: expected with --method bb")
+        if self.bounded and self.published:
+            raise UserError(
+                "--mapping published changes nothing here: expected without --method bb, which has no table"
+            )
         if self.bounded and (not self.trace or self.tiling != "auto" or self.device_memory or self.spill):
             raise UserError(
                 "--no-trace, --tiling, --device-memory and --spill change nothing here: expected without bb"

@@ -4,6 +4,7 @@ python -m drivers.lcs                                       a first run, in seco
 python -m drivers.lcs A.fasta B.fasta --output common.txt   two FASTA records, or FILE:RECORD, or two plain files
 python -m drivers.lcs --text HUMAN CHIMPANZEE               two words
 python -m drivers.lcs random:1000000 --no-trace --peers     the length alone, beside rapidfuzz
+python -m drivers.lcs half:3000 --mapping published         as the paper does it: every cell goes to the host
 mpirun -n 4 python -m drivers.lcs random:100000             the same table, computed by 4 ranks
 """
 
@@ -36,7 +37,7 @@ def load(options: LcsOptions, ranks: int) -> Task:
     """The strings, after a look at options that would change nothing or exclude each other."""
     options.refuse_idle()
     pair = options.chosen_pair()
-    return Task(options, pair, pair.source)
+    return Task(options.by_mapping(), pair, pair.source)
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
@@ -49,15 +50,22 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
 
     began = time.perf_counter()
     columns = problem.b[:FIRST_ROWS] if options.tiling == "none" else problem.b
-    few = LongestCommonSubsequence(backend, Solo(), problem.a[:FIRST_ROWS], columns, tiling=options.tiling)
-    few.run(trace=options.trace)
+    rows, tiling, room, folder = problem.a[:FIRST_ROWS], options.tiling, options.device_memory, options.spill
+    made: Any
+    if options.published:
+        from core.search.dp.diagonals import CommonByDiagonals
+
+        CommonByDiagonals(backend, Solo(), rows, columns).run(trace=False)
+        made = CommonByDiagonals(backend, ranks, problem.a, problem.b, folder=folder)
+        if options.trace:
+            made.make_room()
+    else:
+        LongestCommonSubsequence(backend, Solo(), rows, columns, tiling=tiling).run(trace=options.trace)
+        made = LongestCommonSubsequence(backend, ranks, problem.a, problem.b, tiling=tiling, room=room, folder=folder)
     backend.synchronize()
     backend.timings.reset()
     backend.timings.compile_s = time.perf_counter() - began
-    room, folder = options.device_memory, options.spill
-    return LongestCommonSubsequence(
-        backend, ranks, problem.a, problem.b, tiling=options.tiling, room=room, folder=folder
-    )
+    return made
 
 
 def once(run: Run[LcsOptions], advance: Any) -> Any:

@@ -118,6 +118,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         problem,
         options.chosen_algorithm(),
         options.neighbourhood.split(","),
+        mapping=options.mapping,
         evaluation=options.evaluation,
         level=options.level,
         walks=options.walks,
@@ -153,7 +154,7 @@ def keep_shape(search: Any) -> None:
         return
     from backends.tuning import Key, remember
 
-    key = Key.of(search.backend, search.kernels.scan, search.problem.encoding.n, max(search.sizes))
+    key = Key.of(search.backend, search.evaluating, search.problem.encoding.n, max(search.sizes))
     remember(key, search.tuner.best)
 
 
@@ -216,7 +217,9 @@ def headline(run: Run[SearchOptions]) -> str:
         f"{one.name} ({size} neighbours)" for one, size in zip(search.neighbourhoods, search.sizes, strict=True)
     )
     walks = f", {search.walks} walks" if search.walks > 1 else ""
+    laid = ", mapping published" if search.mapping == "published" else ""
     where = f"{search.backend.name} ({search.backend.device.name})"
-    return f"{run.problem.name}: {search.algorithm.name}, {moves}{walks}, evaluation {search.evaluation_name}, on " + (
-        f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where
+    return (
+        f"{run.problem.name}: {search.algorithm.name}, {moves}{walks}, evaluation {search.evaluation_name}{laid}, on "
+        + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
     )

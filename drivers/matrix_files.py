@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from typing import NoReturn
 
 import numpy as np
 
 from core.problems import distances as metric
-from core.problems import known
+from core.problems import known, matrix_text
 from core.problems.errors import InstanceError
 from core.problems.files import read_bytes, read_text
-from core.problems.layout import quoted
 from core.problems.tsp import Instance
 
 LARGEST_ARRAY = 2**30
@@ -62,33 +60,12 @@ def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
     InstanceError
         Names the file and, in a text, the line; what was found and what was expected.
     """
-    values, lines = _array(path) if path.endswith(".npy") else _text(path)
-
-    def refuse(row: int, found: str, expected: str) -> NoReturn:
-        raise InstanceError(path, lines[row] if lines else None, found, expected)
-
-    n = len(values)
-    for wrong, expected in (
-        (~np.isfinite(values) | (values != np.floor(values)), "an integer"),
-        ((values < 0) | (values > metric.LARGEST_DISTANCE), f"0 to {metric.LARGEST_DISTANCE}"),
-    ):
-        wrong[np.diag_indices(n)] = False
-        if wrong.any():
-            i, j = _first(wrong)
-            refuse(i, f"distance {values[i, j]:.15g} from city {i} to {j}", expected)
-    np.fill_diagonal(values, 0)
-    if symmetric and (values != values.T).any():
-        j, i = _first(np.tril(values != values.T))
-        found = f"distance {values[j, i]:.15g} from city {j} to {i} and {values[i, j]:.15g} back"
-        refuse(j, found, "a symmetric matrix")
+    values, lines = (
+        _array(path) if path.endswith(".npy") else matrix_text.rows(read_text(path, "a text file with a matrix"), path)
+    )
+    distances = matrix_text.checked(path, values, lines, symmetric=symmetric)
     name = os.path.splitext(os.path.basename(path))[0]
-    return MatrixInstance(name, values.astype(np.int64), f"file {path}")
-
-
-def _first(wrong: np.ndarray) -> tuple[int, int]:
-    """Row and column of the first True."""
-    row, column = divmod(int(wrong.argmax()), len(wrong))
-    return row, column
+    return MatrixInstance(name, distances, f"file {path}")
 
 
 def _array(path: str) -> tuple[np.ndarray, list[int]]:
@@ -105,9 +82,11 @@ def _array(path: str) -> tuple[np.ndarray, list[int]]:
     if size != n * n * dtype.itemsize:
         raise InstanceError(path, None, f"{size} bytes of elements", f"{n} by {n} elements of {dtype.itemsize} bytes")
     values = np.frombuffer(content, dtype, offset=start).reshape(n, n, order="F" if by_columns else "C")
-    # the widest floats may be beyond 64 bits: infinite then, and refused as such
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(np.float64, order="C"), []
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        narrow = values.astype(np.float64, order="C")
+        # Floats beyond 64 bits may become infinite, and are refused as such; none may become an integer that it is not.
+        narrow[np.isfinite(narrow) & (narrow != values)] = np.nan
+    return narrow, []
 
 
 def _header(path: str, content: bytes) -> tuple[tuple[int, ...], bool, np.dtype, int]:
@@ -127,32 +106,3 @@ def _header(path: str, content: bytes) -> tuple[tuple[int, ...], bool, np.dtype,
         # the header is a Python literal, and what NumPy raises for a damaged one is as varied
         reason = str(error).partition("\n")[0]
         raise InstanceError(path, None, f"no array of numbers ({reason})", SAVED) from None
-
-
-def _text(path: str) -> tuple[np.ndarray, list[int]]:
-    """The float64 matrix of a text, and the line of each of its rows."""
-    content = read_text(path, "a text file with a matrix").replace("\r\n", "\n").replace("\r", "\n")
-    rows: list[list[float]] = []
-    lines: list[int] = []
-    for number, line in enumerate(content.split("\n"), 1):
-        words = line.partition("#")[0].replace(",", " ").split()
-        if words:
-            rows.append([_number(word, path, number) for word in words])
-            lines.append(number)
-    if not rows:
-        raise InstanceError(path, None, "no numbers", "a square matrix of distances")
-    n = len(rows[0])
-    for row, number in zip(rows, lines, strict=True):
-        if len(row) != n:
-            raise InstanceError(path, number, f"{len(row)} numbers", f"{n}, as in the first row")
-    if len(rows) != n:
-        raise InstanceError(path, lines[-1], f"{len(rows)} rows of {n} numbers", "a square matrix")
-    return np.array(rows, dtype=np.float64), lines
-
-
-def _number(word: str, path: str, line: int) -> float:
-    try:
-        # not all that Python takes for a number: no 1_000, no digits of other scripts
-        return float(word if word.isascii() and "_" not in word else "")
-    except ValueError:
-        raise InstanceError(path, line, quoted(word), "an integer") from None

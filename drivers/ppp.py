@@ -5,15 +5,17 @@ python -m drivers.ppp --instance 73-73:seed=5 --target 0         until the secre
 mpirun -n 64 python -m drivers.ppp                               the first one's work shared by 64 ranks
 """
 
+from __future__ import annotations
+
 import sys
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.local_search import local_search
-from drivers.options import instance_option
-from drivers.search_options import SearchOptions, neighbourhood_option
+from drivers.options import instance_option, option
+from drivers.search_options import EXPERIMENTS, SearchOptions, neighbourhood_option
 
 CHOSEN = "73-73"
 
@@ -24,13 +26,38 @@ class PppOptions(SearchOptions):
 
     instance: str | None = instance_option("101-117:seed=5", CHOSEN)
     neighbourhood: str = neighbourhood_option("flip2")
+    layout: str | None = option(
+        None,
+        "where lanes that evaluate by histograms keep them: in their local memory, or in global memory, coalesced "
+        "(columns) or not (rows) (section 5.3; default with --mapping published: local)",
+        choices=("local", "columns", "rows"),
+        group=EXPERIMENTS,
+        decides="way",
+    )
+
+    def settled(self, chosen: str | None, ranks: int) -> Self:
+        """These options with what the command line left open filled in.
+
+        Raises
+        ------
+        UserError
+            A layout for histograms that the evaluation does not have.
+
+        """
+        from core.errors import UserError
+
+        given = super().settled(chosen, ranks)
+        by_histograms = self.evaluation == "histogram" or (self.evaluation == "auto" and self.mapping == "published")
+        if self.layout is not None and not by_histograms:
+            raise UserError(f"--layout {self.layout}: expected with --mapping published or --evaluation histogram")
+        return replace(given, layout=self.layout or "local") if by_histograms else given
 
 
 def load(options: PppOptions) -> tuple[Any, str]:
     """The problem, and where its instance came from."""
     from core.problems.ppp import Ppp
 
-    problem = Ppp.load(options.instance or CHOSEN, options.data)
+    problem = Ppp.load(options.instance or CHOSEN, options.data, layout=options.layout or "local")
     return problem, problem.instance.source
 
 

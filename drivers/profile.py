@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TOOL = "ncu"
+PAPER = "oconnell2014"
 METRICS = {
     "load_efficiency": ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100.0),
     "warp_efficiency": ("smsp__thread_inst_executed_per_inst_executed.ratio", 32.0),
@@ -262,11 +263,10 @@ def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
 
 def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[str]:
     """Lines of text: least, average and most of every kernel, and what the paper says of its own."""
-    from reports.literature import publication
+    from reports.paper import load
 
-    published = publication(workload, "tables")
-    assert published is not None, workload
-    titles = published["profile"]["metrics"]
+    profile = load(PAPER).extra["profile"]
+    titles = profile["metrics"]
     lines = [
         f"Nsight Compute, {words}: least / average / most of a kernel's first nine launches and every tenth",
         f"  {'kernel':28}{'launches':>9}" + "".join(f"{titles[name]:>28}" for name in METRICS),
@@ -275,7 +275,7 @@ def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[s
         cells = [worded(getattr(kernel, name), name) for name in METRICS]
         lines.append(f"  {kernel.kernel:28}{kernel.launches:9,}" + "".join(f"{cell:>28}" for cell in cells))
     for statistic in ("least", "average"):
-        said = [paper_says(published, workload, name, statistic) for name in METRICS]
+        said = [paper_says(profile, workload, name, statistic) for name in METRICS]
         lines.append(f"  {'the paper, ' + statistic:37}" + "".join(f"{text:>28}" for text in said))
     return lines
 
@@ -289,12 +289,12 @@ def worded(values: tuple[float, float, float] | None, metric: str) -> str:
     return " / ".join(f"{100 * value:.1f}" for value in values) + " %"
 
 
-def paper_says(published: Mapping[str, Any], workload: str, metric: str, statistic: str) -> str:
+def paper_says(profile: Mapping[str, Any], workload: str, metric: str, statistic: str) -> str:
     """The paper's bound on a statistic of a metric; a dash where it has none."""
     return next(
         (
             str(bound["says"])
-            for bound in published["profile"]["bounds"]
+            for bound in profile["bounds"]
             if (bound["metric"], bound["statistic"]) == (metric, statistic)
             and bound.get("workload", workload) == workload
         ),

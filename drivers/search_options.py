@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from drivers.history import curve_option, history_option
-from drivers.options import Group, Options, natural, number, option, positive, scaled_option
+from drivers.options import Group, Options, mapping_option, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
 ITERATIONS = 10_000
@@ -120,6 +120,10 @@ class SearchOptions(Options):
     exchange: int | None = option(
         None, "every K iterations all walks go on from the best of them", natural, "K", group=PARALLEL, decides="search"
     )
+    mapping: str = mapping_option(
+        "a lane of a team of 256 for each neighbour, its evaluation from section 6, and a host that selects",
+        EXPERIMENTS,
+    )
     generate: str = option(
         "device",
         "who lists the neighbours (section 6.6)",
@@ -129,7 +133,8 @@ class SearchOptions(Options):
     )
     select: str | None = option(
         None,
-        "who takes one: reduce on the device, or copy all differences (section 6.7; default: as --generate)",
+        "who takes one: reduce on the device, or copy all differences (section 6.7; default: as --generate, or host "
+        "with --mapping published)",
         choices=("device", "host"),
         group=EXPERIMENTS,
         decides="search",
@@ -155,21 +160,22 @@ class SearchOptions(Options):
     history: bool = history_option(RESULTS)
     curve: OutputFile | None = curve_option(RESULTS)
 
-    def settled(self, chosen: str | None, ranks: int) -> SearchOptions:
+    def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with what the command line left open filled in, for so many ranks."""
-        given = self
+        given, published = self, self.mapping == "published"
         if all(getattr(self, name) is None for name in DECIDING):
-            given = replace(self, walks=max(FIRST_WALKS, ranks), seconds=FIRST_SECONDS)
+            given = replace(self, walks=1 if published else max(FIRST_WALKS, ranks), seconds=FIRST_SECONDS)
         walks = given.walks or 1
         unlimited = given.iterations is None and given.seconds is None
+        # Where the work grows with the ranks, one rank works on its one walk as each of several does.
+        alone = published or (walks == 1 and given.scaled is None)
         return replace(
             given,
             instance=given.instance or chosen,
             walks=walks,
             exchange=given.exchange or 0,
-            select=given.select or given.generate,
-            # Where the work grows with the ranks, one rank works on its one walk as each of several does.
-            level=given.level or ("iteration" if walks == 1 and given.scaled is None else "algorithm"),
+            select=given.select or ("host" if published else given.generate),
+            level=given.level or ("iteration" if alone else "algorithm"),
             iterations=ITERATIONS if unlimited else given.iterations,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -10,9 +11,8 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.standard_output import run_watched
-from reports import csv_file, experiment, ioh, markdown
-from reports.literature import publication
-from reports.paper_tables import tables_report
+from reports import csv_file, experiment, ioh, paper_report, statistics_report
+from reports.paper import of_workload
 from reports.parameters import worded
 from reports.records import Record, RecordError, UnequalWorkError, load
 
@@ -26,8 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _write_csv(records, options.out)
         if options.command == "ioh":
             written = _write_ioh(records, options.out)
+        elif options.command == "statistics":
+            written = statistics_report.of_records(records, options.target, options.out)
         elif options.command == "tables":
-            written = [markdown.write_tables(tables_report(records), options.out)]
+            written = paper_report.write_all(records, options.out)
         else:
             sections = _compared(records)
             written = experiment.write(sections, options.out, sections[0].comparison.work.workload)
@@ -45,7 +47,21 @@ def _parser() -> argparse.ArgumentParser:
         "compare", help="speed-up report over records of one workload, a section for each instance"
     )
     _add_files(command)
-    command = commands.add_parser("tables", help="a paper's tables with records of any instances on their lines")
+    command = commands.add_parser(
+        "statistics",
+        help="searches compared over seeds: costs, success rates, expected times to targets, rank tests",
+        description="Compare searches on the same instance, any algorithms with any parameters, over their seeds: "
+        "costs, how often and how fast they reached a target, rank tests of all pairs. Times to targets need records "
+        "made with --history.",
+    )
+    _add_files(command)
+    command.add_argument(
+        "--target",
+        type=_cost,
+        metavar="COST",
+        help="a cost that is good enough (default: the optimum if a run reached it, else the best that any run found)",
+    )
+    command = commands.add_parser("tables", help="papers' tables and figures with records of any instances in them")
     _add_files(command)
     command = commands.add_parser(
         "csv",
@@ -62,6 +78,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_files(command, out=Path("reports/out/ioh"))
     return parser
+
+
+def _cost(text: str) -> int | float:
+    """A cost as it was typed: whole numbers stay whole.
+
+    Raises
+    ------
+    ValueError
+        It is no finite number; argparse says so.
+    """
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return int(value) if value.is_integer() else value
 
 
 def _write_csv(records: Sequence[Record], out: Path | None) -> int:
@@ -118,7 +148,7 @@ def _compared(records: Sequence[Record]) -> Sequence[experiment.Compared]:
         return experiment.of_records(records)
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, worded(record.parameters)) for record in records}
-        if len(asked) > 1 and all(publication(record.workload, "tables") for record in records):
+        if len(asked) > 1 and all(of_workload(record.workload) for record in records):
             raise UnequalWorkError(f"{error}; for records of several works: `python -m reports tables`") from None
         raise
 

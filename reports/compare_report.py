@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports import compare_tables, literature, parameters, scaling, ways
+from reports import compare_tables, exhibits, paper, parameters, scaling, target_plots, twelve_rules, ways
 from reports.comparison import Comparison
 from reports.headline import headline
 from reports.markdown import statistics_of, template
 from reports.schema import HASH_COVERS
 from reports.sections import Compared
 from reports.text_table import Table
-from reports.wording import cost, gap, grouped
+from reports.wording import cost, gap, grouped, listed
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def render(sections: Sequence[Shown]) -> str:
         weak_law=scaling.WEAK_LAW if any(one.section.weak for one in sections) else "",
         fitted=scaling.FITTED,
         machines=any(len(one.machines) > 1 for one in comparisons),
+        to_targets=any(one.section.to_targets for one in sections),
+        rules=rules(sections),
         **statistics_of([row for one in comparisons for row in one.rows]),
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
@@ -75,7 +77,6 @@ def _section(one: Shown) -> dict[str, Any]:
     """What the template needs of a section."""
     section, comparison = one.section, one.section.comparison
     work = comparison.work
-    published = literature.publication(work.workload)
     return {
         "work": work,
         "headline": headline(comparison),
@@ -91,11 +92,57 @@ def _section(one: Shown) -> dict[str, Any]:
         "machines": comparison.machines,
         "cautions": section.cautions,
         "curves": [*section.strong, *section.weak],
+        "targets": _targets(section),
         "verdicts": section.beside.verdicts() if section.beside else [],
         "baseline": comparison.baseline,
-        "published": published,
-        "same_work": published is not None and literature.same_work(published, work),
+        "published": list(compare_tables.published(comparison)),
+        "stands_in": stands_in(comparison),
     }
+
+
+def stands_in(comparison: Comparison) -> list[str]:
+    """Name the papers' tables that have a place for these runs, with the command that fills them."""
+    found = []
+    for one in paper.of_workload(comparison.work.workload):
+        rows = comparison.rows
+        names = [
+            exhibit.name
+            for exhibit in one.exhibits
+            if not exhibit.of and any(exhibits.series_of(exhibit, row.record) for row in rows)
+        ]
+        if names:
+            found.append(
+                f"Runs like these stand in {listed(list(dict.fromkeys(names)))} of `{one.name}`: "
+                f"`python -m drivers.reproduce {one.name}` fills the paper's tables and draws its figures"
+            )
+    return found
+
+
+def _targets(section: Compared) -> list[str]:
+    """What is to be said of targets and of the histories, in sentences without their full stops; empty without any."""
+    if section.to_targets is None:
+        return []
+    targets, families = section.to_targets
+    left_out = target_plots.shown_families(families, targets)[1]
+    notes = [note for family in families for note in family.notes]
+    return [targets.why, *([left_out] if left_out else []), *notes]
+
+
+def rules(sections: Sequence[Shown]) -> str:
+    """The twelve rules of Hoefler and Belli, as far as the records and the report keep them."""
+    every = [one.section for one in sections]
+    sources = {one.comparison.work.instance: one.comparison.work.details.get("instance_source") for one in every}
+    said = twelve_rules.Shown(
+        reasons={
+            one.comparison.work.instance: one.why
+            for one in every
+            if one.why.rstrip(". ") != str(sources[one.comparison.work.instance]).rstrip(". ")
+        },
+        # The straight line of a scaling plot is what no number of ranks should exceed.
+        bounds={label for one in every for curve in one.strong for label in curve.rows},
+        figures=[what for one in sections for what, _ in one.plots],
+    )
+    return twelve_rules.in_markdown(twelve_rules.rules_of([one.comparison for one in every], said))
 
 
 def about(source: str, why: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from reports import literature
+from reports import target_tables
 from reports.cautions import condition, marks
 from reports.comparison import Comparison, Row, is_baseline
-from reports.parameters import worded
+from reports.exhibit_tables import Marked, table_of
+from reports.exhibits import Evidence, shown
+from reports.paper import PROCESSORS, Paper, of_workload
 from reports.records import Record
 from reports.sections import Compared
 from reports.seeds import exact, time_deviation
@@ -21,7 +22,6 @@ from reports.wording import (
     number,
     per_cent,
     rate,
-    ratio,
     ratio_interval,
     seconds,
     seconds_interval,
@@ -33,18 +33,18 @@ def tables(one: Compared) -> dict[str, Table]:
     """Return the tables of a section by name, in the order of the report.
 
     `results`, `times` and `conditions` are always there; `strong` and `weak` (numbered where there are several),
-    `peers`, `seeds`, `not_run`, `timing` and `quality` where they have rows.
+    `targets`, `peers`, `seeds`, `not_run` and `published PAPER` where they have rows.
     """
     comparison = one.comparison
     found = {"results": results(one)}
     for kind, curves in (("strong", one.strong), ("weak", one.weak)):
         found |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
+    if one.to_targets:
+        found["targets"] = to_targets(one)
     if one.beside:
         found["peers"] = one.beside.table()
-    published = literature.publication(comparison.work.workload)
-    if published:
-        found["timing"] = timing(published, comparison)
-        found["quality"] = quality(published, comparison)
+    for paper, marked in published(comparison):
+        found[f"published {paper.name}"] = marked.table
     if comparison.not_run:
         found["not_run"] = not_run(comparison)
     found |= {"times": times(comparison), "conditions": conditions(comparison)}
@@ -125,6 +125,14 @@ def _energy(record: Record) -> str:
         for source, joules in (sample.energy_j or {}).items():
             drawn.setdefault(source, []).append(joules)
     return "; ".join(f"{number(statistics.median(joules))} J, {source}" for source, joules in sorted(drawn.items()))
+
+
+def to_targets(one: Compared) -> Table:
+    """How fast each row reached targets, over its seeds."""
+    assert one.to_targets is not None
+    targets, families = one.to_targets
+    caption = f"{_named(one.comparison)}: expected running time to targets"
+    return target_tables.of_one_work(caption, families, targets, one.comparison.work.unit)
 
 
 # --- the appendix ---
@@ -208,46 +216,12 @@ def not_run(comparison: Comparison) -> Table:
     return Table("Not run", ("backend", "device", ">ranks", "why"), rows)
 
 
-def timing(published: Mapping[str, Any], comparison: Comparison) -> Table:
-    """A paper's figure of run times, ours beside it."""
-    headings = ("published", ">median, ms", ">speed-up", f">G {comparison.work.unit}/s")
-    rows = []
-    for line in literature.timing_rows(published, comparison):
-        theirs = [
-            line.label,
-            grouped(line.published_ms),
-            ratio(line.published_speedup),
-            number(line.published_rate),
-        ]
-        rows.append([*theirs, *_our_timing(line.ours, comparison)])
-    return Table(published["timing"]["title"], (*headings, "ours", "device", *headings[1:]), rows)
-
-
-def _our_timing(ours: Row | None, comparison: Comparison) -> list[str]:
-    if ours is None:
-        return [""] * 5
-    apart = worded(comparison.ways_apart(ours.record))
-    return [
-        f"{ours.name} ({apart})" if apart else ours.name,
-        ours.device_name,
-        number(ours.running.median.value * 1000),
-        ratio(ours.speedup),
-        number(ours.rate),
-    ]
-
-
-def quality(published: Mapping[str, Any], comparison: Comparison) -> Table:
-    """A paper's best tours, ours beside them where the work was the same."""
-    rows = [
-        [
-            row.instance,
-            grouped(row.climbers),
-            str(row.best_cost),
-            "" if row.best_index is None else str(row.best_index),
-            str(row.ours.best_cost) if row.ours else "not run",
-            str(row.ours.best_index) if row.ours else "",
-        ]
-        for row in literature.quality_rows(published, comparison.work)
-    ]
-    headings = ("instance", ">climbers", ">the paper's best", ">by climber", ">ours", ">by climber")
-    return Table(f"{published['quality']['title']}: {published['quality']['source']}", headings, rows)
+def published(comparison: Comparison) -> Iterator[tuple[Paper, Marked]]:
+    """Yield the papers' tables whose rows are numbers of processors, ours beside them; one work fills no other's."""
+    for paper in of_workload(comparison.work.workload):
+        for exhibit in paper.exhibits:
+            if exhibit.row_by == PROCESSORS:
+                filled = shown(exhibit, Evidence((comparison,), ()), paper.machines)
+                marked = table_of(filled) if filled.ours else None
+                if marked:
+                    yield paper, marked

@@ -89,10 +89,7 @@ class Row:
     @property
     def name(self) -> str:
         """Backend, device where there is a choice, and ranks, for tables and plots."""
-        record = self.record
-        device = f" {record.device}" if record.device not in ("", "0") else ""
-        ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
-        return f"{record.backend}{device}{ranks}"
+        return place_of(self.record)
 
     @property
     def device_name(self) -> str:
@@ -228,6 +225,13 @@ def compare_works(records: Iterable[Record], likeness: Likeness | None = None) -
         works.setdefault(json.dumps(work, sort_keys=True), []).append(run)
     machines = letter_machines(runs)
     return [compare(equal, likeness=likeness, machines=machines) for equal in works.values()]
+
+
+def place_of(record: Record) -> str:
+    """Name where a run was: backend, device where there is a choice, and ranks."""
+    device = f" {record.device}" if record.device not in ("", "0") else ""
+    ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
+    return f"{record.backend}{device}{ranks}"
 
 
 def letter_machines(records: Sequence[Record]) -> dict[str, Mapping[str, Any]]:

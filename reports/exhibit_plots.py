@@ -21,6 +21,8 @@ from reports.scaling_plot import STYLES
 
 HATCHES = ("", "//", "..", "xx", "\\\\", "oo")
 MOST_CURVES = 8
+PANELS_ACROSS = 3
+RATIOS = ("speedup", "over_peer", "over_first")
 LEGEND_WIDTH = 44
 
 
@@ -64,13 +66,16 @@ def draw(figure: Exhibit, shown: Shown, folder: Path, name: str) -> list[Path]:
     library = pyplot() if drawn and figure.plot else None
     if library is None or figure.plot is None:
         return []
-    wide = 4.6 * len(drawn) if len(drawn) > 1 else 7.5
-    picture, every = library.subplots(1, len(drawn), figsize=(wide, 4.6), layout="constrained", squeeze=False)
-    for axes, panel in zip(every[0], drawn, strict=True):
-        bars = figure.plot.kind == "bars"
-        (_bars if bars else _lines)(axes, panel)
+    across = min(PANELS_ACROSS, len(drawn))
+    down = -(-len(drawn) // across)
+    size = (7.5, 4.6) if len(drawn) == 1 else (4.2 * across, 3.9 * down)
+    picture, every = library.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+    for axes, panel in zip(every.flat, drawn, strict=False):
+        (_bars if figure.plot.kind == "bars" else _curves)(axes, panel, figure.plot)
         _dress(axes, panel, figure.plot)
-    picture.suptitle("\n".join(textwrap.wrap(caption(figure), 34 * len(drawn) + 40)), fontsize=10)
+    for axes in every.flat[len(drawn) :]:
+        axes.set_axis_off()
+    picture.suptitle("\n".join(textwrap.wrap(caption(figure), 30 * across + 50)), fontsize=10)
     written = save(picture, folder, name)
     library.close(picture)
     return written
@@ -86,8 +91,8 @@ def _over_rows(plot: Plot, shown: Shown) -> list[Panel]:
     curves: dict[tuple[str, bool], dict[str, float]] = {}
     for datum in [*shown.published, *shown.ours]:
         published = datum.row is None
-        if plot.measure not in datum.values or (published and datum.whose not in wanted):
-            continue
+        if datum.values.get(plot.measure, 0) <= 0 or (published and datum.whose not in wanted):
+            continue  # a ratio that was printed as 0.00 has no place on a logarithmic axis
         name = f"{datum.whose}: {datum.column}" if published and datum.whose else datum.column
         curves.setdefault((name, published), {})[labels[datum.line]] = datum.values[plot.measure]
     made = [
@@ -138,7 +143,7 @@ def _place(value: Any) -> str:
 # --- drawing ---
 
 
-def _lines(axes: Any, panel: Panel) -> None:
+def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
     at = {place: number for number, place in enumerate(panel.places)}
     for number, curve in enumerate(panel.curves):
         colour, marker = STYLES[number % len(STYLES)]
@@ -148,7 +153,7 @@ def _lines(axes: Any, panel: Panel) -> None:
             [y for _, y in points],
             color=colour,
             marker=marker,
-            linestyle="--" if curve.published else "-",
+            linestyle=("--" if curve.published else "-") if plot.kind == "lines" else "none",
             fillstyle="none" if curve.published else "full",
             linewidth=1.3,
             markersize=6,
@@ -156,7 +161,9 @@ def _lines(axes: Any, panel: Panel) -> None:
         )
 
 
-def _bars(axes: Any, panel: Panel) -> None:
+def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
+    """Bars from 1 on where ratios are drawn: on a logarithmic axis a bar's length is how far it is from no gain."""
+    foot = 1.0 if plot.measure in RATIOS else 0.0
     at = {place: number for number, place in enumerate(panel.places)}
     width = 0.8 / max(1, len(panel.curves))
     for number, curve in enumerate(panel.curves):
@@ -164,7 +171,8 @@ def _bars(axes: Any, panel: Panel) -> None:
         shift = (number - (len(panel.curves) - 1) / 2) * width
         axes.bar(
             [at[place] + shift for place in curve.values],
-            list(curve.values.values()),
+            [value - foot for value in curve.values.values()],
+            bottom=foot,
             width=0.92 * width,
             color="white" if curve.published else colour,
             edgecolor=colour,
@@ -179,10 +187,14 @@ def _dress(axes: Any, panel: Panel, plot: Plot) -> None:
     axes.set_xticks(range(len(panel.places)), panel.places, fontsize=8, **turned)
     if plot.logarithmic:
         axes.set_yscale("log")
+        values = [value for curve in panel.curves for value in curve.values.values() if value > 0]
         axes.yaxis.set_major_formatter("{x:g}")
+        # Within a decade there may be no power of ten to read the axis by.
+        axes.yaxis.set_minor_formatter("{x:g}" if max(values) < 8 * min(values) else "")
+        axes.tick_params(axis="y", which="both", labelsize=8)
     else:
         axes.set_ylim(bottom=0)
-    if plot.measure in ("speedup", "over_peer", "over_first"):
+    if plot.measure in RATIOS:
         axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_ylabel(panel.axis, fontsize=9)
     axes.set_xlabel(plot.over, fontsize=9)

@@ -25,8 +25,10 @@ class Marked:
     notes: tuple[tuple[str, str], ...]
 
 
-def table_of(shown: Shown) -> Marked:
-    """Make the table of an exhibit."""
+def table_of(shown: Shown) -> Marked | None:
+    """Make the table of an exhibit; None where it would have no figure."""
+    if not shown.published and not shown.ours:
+        return None
     marks: dict[str, str] = {}
     made = _in_their_columns(shown, marks) if shown.exhibit.by_options else _in_columns_of_their_own(shown, marks)
     return Marked(made, tuple((mark, note) for note, mark in marks.items()))

@@ -15,7 +15,7 @@ from typing import Any
 
 from reports.comparison import Comparison, Likeness, Row, compare_works, is_baseline
 from reports.measures import MEASURES, Cell
-from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Paper, Series
+from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
 from reports.parameters import parameters, shared, worded
 from reports.records import Record, families, merge
 from reports.seeds import one_for_all
@@ -134,7 +134,7 @@ def evidence(paper: Paper, records: Iterable[Record]) -> Evidence:
 
 
 def shown(
-    exhibit: Exhibit, evidence: Evidence, machines: Mapping[str, str], missing: Sequence[tuple[str, str]] = ()
+    exhibit: Exhibit, evidence: Evidence, machines: Mapping[str, Machine], missing: Sequence[tuple[str, str]] = ()
 ) -> Shown:
     """Put the runs that belong to an exhibit into its rows and columns."""
     placed = list(_placed(exhibit, evidence.rows))
@@ -146,7 +146,7 @@ def shown(
         exhibit,
         tuple(dict.fromkeys(lines)),
         tuple(_published(exhibit, machines)),
-        tuple(_ours(exhibit, placed, common, several)),
+        tuple(_ours(exhibit, placed, several)),
         tuple(missing),
         {name: value for name, value in common.items() if value is not None},
     )
@@ -242,7 +242,7 @@ def _by_what_it_finds(record: Record) -> Record:
 # --- cells ---
 
 
-def _published(exhibit: Exhibit, machines: Mapping[str, str]) -> Iterator[Datum]:
+def _published(exhibit: Exhibit, machines: Mapping[str, Machine]) -> Iterator[Datum]:
     for line in exhibit.lines:
         for place, (column, figure) in enumerate(zip(exhibit.columns, line.figures, strict=False)):
             shares = line.percentages[place] if place < len(line.percentages) else ()
@@ -259,7 +259,8 @@ def _published(exhibit: Exhibit, machines: Mapping[str, str]) -> Iterator[Datum]
                 values["over_first"] = first / values["seconds"]
                 if first != values["seconds"]:
                     words += (f"{first / values['seconds']:.2f}x",)
-            yield Datum(line.key, column.heading, machines.get(column.machine, ""), words, values)
+            whose = machines[column.machine].short if column.machine else ""
+            yield Datum(line.key, column.heading, whose, words, values)
 
 
 def _published_reference(exhibit: Exhibit, line: Line, column: Column) -> float | None:
@@ -281,9 +282,7 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _ours(
-    exhibit: Exhibit, placed: Sequence[Placed], common: Mapping[str, Any], several_machines: bool
-) -> Iterator[Datum]:
+def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) -> Iterator[Datum]:
     for one in _best_of(placed) if exhibit.keep == "best" else placed:
         beside = [other.row.record for other in placed if _same_problem(one, other)]
         cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside)
@@ -299,7 +298,7 @@ def _ours(
             heading if one.column else "",
             tuple(word for word in words if word),
             values,
-            tuple(_notes(exhibit, one, common)),
+            tuple(_notes(exhibit, one, shared([other.row.record for other in placed if other.line == one.line]))),
             one.row,
         )
 
@@ -359,11 +358,8 @@ def _notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator
         yield f"on {record.instance}"
     yield from _other_work(exhibit, record)
     told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
-    apart = {
-        name: value
-        for name, value in parameters(record).items()
-        if name not in told and name not in common and value is not None
-    }
+    asked = {name: value for name, value in parameters(record).items() if name not in told and value is not None}
+    apart = {name: value for name, value in asked.items() if name not in common}
     if apart and not is_baseline(one.row):
         yield worded(apart)
 

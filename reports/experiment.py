@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import UserError
-from reports import compare_report, latex, plots, scaling_plot
+from reports import compare_report, latex, plots, scaling_plot, target_plots
 from reports.records import Record
 from reports.scaling import is_grown
 from reports.sections import Compared, Section, compared, sections_of
@@ -74,7 +74,7 @@ def remove(folder: Path, workload: str) -> None:
     """
     name = name_of(workload)
     for form in ("md", "tex", *plots.FORMATS):
-        numbered = (folder.glob(f"{name}-[0-9]*{of}.{form}") for of in ("", "-scaling"))
+        numbered = (folder.glob(f"{name}-[0-9]*{of}.{form}") for of in ("", "-scaling", "-targets"))
         for stale in {*folder.glob(f"{name}.{form}"), *(path for found in numbered for path in found)}:
             stale.unlink()
 
@@ -101,12 +101,22 @@ def write(sections: Sequence[Compared], folder: Path, workload: str) -> list[Pat
         for number, section in enumerate(sections, 1):
             drawn = plots.speedups(section, folder, f"{name}-{number}")
             curves = scaling_plot.scaling(section, folder, f"{name}-{number}-scaling")
-            named = [("Speed-up over one core", drawn), ("Scaling over ranks", curves)]
+            reached = _to_targets(section, folder, f"{name}-{number}-targets")
+            named = [("Speed-up over one core", drawn), ("Scaling over ranks", curves), ("Time to target", reached)]
             shown.append(compare_report.shown(section, [(what, files[0].name) for what, files in named if files]))
-            written += [*drawn, *curves]
+            written += [*drawn, *curves, *reached]
         report, tables = folder / f"{name}.md", folder / f"{name}.tex"
         report.write_text(compare_report.render(shown), encoding="utf-8")
         tables.write_text(latex.document(compare_report.latex_tables(shown)), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [report, tables, *written]
+
+
+def _to_targets(section: Compared, folder: Path, name: str) -> list[Path]:
+    """Draw the distribution of the time to each target, row by row, where several seeds have histories."""
+    if section.to_targets is None:
+        return []
+    targets, families = section.to_targets
+    work = section.comparison.work
+    return target_plots.distributions(families, targets, folder, name, f"{work.workload} on {work.instance}", "")

@@ -144,7 +144,7 @@ def _rate_words(one: Cell) -> str:
 
 def _nodes(one: Cell) -> str:
     nodes = one.record.evaluations or one.record.details.get("nodes")  # older records have them among their details
-    return f"{grouped(nodes)} nodes" if nodes else ""
+    return f"{grouped(nodes)} node{'s' if nodes > 1 else ''}" if nodes else ""
 
 
 def _proof(one: Cell) -> str:
@@ -223,7 +223,7 @@ def _peer(peer: Mapping[str, Any], one: Cell) -> str:
     """Word another solver's time, how many times ours it is, and its cost where that is another."""
     name, took, cost = peer["name"], peer.get("solve_s"), peer.get("cost", peer.get("length"))
     if took is None:
-        return f"{name}: {peer.get('trouble') or 'no time'}"
+        return f"{name}: {str(peer.get('trouble') or 'no time').partition(':')[0]}"
     other = f", cost {grouped(cost)}" if cost not in (None, one.record.best_cost) else ""
     against = f" ({ratio(took / _seconds(one))} ours)" if _seconds(one) else ""
     return f"{name} {seconds(took)}{against}{other}"

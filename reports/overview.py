@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
+from reports import twelve_rules
 from reports.comparison import Comparison, NotRun, Row
 from reports.wording import cell, machine, ratio, seconds
 
@@ -179,7 +180,19 @@ def render(overview: Overview, picture: str | None = None) -> str:
     failures = list(_failures(overview))
     if failures:
         text += ["", "## Not run", "", *(f"- {failure}." for failure in failures)]
+    text += ["", _rules(overview, picture).rstrip()]
     return "\n".join(text) + "\n"
+
+
+def _rules(overview: Overview, picture: str | None) -> str:
+    """The twelve rules of Hoefler and Belli, as far as the records and the overview keep them."""
+    said = twelve_rules.Shown(
+        reasons="the instance that each workload is tried on unless another is asked for",
+        figures=["Speed-up over one core, workload by device"] if picture else [],
+        extremes="",
+    )
+    comparisons = [line.comparison for line in overview.lines if line.comparison]
+    return twelve_rules.in_markdown(twelve_rules.rules_of(comparisons, said))
 
 
 def _about(line: Line) -> str:

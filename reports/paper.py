@@ -30,6 +30,14 @@ class PaperError(UserError):
 
 
 @dataclass(frozen=True)
+class Machine:
+    """What a paper measured on: its name, and a short one for headings."""
+
+    short: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Column:
     """A published column.
 
@@ -150,12 +158,13 @@ class Plot:
     """How an exhibit is drawn: a `measure` over the rows, or over the values of an option `over` for one `row`.
 
     With `over` a curve is a value of the option `curves`, among `only` if it names some, and a panel is a machine of
-    the paper or a series of ours, each with an axis of its own, since their times do not compare. Without it curves are the
-    columns, of the paper's `machines` (all, where none is named), and of ours those that have the measure.
+    the paper or a series of ours, each with an axis of its own, since their times do not compare. Without it curves
+    are the columns, of the paper's `machines` (all, where none is named), and of ours those that have the measure.
+    Lines stand where what lies between two places means something: between colony sizes, and not between instances.
     """
 
     measure: str
-    kind: Literal["lines", "bars"] = "lines"
+    kind: Literal["points", "lines", "bars"] = "points"
     over: str = ""
     row: str = ""
     curves: str = ""
@@ -262,7 +271,7 @@ class Paper:
     legend : tuple of str
         Sentences that explain the paper's words.
     machines : mapping
-        Those that it measured on, in words, by key.
+        Those that it measured on, by key.
     exhibits : tuple of Exhibit
     first, plain
         Which run on one core a speed-up of ours is over, see `reports.comparison.Likeness`.
@@ -275,7 +284,7 @@ class Paper:
     citation: str
     measured: str
     legend: tuple[str, ...]
-    machines: Mapping[str, str]
+    machines: Mapping[str, Machine]
     exhibits: tuple[Exhibit, ...]
     first: tuple[str, ...] = ()
     plain: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Reads a paper's file, and tells whoever adds a table by writing TOML the file, the exhibit and the key that is wrong."""
+"""Reads a paper's file: who adds a table by writing TOML is told the file, the exhibit and the key that is wrong."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from reports.paper import (
     Exhibit,
     Figure,
     Line,
+    Machine,
     Paper,
     PaperError,
     Plot,
@@ -33,6 +34,22 @@ OWN = {"rows", "figure", "table", *SCALES}
 """What an exhibit says otherwise than `Exhibit` does."""
 
 
+class Printed(float):
+    """A number that remembers its digits as printed: 3.0 is not 3, and 1.50 is not 1.5."""
+
+    def __new__(cls, text: str) -> Printed:
+        """Read the number, and keep its text."""
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+    def __str__(self) -> str:
+        """The digits as printed."""
+        return self.text
+
+
 def read(path: Path) -> Paper:
     """Read a file.
 
@@ -42,7 +59,7 @@ def read(path: Path) -> Paper:
         It cannot be read, is no TOML, or a key is missing, unknown or of another kind.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Printed)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PaperError(f"{path}: expected a paper as TOML, found {error}") from None
     return _Reader(path, content).paper()
@@ -74,7 +91,7 @@ class _Reader:
             content["citation"],
             content["measured"],
             tuple(content.get("legend", ())),
-            content["machines"],
+            {key: self._machine(key, one) for key, one in content["machines"].items()},
             exhibits,
             tuple(content.get("first", ())),
             content.get("plain", {}),
@@ -83,6 +100,9 @@ class _Reader:
         )
 
     # --- parts ---
+
+    def _machine(self, key: str, content: dict[str, Any]) -> Machine:
+        return Machine(**self._known(content, f"machine {key}", ("short", "name")))
 
     def _series(self, name: str, content: dict[str, Any]) -> Series:
         place = f"series {name}"

@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import UserError
 from reports import exhibit_plots
 from reports.comparison import Row
-from reports.exhibit_tables import Marked, caption, table_of
+from reports.exhibit_tables import caption, table_of
 from reports.exhibits import Evidence, Shown, elsewhere, evidence, shown
 from reports.markdown import statistics_of, template
 from reports.paper import Disagreement, Exhibit, Paper, of_workload
@@ -61,7 +61,9 @@ def write(
         for exhibit in exhibits:
             source = paper.drawn(exhibit)
             filled = shown(source, found, paper.machines, (not_run or {}).get(exhibit, ()))
-            name = f"{paper.name}-{_file_name(exhibit)}-{len(parts) + 1}"
+            halves = [one for one in exhibits if one.name == exhibit.name]
+            half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
+            name = f"{paper.name}-{_file_name(exhibit)}{half}"
             pictures = exhibit_plots.draw(exhibit, filled, folder, name)
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
@@ -127,13 +129,13 @@ def _text(paper: Paper, exhibits: Sequence[Exhibit], parts: Sequence[dict[str, A
 def _part(exhibit: Exhibit, filled: Shown, pictures: Sequence[Path]) -> dict[str, Any]:
     """What the template needs of an exhibit."""
     drawing = bool(exhibit.of)
-    marked = None if drawing or not filled.lines else table_of(filled)
+    marked = None if drawing else table_of(filled)
     return {
         "title": caption(exhibit),
         "exhibit": exhibit,
         "drawn_from": filled.exhibit.name if drawing else "",
         "table": marked and marked.table,
-        "notes": marked.notes if isinstance(marked, Marked) else (),
+        "notes": marked.notes if marked else (),
         "picture": pictures[0].name if pictures else "",
         "common": "" if drawing or not filled.ours else worded(filled.common),
         "missing": () if drawing else filled.missing,

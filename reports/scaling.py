@@ -62,11 +62,14 @@ class Curve:
         Whether the work grew with the ranks; otherwise it was the same.
     points : tuple of Point
         In the order of the ranks; the first has one.
+    rows : tuple of str
+        Labels of the comparison's rows that it is made of, where it is.
     """
 
     name: str
     weak: bool
     points: tuple[Point, ...]
+    rows: tuple[str, ...] = ()
 
     @property
     def fitted(self) -> list[Point]:
@@ -148,7 +151,8 @@ def strong(comparison: Comparison) -> list[Curve]:
         runs = {row.record.ranks: row.record for row in sorted(rows, key=lambda row: row.record.ranks)}
         if 1 in runs and len(runs) > LEAST_OTHERS:
             one = next(row for row in rows if row.record.ranks == 1)
-            curves.append(Curve(comparison.label(one), False, _points(list(runs.values()), grown=False)))
+            labels = tuple(comparison.label(row) for row in rows)
+            curves.append(Curve(comparison.label(one), False, _points(list(runs.values()), grown=False), labels))
     return curves
 
 

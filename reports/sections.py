@@ -11,6 +11,7 @@ from reports.cautions import Caution, cautions
 from reports.comparison import Comparison, NotRun, compare
 from reports.records import Record, RecordError, families
 from reports.seeds import Quality, one_for_all
+from reports.targets import Family, Targets, targets_for
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,17 @@ class Compared:
         """What several seeds found; None where one alone ran."""
         family = self.families.get(self.comparison.work.identity, ())
         return Quality.of(family) if len(family) > 1 else None
+
+    @cached_property
+    def to_targets(self) -> tuple[Targets, list[Family]] | None:
+        """Targets, and the runs of each row on the way to them; None without several seeds with their histories."""
+        found = [
+            Family.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
+            for row in self.comparison.rows
+        ]
+        if self.quality is None or not any(family.courses for family in found):
+            return None
+        return targets_for(self.quality.runs), found
 
     @cached_property
     def strong(self) -> list[scaling.Curve]:

@@ -20,7 +20,7 @@ LEAST_FOR_INTERVAL = 3
 # The order statistics of fewer than six values cannot enclose a median with 95 % probability: 1 - 2 * 0.5^5 =
 # 0.94.
 LEAST_FOR_COVERAGE = 6
-_SEED = 20150901
+SEED = 20150901
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,6 @@ def _interval(data: tuple[np.ndarray, ...], statistic: Callable[..., Any]) -> tu
         confidence_level=CONFIDENCE,
         method="percentile",
         vectorized=True,
-        rng=np.random.default_rng(_SEED),
+        rng=np.random.default_rng(SEED),
     )
     return float(result.confidence_interval.low), float(result.confidence_interval.high)

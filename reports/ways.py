@@ -20,20 +20,31 @@ WAYS: dict[str, dict[Any, str]] = {
         "full": "every move of every step is evaluated",
         "pruned": "moves that sorted neighbour lists prove useless are left out; the same moves win",
     },
+    "assign": {
+        "static": "every lane has its climbers beforehand, equally many each",
+        "worklist": "a lane takes its next climber off a worklist when it is done with one",
+    },
     "strategy": {
-        "coarse": "an ant is one lane",
-        "fine": "an ant is a group of lanes, which share the choice of a city; one lane deposits its pheromone",
-        "fine-deposit": "an ant is a group of lanes, which share the choice of a city and deposit pheromone together",
+        "coarse": "an ant is one lane; one lane updates the pheromone of all",
+        "fine": "an ant is a group of lanes, which share the work of a step; one lane updates the pheromone of all",
+        "fine-deposit": "an ant is a group of lanes, which share the work of a step; all lanes update the pheromone",
     },
     "evaluation": {
         "kept": "differences are kept for all neighbours and updated after each move, O(1) a neighbour",
         "linear": "the difference of a neighbour is computed from the problem's data, O(n) a neighbour",
+        "histogram": "each lane counts the products of its neighbour in a histogram of its own, O(n) a neighbour",
         "words": "32 rows of the matrix are evaluated at once, as the bits of a word",
         "table": "distances are read from a table",
         "plane": "distances are computed from coordinates",
         "full": "the objective function is computed anew for each neighbour",
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
         "plain": "the problem's own `delta` is computed for each neighbour",
+    },
+    "layout": {
+        "local": "a lane's histogram lies in its local memory",
+        "columns": "histograms lie in global memory, element by element for all lanes, so that accesses are coalesced",
+        "rows": "histograms lie in global memory, lane by lane, so that accesses are not coalesced",
+        None: "no lane keeps a histogram",
     },
     "level": {
         "iteration": "the neighbours of one walk are shared out over all lanes",
@@ -70,6 +81,11 @@ WAYS: dict[str, dict[Any, str]] = {
         None: "nothing is enumerated: a bound cuts branches",
     },
     "depth": {None: "how many cities an item of the worklist has is chosen for the device, or there is no worklist"},
+    "unrolled": {
+        True: "the last three, two and one cities are searched by functions of their own",
+        False: "the last cities are searched as all others",
+        None: "only the published mapping of a worklist has a choice of how the last cities are searched",
+    },
     "tiling": {
         "auto": "the table is computed by the kernel made for this problem, in few launches",
         "tiles": "the table is computed in tiles, a launch for each diagonal of tiles",
@@ -78,8 +94,8 @@ WAYS: dict[str, dict[Any, str]] = {
     },
     "device_memory": {None: "kept decisions may take half of the device's memory"},
     "spill": {
-        True: "decisions that leave the device go to files",
-        False: "decisions that leave the device, if any, go to the host's memory",
+        True: "decisions or cells that leave the device go to files",
+        False: "decisions or cells that leave the device, if any, go to the host's memory",
     },
 }
 """What each value of each way means."""

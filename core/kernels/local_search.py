@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.kernels.hooks import ANNEAL, NO_KEY, TABU, D, Hooks, Rules
-from core.kernels.moves import is_tabu
+from core.kernels.moves import NEVER, is_tabu
 from core.kernels.neighbour_scans import scan_function
 from core.kernels.walk_steps import copy_solution, element_function, step_function
 from core.kernels.walks import (
     BATCH,
+    BEST_COST,
     CHANGED,
     COST,
     EVERYTHING,
@@ -32,7 +33,6 @@ from core.kernels.walks import (
     Run,
     S,
     Share,
-    Verdicts,
     W,
     Walk,
 )
@@ -162,18 +162,24 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 keys[0] = u64(NO_KEY)
 
     @function
-    def tell(offset: u32, index: u32, difference: i32, move: Move, one: Walk, verdicts: Verdicts):
-        """Hand a neighbour's difference, and whether it is forbidden, to a host that selects."""
-        verdicts.differences[offset] = difference
+    def fitness_of(index: u32, difference: i32, move: Move, one: Walk) -> i32:
+        """A neighbour's difference, or `NEVER` if the walk may not go there."""
         if rule == TABU:
-            forbidden = is_tabu(memory_kind, change_kind, one, index, move, one.control[ITERATION])
-            verdicts.tabu[offset] = i32(forbidden)
+            aspires = difference < one.control[BEST_COST] - one.control[COST]
+            if not aspires and is_tabu(memory_kind, change_kind, one, index, move, one.control[ITERATION]):
+                return NEVER
+        return difference
 
     @kernel
     def write_fitness(
-        use_quick: Const[boolean], level: i32, share: Share, verdicts: Verdicts, walks: Rows[Walk], problem: Rows[D]
+        use_quick: Const[boolean],
+        level: i32,
+        share: Share,
+        fitnesses: Array[i32],
+        walks: Rows[Walk],
+        problem: Rows[D],
     ):
-        """The difference of every neighbour of the share: for a host that selects (section 3.2)."""
+        """The fitness of every neighbour of the share, for whoever selects (algorithm 2, section 3.2)."""
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, share.end - share.first, u32(team_count() * team_size())):
@@ -186,17 +192,19 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 difference = quick(one.solution, index, move, problem[0])
             else:
                 difference = delta(one.solution, move, problem[0])
-            tell(offset, index, difference, move, one, verdicts)
+            fitnesses[offset] = fitness_of(index, difference, move, one)
 
     @kernel
-    def write_listed(first: u32, end: u32, moves: Array[i32], verdicts: Verdicts, walks: Rows[Walk], problem: Rows[D]):
+    def write_listed(
+        first: u32, end: u32, moves: Array[i32], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
+    ):
         """The same for moves that the host has listed as (i, j, k): for a host that generates (section 3.1)."""
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, end - first, u32(team_count() * team_size())):
             move = Move(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2])
             difference = delta(one.solution, move, problem[0])
-            tell(offset, first + offset, difference, move, one, verdicts)
+            fitnesses[offset] = fitness_of(first + offset, difference, move, one)
 
     @kernel
     def adopt_solution(cost: i32, given: Array[S], walks: Rows[Walk], problem: Rows[D]):

@@ -253,6 +253,24 @@ def largest_merit(i: i32, scale: f32, trails: Trails, heuristic: Array[f32], alp
     return largest
 
 
+@function
+def rough_weight(k: i32, scale: f32, largest: f32, trails: Trails, heuristic: Array[f32], alpha: Const[i32]) -> u32:
+    """The weight of an edge before its row's sum is known: as if ``largest``, the row's largest merit, had 32 bits."""
+    return u32(merit(k, scale, trails, heuristic, alpha) / largest * LARGEST_FLOAT)
+
+
+@function
+def row_factor(total: u64, n: i32) -> u32:
+    """The part of 2^32 that brings a row of rough weights with this sum below 2^32, and leaves room for n ones."""
+    return u32(min((u64(MOST - u32(n)) << 32) // total, u64(MOST)))
+
+
+@function
+def final_weight(rough: u32, factor: u32) -> u32:
+    """The weight of an edge, at least 1."""
+    return max(u32(1), mulhi(rough, factor))
+
+
 @kernel
 def weigh(trails: Trails, heuristic: Array[f32], alpha: Const[i32], choice: Choice, listed: Const[boolean]):
     """The weights of equation 1, scaled row by row so that a row sums to less than 2^32.
@@ -277,16 +295,15 @@ def weigh(trails: Trails, heuristic: Array[f32], alpha: Const[i32], choice: Choi
         largest = team_max(largest_merit(i, scale, trails, heuristic, alpha), merit_of_lane)
         total = u64(0)
         for j in range(lane(), n, team_size()):
-            part = merit(i * n + j, scale, trails, heuristic, alpha) / largest
-            weight = u32(part * LARGEST_FLOAT)
+            weight = rough_weight(i * n + j, scale, largest, trails, heuristic, alpha)
             total += u64(weight)
             choice.weights[i * choice.stride + j] = weight
         for j in range(n + lane(), choice.stride, team_size()):
             choice.weights[i * choice.stride + j] = u32(0)
         total = team_sum(total, sum_of_lane)
-        factor = u32(min((u64(MOST - u32(n)) << 32) // total, u64(MOST)))
+        factor = row_factor(total, n)
         for j in range(lane(), n, team_size()):
-            weight = max(u32(1), mulhi(choice.weights[i * choice.stride + j], factor))
+            weight = final_weight(choice.weights[i * choice.stride + j], factor)
             choice.weights[i * choice.stride + j] = weight if j != i else 0
         if listed:
             barrier()

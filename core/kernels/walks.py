@@ -80,11 +80,3 @@ class Share:
     workers: i32
     first: u32
     end: u32
-
-
-@bundle
-class Verdicts:
-    """What the device tells a host that selects: the difference of every neighbour, and whether it is tabu."""
-
-    differences: Array[i32]
-    tabu: Array[i32]

@@ -6,6 +6,7 @@ is as long as the widest wave, so that no lane needs a path of its own at the en
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from core.lang import (
@@ -58,8 +59,17 @@ class Kept:
     begin: i64
 
 
+@kernel
+def clear(cells: Array[V], count: i64):
+    """Write 0 to the first ``count`` cells: the border of a table, and what lanes read that are not yet in it."""
+    me = team_rank() * team_size() + lane()
+    for k in range(i64(me), count, i64(team_count() * team_size())):
+        cells[k] = V(0)
+
+
+@cache
 def wave_kernel(cell: Any) -> Any:
-    """Make the kernel that computes a wave of a problem.
+    """Make the kernel that computes a wave of a problem; the same one for the same function.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
-"""`python -m core.problems`: fetch TSPLIB's instances, list what is at hand, show one."""
+"""`python -m core.problems`: fetch the instances of a collection or a paper, list what is at hand, show one."""
 
 import argparse
 import sys
 
-from core.problems import fetch, known, sources
+from core.problems import catalogue, fetch, known, papers, sources
+from core.problems.catalogue import COLLECTIONS
 from core.problems.errors import FetchError, InstanceError
 from core.standard_output import run_watched
 
@@ -15,26 +16,31 @@ def main(arguments: list[str] | None = None) -> int:
 
     fetching = commands.add_parser("fetch", help="download instances and check what came")
     fetching.add_argument(
-        "collection",
-        choices=("tsplib", "archive"),
-        help=f"tsplib: from TSPLIB's site; archive: {', '.join(fetch.ARCHIVED)}, out of the source "
-        "archive of tsplib95, from the package index",
+        "what",
+        choices=(*COLLECTIONS, "archive", *papers.PAPERS),
+        metavar="WHAT",
+        help=f"a collection ({', '.join(COLLECTIONS)}), a paper's instances ({', '.join(papers.PAPERS)}), or archive: "
+        f"{', '.join(known.ARCHIVED)}, out of the source archive of tsplib95, from the package index",
     )
-    fetching.add_argument("names", nargs="*", metavar="NAME", help="instances of TSPLIB (all)")
+    fetching.add_argument("names", nargs="*", metavar="NAME", help="instances of it (all)")
     fetching.add_argument("--data", metavar="DIR", help="folder to put them in (the user's cache)")
-    fetching.add_argument("--url", help=f"site to fetch from ($TSPLIB_URL or {fetch.SITE})")
+    variables = ", ".join(f"${catalogue.variable(collection)}" for collection in COLLECTIONS)
+    fetching.add_argument("--url", help=f"site to fetch a collection from ({variables}, or the publisher's)")
 
-    listing = commands.add_parser("list", help="list TSPLIB and all instances at hand")
+    listing = commands.add_parser("list", help="list the published tours' instances and all that are at hand")
     listing.add_argument("--data", metavar="DIR", help="folder to search first")
+    listing.add_argument("--paper", choices=papers.PAPERS, help="what this paper uses, at hand or from where")
 
     showing = commands.add_parser("show", help="describe one instance")
     showing.add_argument("instance", help="name, file, or generator such as uniform:100:seed=1")
     showing.add_argument("--data", metavar="DIR", help="folder to search first")
 
     options = parser.parse_args(arguments)
-    to_archive = options.command == "fetch" and options.collection == "archive"
-    if to_archive and (options.names or options.url or options.data):
+    what = options.what if options.command == "fetch" else None
+    if what == "archive" and (options.names or options.url or options.data):
         parser.error("fetch archive takes no names, --data or --url: all goes to the user's cache")
+    if what in papers.PAPERS and options.url:
+        parser.error(f"fetch {what} takes no --url: its instances are of several collections (set {variables})")
     try:
         {"fetch": _fetch, "list": _list, "show": _show}[options.command](options)
     except InstanceError as error:
@@ -47,20 +53,37 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from_site = options.collection == "tsplib"
-    outcomes = fetch.fetch_tsplib(options.names, options.data, options.url) if from_site else fetch.fetch_archive()
+    if options.what == "archive":
+        outcomes = fetch.fetch_archive()
+    elif options.what in papers.PAPERS:
+        outcomes = fetch.fetch_paper(options.what, options.names, options.data)
+    else:
+        outcomes = fetch.fetch_collection(options.what, options.names, options.data, options.url)
     for name, outcome in outcomes:
         print(f"{name}: {outcome}", flush=True)
 
 
 def _list(options: argparse.Namespace) -> None:
+    if options.paper:
+        _list_paper(options)
+        return
     files = sources.at_hand(options.data)
     print(f"{'name':<12}{'cities':>8}{'optimum':>12}  at hand")
     for row in known.table():
-        if row.collection == "tsplib" or row.name in files:
-            print(f"{row.name:<12}{row.n:>8}{row.optimum or '-':>12}  {files.pop(row.name, '-')}")
+        print(f"{row.name:<12}{row.n:>8}{row.optimum or '-':>12}  {files.pop(row.name, '-')}")
     for name, path in sorted(files.items()):
         print(f"{name:<12}{'?':>8}{'?':>12}  {path}")
+
+
+def _list_paper(options: argparse.Namespace) -> None:
+    instances = papers.instances_of(options.paper)
+    missing = [one for one in instances if not one.at_hand(options.data)]
+    print(f"{'name':<12}{'collection':<12}at hand")
+    for one in instances:
+        where = f"no: {one.source}" if one in missing else one.file(options.data) or one.source
+        print(f"{one.name:<12}{one.collection:<12}{where}")
+    if missing:
+        print(f"missing: {len(missing)} (`python -m core.problems fetch {options.paper}` gets what its sites send)")
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
-"""Downloads: TSPLIB's site, and the source archive of tsplib95, which carries four real instances.
+"""Downloads: from those who publish instances, and the source archive of tsplib95, which carries four of TSPLIB's.
 
 Nothing here runs unless the user asks for it. What comes is trusted by a digest alone: an instance by that of its
-parsed content (tsplib.tsv), which survives differences in white space between mirrors, and the archive by that of its
-bytes, before a line of it is run.
+parsed content (tsplib.tsv, qaplib.tsv), which survives differences in white space between mirrors, and the archive by
+that of its bytes, before a line of it is run.
 """
 
 import hashlib
@@ -12,91 +12,137 @@ import sys
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
-from core.problems import known, tsplib
+from core.problems import catalogue, papers
+from core.problems.catalogue import COLLECTIONS
 from core.problems.errors import FetchError, InstanceError, UnreachableError
 from core.problems.files import read_text
+from core.problems.known import ARCHIVED
 from core.problems.layout import quoted
-
-SITE = "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95/tsp"
-"""TSPLIB's home; another one can be named by $TSPLIB_URL."""
 
 ARCHIVE = "tsplib95==0.7.1"
 ARCHIVE_SHA256 = "3da80175dfb0478b967b87c508f75def47371188b6401b719441f2cedc817e00"
-ARCHIVED = ("gr17", "pcb442", "att532", "gr666")
 
 _DOWNLOAD_SECONDS = 30
 _ARCHIVE_SECONDS = 180
 _LARGEST_MEMBER = 16 * 2**20
+_GZIP = b"\x1f\x8b"
 
 
-def cache_folder() -> Path:
-    """Return the user's folder for downloads: $ONEKERNEL_CACHE, or the platform's place for caches."""
-    # here, because every rank imports this module
-    import platformdirs
-
-    return Path(os.environ.get("ONEKERNEL_CACHE") or platformdirs.user_cache_dir("onekernel", appauthor=False))
-
-
-def fetch_tsplib(
-    names: Iterable[str] = (), folder: str | os.PathLike | None = None, site: str | None = None
-) -> Iterable[tuple[str, str]]:
-    """Download instances from TSPLIB's site and yield (name, what happened) for each.
+def fetch_collection(
+    collection: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None, site: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Download instances of a collection and yield (name, what happened) for each.
 
     Parameters
     ----------
+    collection : str
+        A key of COLLECTIONS.
     names : iterable of str
-        Names of TSPLIB's symmetric instances; none means all.
+        Names of its instances; none means all.
     folder : path, optional
-        Where to put NAME.tsp; by default the cache. Files that are there and right are kept.
+        Where to put the files; by default the cache. A file that is there and right is kept, and without a folder one
+        that is anywhere at hand.
     site : str, optional
-        Address that NAME.tsp.gz is appended to; by default $TSPLIB_URL, else TSPLIB's home.
+        Address that the file's name is appended to; by default the collection's own addresses, one after the other.
 
     Raises
     ------
     InstanceError
-        A name that TSPLIB does not have.
-    UnreachableError
-        No connection to the site; raised at once.
+        A name that the collection does not have.
     FetchError
-        The site lacks instances, or sent something else than the pinned content; raised at the end.
+        Instances could not be fetched: no connection, no such page, or something else than the pinned content; raised
+        at the end.
     """
-    published = known.tsplib()
-    names = list(names) or list(published)
+    of_collection = COLLECTIONS[collection]
+    wanted = _chosen(of_collection.digests(), list(names), of_collection.title)
+    yield from _fetch_all([(name, collection) for name in wanted], folder, site)
+
+
+def fetch_paper(
+    paper: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None
+) -> Iterator[tuple[str, str]]:
+    """Download the instances of a paper, each from its collection; as `fetch_collection`.
+
+    Of an instance that needs no file it yields what it is made from.
+    """
+    collections = {instance.name: instance.collection for instance in papers.instances_of(paper)}
+    wanted = _chosen(collections, list(names), paper)
+    yield from _fetch_all([(name, collections[name]) for name in wanted], folder)
+
+
+def _chosen(known_names: Iterable[str], names: Sequence[str], where: str) -> list[str]:
+    """Return the names, or all where none is given, after making sure that they are known."""
+    everything = list(known_names)
     for name in names:
-        if name not in published:
-            raise InstanceError(name, None, "no such name", "a symmetric instance of TSPLIB")
-    target = Path(folder) if folder is not None else cache_folder() / "tsplib"
-    site = (site or os.environ.get("TSPLIB_URL") or SITE).rstrip("/")
-    failures = 0
-    for name in names:
-        path = target / f"{name}.tsp"
-        if path.is_file() and _is_right(path, name):
-            yield name, f"kept {path}"
+        if name not in everything:
+            raise InstanceError(name, None, "no such name", f"an instance of {where}")
+    return list(names) or everything
+
+
+def _fetch_all(
+    wanted: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Fetch (name, collection) one by one, whatever becomes of the others."""
+    silent: set[str] = set()  # sites that did not answer, and are not asked again
+    missing: list[Path] = []
+    for name, collection in wanted:
+        if collection in papers.MADE:
+            yield name, papers.MADE[collection]
+            continue
+        path = Path(folder or catalogue.cached(collection), name + COLLECTIONS[collection].suffix)
+        there = path if folder is not None else COLLECTIONS[collection].finder.find(name)
+        if there is not None and _is_right(there, name, collection):
+            yield name, f"kept {there}"
             continue
         try:
-            _download(f"{site}/{name}.tsp.gz", name, path)
-        except UnreachableError:
-            raise
+            _write(_download(catalogue.addresses(collection, name, site), name, collection, silent), path)
         except FetchError as error:
-            failures += 1
+            missing.append(path)
             yield name, f"failed: {error}"
         else:
-            yield name, f"fetched {path}"
-    if failures:
-        raise FetchError(f"{failures} of {len(names)} instances could not be fetched from {site}")
+            first = f", but {there} is found first and holds something else" if there not in (None, path) else ""
+            yield name, f"fetched {path}{first}"
+    if missing:
+        folders = " or ".join(dict.fromkeys(str(path.parent) for path in missing))
+        raise FetchError(
+            f"{len(missing)} of {len(wanted)} instances could not be fetched; by hand: save what their addresses hold, "
+            f"under its own name, in {folders}, or in a folder of $TSPLIB_DIR"
+        )
 
 
-def _is_right(path: Path, name: str) -> bool:
+def _is_right(path: Path, name: str, collection: str) -> bool:
+    if not os.path.isfile(path):
+        return False
     try:
-        return tsplib.load(path).sha256 == known.tsplib()[name].sha256
+        found: str = COLLECTIONS[collection].finder.read(path).sha256
     except InstanceError:
         return False
+    return found == COLLECTIONS[collection].digests()[name]
 
 
-def _download(url: str, name: str, path: Path) -> None:
+def _download(addresses: Sequence[str], name: str, collection: str, silent: set[str]) -> str:
+    """Return the text of the first address that has the pinned content; a silent site is left out, or becomes one."""
+    reasons = []
+    for address in addresses:
+        site = urlsplit(address).netloc
+        if site in silent:
+            reasons.append(f"{address} was not tried, as {site} did not answer before")
+            continue
+        try:
+            return _checked(_text_of(address), name, collection, address)
+        except FetchError as error:
+            if isinstance(error, UnreachableError):
+                silent.add(site)
+            reasons.append(str(error))
+    raise FetchError("; ".join(reasons))
+
+
+def _text_of(address: str) -> str:
+    """Download a file, and unpack it if it is packed: some servers unpack what their visitors load."""
     # here, because only a fetch needs them
     import pooch
     import requests
@@ -104,34 +150,46 @@ def _download(url: str, name: str, path: Path) -> None:
     pooch.get_logger().setLevel("WARNING")
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
         try:
-            packed = pooch.retrieve(
-                url,
-                known_hash=None,  # `_install` demands that of the parsed content
-                fname=f"{name}.tsp.gz",
+            file = pooch.retrieve(
+                address,
+                known_hash=None,  # `_checked` demands that of the parsed content
+                fname="came",
                 path=folder,
                 downloader=pooch.HTTPDownloader(timeout=_DOWNLOAD_SECONDS),
             )
-            text = read_text(packed, "a packed TSPLIB file")
+            with open(file, "rb") as came:
+                packed = came.read(len(_GZIP)) == _GZIP
+            if packed:
+                os.rename(file, f"{file}.gz")
+            return read_text(f"{file}.gz" if packed else file, "a file of instances")
         except requests.HTTPError as error:
-            raise FetchError(str(error)) from error
+            raise FetchError(f"{address} answers {error.response.status_code} {error.response.reason}") from error
+        except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError) as error:
+            raise FetchError(f"{address} sent no whole file ({error})") from error
         except requests.RequestException as error:
             inner = error.args[0] if error.args else error
-            raise UnreachableError(f"{url} cannot be reached ({getattr(inner, 'reason', inner)})") from error
+            raise UnreachableError(f"{address} cannot be reached ({getattr(inner, 'reason', inner)})") from error
         except InstanceError as error:
-            raise FetchError(f"{url} sent {error.found}") from error
-    _install(text, name, path, url)
+            raise FetchError(f"{address} sent {error.found}") from error
 
 
-def _install(text: str, name: str, path: Path, origin: str) -> None:
-    """Put an instance in its place at once, or not at all if it is not the pinned one."""
+def _checked(text: str, name: str, collection: str, origin: str) -> str:
+    """Return a text, ended by a line break, after making sure that it is the pinned instance."""
+    # some files end within their last line; if anything were missing there, the digest would be another
+    text = text if text.endswith("\n") else text + "\n"
     try:
-        digest = tsplib.parse(text, path=origin).sha256
+        digest = COLLECTIONS[collection].parse(text, path=origin).sha256
     except InstanceError as error:
         raise FetchError(f"what came is not an instance: {error}") from error
-    if digest != known.tsplib()[name].sha256:
+    if digest != COLLECTIONS[collection].digests()[name]:
         raise FetchError(f"{origin} sent another instance than the pinned {name}")
+    return text
+
+
+def _write(text: str, path: Path) -> None:
+    """Put a file in its place at once, or not at all."""
     # ranks and users may fetch at once: each writes a draft of its own, and the last one wins
-    draft = path.with_name(f".{name}-{os.getpid()}.draft")
+    draft = path.with_name(f".{path.name}-{os.getpid()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -153,9 +211,9 @@ def fetch_archive() -> Iterable[tuple[str, str]]:
     FetchError
         No pip, no index, or another archive than the pinned one.
     """
-    folder = cache_folder() / "archive"
+    folder = catalogue.cached("archive")
     paths = {name: folder / f"{name}.tsp" for name in ARCHIVED}
-    if all(_is_right(path, name) for name, path in paths.items()):
+    if all(_is_right(path, name, "tsplib") for name, path in paths.items()):
         yield from ((name, f"kept {path}") for name, path in paths.items())
         return
     with tempfile.TemporaryDirectory(prefix="onekernel-") as place:
@@ -212,8 +270,9 @@ def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA2
     missing = [name for name in ARCHIVED if name not in texts]
     if missing:
         raise FetchError(f"the archive of {ARCHIVE} lacks {', '.join(missing)}")
-    for name, text in texts.items():
-        _install(text, name, folder / f"{name}.tsp", f"the archive of {ARCHIVE}")
+    whole = {name: _checked(text, name, "tsplib", f"the archive of {ARCHIVE}") for name, text in texts.items()}
+    for name, text in whole.items():
+        _write(text, folder / f"{name}.tsp")
 
 
 def _instances(archive: str | os.PathLike, members: tarfile.TarFile) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,16 @@
 """Published instances by the digest of their content: size, length of a shortest tour, collection.
 
 The table is tsplib.tsv beside this file. Optima: TSPLIB's own list of solutions; the World TSP pages
-(national); proved by constraint programming for the tours over all nodes of small CVRPs (vrp).
+(national); J. Burkardt's page (burkardt); proved by constraint programming for the tours over all nodes of small
+CVRPs (vrp).
 """
 
 import functools
 import os
 from typing import NamedTuple
+
+ARCHIVED = ("gr17", "pcb442", "att532", "gr666")
+"""Of TSPLIB, in the source archive of tsplib95 on the package index."""
 
 
 class Published(NamedTuple):
@@ -38,6 +42,6 @@ def optimum(sha256: str) -> int | None:
     return next((row.optimum for row in table() if row.sha256 == sha256), None)
 
 
-def tsplib() -> dict[str, Published]:
-    """Return TSPLIB's symmetric instances by name."""
-    return {row.name: row for row in table() if row.collection == "tsplib"}
+def collection(name: str) -> dict[str, Published]:
+    """Return the instances of a collection by name; "tsplib" are TSPLIB's symmetric ones."""
+    return {row.name: row for row in table() if row.collection == name}

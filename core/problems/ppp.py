@@ -2,16 +2,18 @@
 
 A flip changes a product by -2 or +2, so what a neighbour costs depends only on how many rows of each product value go
 which way. Rows of equal value share 32-bit words ("info" and "slots"); for every column a word of "planes" holds the
-rows whose product falls when that column is flipped. The linear evaluation of the paper (`luong2013`, section 6.2)
-looks at the same rows one by one.
+rows whose product falls when that column is flipped. The linear evaluation looks at the same rows one by one. The
+paper's own (`luong2013`, section 6.2) is in `core.problems.ppp_histograms`.
 """
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 
+from core.errors import UserError
 from core.kernels.walks import Move, Share
 from core.lang import (
     Array,
@@ -25,7 +27,6 @@ from core.lang import (
     boolean,
     bundle,
     function,
-    i8,
     i32,
     lane,
     max,
@@ -36,30 +37,31 @@ from core.lang import (
 )
 from core.problems import perceptron
 from core.problems.encodings import Bits
+from core.problems.ppp_histograms import (
+    LAYOUTS,
+    LOCAL,
+    GlobalCounts,
+    evaluation_by_histograms,
+    histogram_data,
+    room_for_lanes,
+)
+from core.problems.ppp_products import MARGIN, Products, count_products, falls, flip_products, group_cost
 from core.problems.problem import Evaluation, Problem
 
 # The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
 # flips of 1, 2 or 3 columns can reach.
 LOW, HIGH, WORDS, COST_BEFORE = 0, 1, 2, 2
 SUMMARY = 6
-MARGIN = 3
-"""Groups by which flips can leave the present range, on either side."""
 LAST = 64
 """Marks the last word of a group in `info`, whose low bits count rows."""
 
 
 @bundle
-class Products:
-    """The matrix of signs and its target histogram, and what a walk keeps: the rows grouped by their products.
+class Groups(Products):
+    """The products, and the rows grouped by them, which a walk keeps too.
 
     Attributes
     ----------
-    matrix
-        Signs of ``rows`` rows of ``inputs`` columns, row by row.
-    targets
-        Rows that should have product 2 g - inputs, at g + `MARGIN`.
-    products, histogram
-        The product of every row; how many rows have product 2 g - inputs.
     slots, cursor
         The rows, those of each group side by side in whole words of 32; where the next row of a group goes.
     info, summary
@@ -69,38 +71,14 @@ class Products:
 
     """
 
-    matrix: Array[i8]
-    targets: Array[i32]
-    rows: i32
-    inputs: i32
-    negative_weight: i32
-    histogram_weight: i32
-    products: Row(i32, "rows")
-    histogram: Row(i32, "groups")
     cursor: Row(i32, "groups")
     slots: Row(i32, "most_slots")
     info: Row(i32, "most_words")
     planes: Row(u32, "most_cells")
     summary: Row(i32, SUMMARY)
-    groups: i32
     most_words: i32
     most_slots: i32
     most_cells: i32
-
-
-@function
-def group_cost(rows: i32, group: i32, ppp: Products) -> i32:
-    """What ``rows`` rows of product 2 group - inputs cost: their sign, and their difference from the target."""
-    missing = max(ppp.inputs - 2 * group, 0)
-    off = abs(ppp.targets[group + MARGIN] - rows)
-    return 2 * ppp.negative_weight * missing * rows + ppp.histogram_weight * off
-
-
-@function
-def falls(row: i32, column: i32, solution: Array[i32], ppp: Products) -> i32:
-    """1 if flipping ``column`` lowers the product of ``row``, else 0."""
-    positive = 1 if ppp.matrix[row * ppp.inputs + column] > 0 else 0
-    return 1 if positive == solution[column] else 0
 
 
 @function
@@ -110,7 +88,7 @@ def words_of(rows: i32) -> i32:
 
 
 @function
-def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, ppp: Products) -> i32:
+def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, ppp: Groups) -> i32:
     """Rows of a word that at least ``least`` of ``reach`` flips lower."""
     p = ppp.planes[word * ppp.inputs + move.i]
     if reach == 1:
@@ -126,7 +104,7 @@ def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, pp
 
 @function
 def rows_falling_one_by_one(
-    reach: Const[i32], word: i32, count: i32, solution: Array[i32], move: Move, ppp: Products
+    reach: Const[i32], word: i32, count: i32, solution: Array[i32], move: Move, ppp: Groups
 ) -> i32:
     """Rows of a word that at least 1, 2 or 3 flips lower: six bits each."""
     one, two, three = 0, 0, 0
@@ -144,7 +122,7 @@ def rows_falling_one_by_one(
 
 
 @function
-def swept(reach: Const[i32], by_words: Const[boolean], solution: Array[i32], move: Move, ppp: Products) -> i32:
+def swept(reach: Const[i32], by_words: Const[boolean], solution: Array[i32], move: Move, ppp: Groups) -> i32:
     """Sweep the groups upwards and sum what they cost after ``reach`` flips.
 
     Rows of group g go to g - reach, g - reach + 2 ... g + reach; a0 ... a6 collect what arrives at g - reach,
@@ -190,7 +168,7 @@ def swept(reach: Const[i32], by_words: Const[boolean], solution: Array[i32], mov
 
 @function
 def arriving(
-    reach: Const[i32], by_words: Const[boolean], group: i32, solution: Array[i32], move: Move, ppp: Products
+    reach: Const[i32], by_words: Const[boolean], group: i32, solution: Array[i32], move: Move, ppp: Groups
 ) -> i32:
     """Rows of a group after the flips: of each group that can reach it, those that go just so far."""
     rows = 0
@@ -227,7 +205,7 @@ def swept_part(
     workers: i32,
     solution: Array[i32],
     move: Move,
-    ppp: Products,
+    ppp: Groups,
 ) -> i32:
     """This worker's groups of the same sum."""
     cost = ppp.summary[COST_BEFORE + reach] if worker == 0 else 0
@@ -241,7 +219,7 @@ def evaluation_of(by_words: bool) -> tuple[Function, Function]:
     """What flips add to the cost, whole and in parts: a word of rows at a time, or row by row."""
 
     @function
-    def added(solution: Array[i32], move: Move, ppp: Products) -> i32:
+    def added(solution: Array[i32], move: Move, ppp: Groups) -> i32:
         """What one, two or three flips add to the cost."""
         if move.k >= 0:
             return swept(3, by_words, solution, move, ppp)
@@ -250,7 +228,7 @@ def evaluation_of(by_words: bool) -> tuple[Function, Function]:
         return swept(1, by_words, solution, move, ppp)
 
     @function
-    def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, ppp: Products) -> i32:
+    def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, ppp: Groups) -> i32:
         """A worker's part of what the flips add."""
         if move.k >= 0:
             return swept_part(3, by_words, worker, workers, solution, move, ppp)
@@ -266,7 +244,7 @@ added_by_planes, added_in_parts_by_planes = evaluation_of(by_words=True)
 
 
 @function
-def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: Products) -> i32:
+def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: Groups) -> i32:
     """What the flips add to the cost, a word of rows at a time."""
     if move.k >= 0:
         return swept(3, True, solution, move, ppp)
@@ -276,7 +254,7 @@ def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: Products) 
 
 
 @function
-def arrange(ppp: Products):
+def arrange(ppp: Groups):
     """Give every row its place among those of its value; the order within a group does not matter."""
     barrier()
     if lane() == 0:
@@ -319,39 +297,21 @@ def arrange(ppp: Products):
 
 
 @function
-def begin_products(solution: Array[i32], ppp: Products):
-    """Y = A V from scratch."""
-    for group in range(lane(), ppp.inputs + 1, team_size()):
-        ppp.histogram[group] = 0
-    barrier()
-    for row in range(lane(), ppp.rows, team_size()):
-        product = 0
-        for column in range(ppp.inputs):
-            product += 2 * falls(row, column, solution, ppp) - 1
-        ppp.products[row] = product
-        atomic_add(ppp.histogram, (product + ppp.inputs) // 2, 1)
+def begin_groups(solution: Array[i32], ppp: Groups):
+    """Products and groups from scratch."""
+    count_products(solution, ppp)
     arrange(ppp)
 
 
 @function
-def follow_flips(solution: Array[i32], move: Move, ppp: Products):
+def follow_flips(solution: Array[i32], move: Move, ppp: Groups):
     """Products and groups as they are after the flips."""
-    for row in range(lane(), ppp.rows, team_size()):
-        before = ppp.products[row]
-        after = before + 2 - 4 * falls(row, move.i, solution, ppp)
-        if move.j >= 0:
-            after += 2 - 4 * falls(row, move.j, solution, ppp)
-        if move.k >= 0:
-            after += 2 - 4 * falls(row, move.k, solution, ppp)
-        if after != before:
-            ppp.products[row] = after
-            atomic_add(ppp.histogram, (before + ppp.inputs) // 2, -1)
-            atomic_add(ppp.histogram, (after + ppp.inputs) // 2, 1)
+    flip_products(solution, move, ppp)
     arrange(ppp)
 
 
 @function
-def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: Products):
+def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: Groups):
     """For every word of rows and every column: which rows fall.
 
     Lanes fill cells side by side; workers that are no lanes fill whole cache lines, which no other writes.
@@ -376,37 +336,41 @@ class Ppp(Problem):
     Parameters
     ----------
     instance : core.problems.perceptron.PerceptronInstance
+    layout
+        Where lanes keep their histograms if that is how they evaluate: see `core.problems.ppp_histograms`.
 
     """
 
+    published = "histogram"
     tested = True
 
-    def __init__(self, instance: perceptron.PerceptronInstance) -> None:
+    def __init__(self, instance: perceptron.PerceptronInstance, layout: str = LOCAL) -> None:
+        if layout not in LAYOUTS:
+            raise UserError(f"histograms in layout {layout!r}: expected {', '.join(LAYOUTS)}")
         m, n = instance.m, instance.n
         targets = np.zeros(n + 1 + 2 * MARGIN, np.int32)
         targets[MARGIN : n + 1 + MARGIN] = instance.target_histogram[::2]
         words = n + 1 + m // 32
-        data = Products(
-            matrix=instance.matrix.astype(np.int8),
-            targets=targets,
-            rows=m,
-            inputs=n,
-            negative_weight=instance.negative_weight,
-            histogram_weight=instance.histogram_weight,
-            groups=n + 1,
-            most_words=words,
-            most_slots=32 * words,
-            most_cells=words * n,
-        )
-        super().__init__(instance.name, Bits(n), data)
+        self.numbers: dict[str, Any] = {
+            "matrix": instance.matrix.astype(np.int8),
+            "targets": targets,
+            "rows": m,
+            "inputs": n,
+            "negative_weight": instance.negative_weight,
+            "histogram_weight": instance.histogram_weight,
+            "groups": n + 1,
+        }
+        sizes = {"most_words": words, "most_slots": 32 * words, "most_cells": words * n}
+        super().__init__(instance.name, Bits(n), Groups(**self.numbers, **sizes))
         self.instance = instance
+        self.layout = layout
         self.optimum = instance.optimum
         self.sha256 = instance.sha256
 
     @classmethod
-    def load(cls, spec: str, data: str | os.PathLike | None = None, seed: int = 0) -> Ppp:
+    def load(cls, spec: str, data: str | os.PathLike | None = None, seed: int = 0, layout: str = LOCAL) -> Ppp:
         """The problem of that name, path or specification: see `core.problems.perceptron.load`."""
-        return cls(perceptron.load(spec, data, seed))
+        return cls(perceptron.load(spec, data, seed), layout)
 
     def cost(self, solution: np.ndarray) -> int:
         """The weighted sum of negative products and of differences of histograms."""
@@ -419,8 +383,8 @@ class Ppp(Problem):
         )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``words`` (32 rows at a time) or ``linear`` (row by row, as in the paper)."""
-        hooks = {"begin": begin_products, "update": follow_flips}
+        """``words`` (32 rows at a time), ``linear`` (row by row), or ``histogram`` (by a lane's own, the paper's)."""
+        hooks = {"begin": begin_groups, "update": follow_flips}
         words = Evaluation(
             added,
             quick=added_by_words,
@@ -430,4 +394,16 @@ class Ppp(Problem):
             quick_for=("flip1", "flip2", "flip3"),
             **hooks,
         )
-        return {"words": words, "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks)}
+        return {
+            "words": words,
+            "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks),
+            "histogram": evaluation_by_histograms(self.layout, self.instance.m, self.encoding.n),
+        }
+
+    def data_for(self, evaluation: str) -> Products:
+        """The signs and targets, with what a walk or a lane keeps for the evaluation."""
+        return histogram_data(self.layout, self.numbers) if evaluation == "histogram" else self.data
+
+    def with_room(self, data: Any, lanes: int) -> Any:
+        """Room for a histogram of each lane, if they lie in global memory."""
+        return room_for_lanes(data, lanes) if isinstance(data, GlobalCounts) else data

@@ -76,6 +76,8 @@ class Problem:
     """What a move adds to the cost: see `core.kernels.hooks.Hooks`. None, if the class says so in `evaluations`."""
     neighbourhoods: tuple[str, ...] = ()
     """Names of those that `delta` knows; empty: all of the encoding but 2opt."""
+    published: str | None = None
+    """The evaluation that the paper's own mapping has (see `core.search.local_search.plan`); None: the first."""
     points = 0
     """Neighbours, where they are drawn at random."""
     optimum: int | None = None
@@ -125,6 +127,10 @@ class Problem:
     def data_for(self, evaluation: str) -> Any:
         """The bundle that an evaluation's functions read, by the evaluation's name; by default the problem's `data`."""
         return self.data
+
+    def with_room(self, data: Any, lanes: int) -> Any:
+        """The data of an evaluation, with room for what each of so many lanes side by side keeps for itself."""
+        return data
 
     def checked_data_for(self, evaluation: str) -> Any:
         """The same with flat arrays and plain numbers; raises `UserError` for what kernel functions could not read."""

@@ -45,19 +45,32 @@ class Differences(Assignment):
 
 
 @function
-def added_by_two(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
-    """What exchanging the locations of i and j adds to the cost (Taillard's equation 1, with diagonals)."""
+def added_between(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
+    """What exchanging the locations of i and j adds by the flows within and between the two."""
     n = qap.n
     p, q = solution[i], solution[j]
     added = (qap.flows[i * n + i] - qap.flows[j * n + j]) * (qap.distances[q * n + q] - qap.distances[p * n + p])
     added += (qap.flows[i * n + j] - qap.flows[j * n + i]) * (qap.distances[q * n + p] - qap.distances[p * n + q])
-    for x in range(n):
+    return added
+
+
+@function
+def added_with(x: i32, solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
+    """What exchanging the locations of i and j adds by their flows with a third facility."""
+    n = qap.n
+    p, q, r = solution[i], solution[j], solution[x]
+    there = qap.distances[r * n + q] - qap.distances[r * n + p]
+    back = qap.distances[q * n + r] - qap.distances[p * n + r]
+    return (qap.flows[x * n + i] - qap.flows[x * n + j]) * there + (qap.flows[i * n + x] - qap.flows[j * n + x]) * back
+
+
+@function
+def added_by_two(solution: Array[i32], i: i32, j: i32, qap: Assignment) -> i32:
+    """What exchanging the locations of i and j adds to the cost (Taillard's equation 1, with diagonals)."""
+    added = added_between(solution, i, j, qap)
+    for x in range(qap.n):
         if x != i and x != j:
-            r = solution[x]
-            there = qap.distances[r * n + q] - qap.distances[r * n + p]
-            back = qap.distances[q * n + r] - qap.distances[p * n + r]
-            added += (qap.flows[x * n + i] - qap.flows[x * n + j]) * there
-            added += (qap.flows[i * n + x] - qap.flows[j * n + x]) * back
+            added += added_with(x, solution, i, j, qap)
     return added
 
 
@@ -83,20 +96,32 @@ def moved_terms(x: i32, mover: i32, there: i32, old: i32, new: i32, qap: Assignm
 
 
 @function
-def added_by_three(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
-    """What the cyclic exchange i <- j <- k <- i adds to the cost."""
+def added_among(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
+    """What the cyclic exchange i <- j <- k <- i adds by the flows within and between the three."""
     added = added_within(solution, i, i, j, j, qap) + added_within(solution, i, j, j, k, qap)
     added += added_within(solution, i, k, j, i, qap) + added_within(solution, j, i, k, j, qap)
     added += added_within(solution, j, j, k, k, qap) + added_within(solution, j, k, k, i, qap)
     added += added_within(solution, k, i, i, j, qap) + added_within(solution, k, j, i, k, qap)
     added += added_within(solution, k, k, i, i, qap)
-    p, q, r = solution[i], solution[j], solution[k]
+    return added
+
+
+@function
+def added_with_fourth(x: i32, solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
+    """What the cyclic exchange i <- j <- k <- i adds by their flows with a fourth facility."""
+    p, q, r, there = solution[i], solution[j], solution[k], solution[x]
+    added = moved_terms(x, i, there, p, q, qap) + moved_terms(x, j, there, q, r, qap)
+    added += moved_terms(x, k, there, r, p, qap)
+    return added
+
+
+@function
+def added_by_three(solution: Array[i32], i: i32, j: i32, k: i32, qap: Assignment) -> i32:
+    """What the cyclic exchange i <- j <- k <- i adds to the cost."""
+    added = added_among(solution, i, j, k, qap)
     for x in range(qap.n):
         if x != i and x != j and x != k:
-            there = solution[x]
-            added += moved_terms(x, i, there, p, q, qap)
-            added += moved_terms(x, j, there, q, r, qap)
-            added += moved_terms(x, k, there, r, p, qap)
+            added += added_with_fourth(x, solution, i, j, k, qap)
     return added
 
 
@@ -106,6 +131,22 @@ def added(solution: Array[i32], move: Move, qap: Assignment) -> i32:
     if move.k < 0:
         return added_by_two(solution, move.i, move.j, qap)
     return added_by_three(solution, move.i, move.j, move.k, qap)
+
+
+@function
+def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, qap: Assignment) -> i32:
+    """A worker's part of the same sum: the facilities that stay are shared out."""
+    i, j, k = move.i, move.j, move.k
+    added = 0
+    if worker == 0:
+        added = added_between(solution, i, j, qap) if k < 0 else added_among(solution, i, j, k, qap)
+    for x in range(worker, qap.n, workers):
+        if x != i and x != j and x != k:
+            if k < 0:
+                added += added_with(x, solution, i, j, qap)
+            else:
+                added += added_with_fourth(x, solution, i, j, k, qap)
+    return added
 
 
 # --- kept differences ---
@@ -262,6 +303,7 @@ class Qap(Problem):
     """
 
     neighbourhoods = ("exchange2", "exchange3")
+    published = "linear"
     tested = True
 
     def __init__(self, instance: qaplib.QapInstance) -> None:
@@ -301,7 +343,7 @@ class Qap(Problem):
                 quick_for=("exchange2",),
                 work=1,
             ),
-            "linear": Evaluation(added, work=self.encoding.n),
+            "linear": Evaluation(added, partial=added_in_parts, work=self.encoding.n),
         }
 
     def data_for(self, evaluation: str) -> Assignment:

@@ -5,12 +5,13 @@ What an instance is, and what a permutation costs, stands in `qap_instance`, bel
 
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 
-from core.problems import taillard
+from core.problems import folders, taillard
 from core.problems.errors import InstanceError
-from core.problems.files import first_file, read_text
+from core.problems.files import read_text
 from core.problems.layout import LONGEST_NUMBER, quoted
 from core.problems.qap_instance import (
     LARGEST_COST,
@@ -36,10 +37,11 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
     Parameters
     ----------
     spec : str
-        A QAPLIB file; a name such as "nug30", looked up in `data`; or what `core.problems.taillard` makes
-        without a file: "tai30a" and its like where `data` has no such file, "taillard:40:seeds=1,2".
+        A QAPLIB file; a name such as "nug30", looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's
+        cache; or what `core.problems.taillard` makes without a file: "tai30a" and its like where none of them has such
+        a file, "taillard:40:seeds=1,2".
     data : path, optional
-        Folder of instances, searched together with its subfolder qaplib.
+        Folder of instances, searched first, together with its subfolder qaplib.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QapInstance:
         return read(spec)
     if taillard.is_spec(spec):
         return taillard.generate(spec)
-    path = _find(spec, data)
+    path = find(spec, data)
     if path is not None:
         return read(path)
     if spec in taillard.SEEDS:
@@ -66,22 +68,26 @@ def _nowhere(spec: str, data: str | os.PathLike | None) -> InstanceError:
 
     names = {row.name for row in published().values()}
     alike = difflib.get_close_matches(spec.lower(), names, n=1)
-    advice = f" (did you mean {alike[0]}?)" if alike and alike[0] != spec else ""
+    advice = f" (did you mean {alike[0]}?)" if alike else ""
+    if spec in names:
+        advice = f" (`python -m core.problems fetch qaplib {spec}` gets it)"
     return InstanceError(
         spec,
         None,
-        f"no such instance in {data or 'any folder, as none was given'}{advice}",
+        f"no such instance in {folders.in_words(data)}{advice}",
         "a file, the name of an instance, or a generator such as tai30a or taillard:40:seeds=1,2",
     )
 
 
-def _find(name: str, data: str | os.PathLike | None) -> str | None:
-    if data is None:
-        return None
-    if not os.path.isdir(data):
-        raise InstanceError(data, None, "no such folder", "a folder of instances")
-    places = (os.path.join(data, folder, name + suffix) for folder in SUBFOLDERS for suffix in SUFFIXES)
-    return first_file(places)
+def find(name: str, data: str | os.PathLike | None = None) -> Path | None:
+    """Return the file of a named instance that is on this machine, or None.
+
+    Raises
+    ------
+    InstanceError
+        `data` is not a folder.
+    """
+    return folders.find(name, data, SUBFOLDERS, SUFFIXES)
 
 
 def read(path: str | os.PathLike) -> QapInstance:

@@ -4,12 +4,12 @@ import difflib
 import os
 from pathlib import Path
 
-from core.problems import fetch, generators, known, tsplib
+from core.problems import folders, generators, known, matrix_text, tsplib
 from core.problems.errors import InstanceError
 from core.problems.tsp_instance import Instance
 
-SUFFIXES = (".tsp", ".vrp", ".tsp.gz", ".vrp.gz")
-SUBFOLDERS = ("", "tsplib", "national", "vrp")
+SUFFIXES = (".tsp", ".vrp", ".tsp.gz", ".vrp.gz", matrix_text.SUFFIX)
+SUBFOLDERS = ("", "tsplib", "archive", "national", "burkardt", "vrp")
 
 DEFAULT = "kroA100"
 DEFAULT_ARCHIVED = "pcb442"
@@ -19,8 +19,8 @@ DEFAULT_GENERATED = "uniform:100:seed=1"
 def load(spec: str, data: str | os.PathLike | None = None) -> Instance:
     """Return an instance by path, name or generator specification.
 
-    A name is looked up in `data`, in $TSPLIB_DIR (both with their subfolders tsplib, national and vrp), and in the
-    user's cache, which `python -m core.problems fetch` fills.
+    A name is looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's cache, which
+    `python -m core.problems fetch` fills; in each of them and in its SUBFOLDERS.
 
     Parameters
     ----------
@@ -36,13 +36,25 @@ def load(spec: str, data: str | os.PathLike | None = None) -> Instance:
     if generators.is_spec(spec) and not os.path.isfile(spec):
         return generators.generate(spec)
     if os.path.isfile(spec) or os.path.basename(spec) != spec or spec.endswith(SUFFIXES):
-        return tsplib.load(spec)
+        return read(spec)
     path = find(spec, data)
     if path is None and os.path.exists(spec):
         path = Path(spec)
     if path is None:
         raise _nowhere(spec, data)
-    return tsplib.load(path)
+    return read(path)
+
+
+def read(path: str | os.PathLike) -> Instance:
+    """Return the instance of a file, whose name says in which of the SUFFIXES' forms it is.
+
+    Raises
+    ------
+    InstanceError
+        Names file, line, what was found and what was expected.
+    """
+    reader = matrix_text if os.fspath(path).endswith(matrix_text.SUFFIX) else tsplib
+    return reader.load(path)
 
 
 def find(name: str, data: str | os.PathLike | None = None) -> Path | None:
@@ -53,13 +65,7 @@ def find(name: str, data: str | os.PathLike | None = None) -> Path | None:
     InstanceError
         `data` is not a folder.
     """
-    for folder in _folders(data):
-        for suffix in SUFFIXES:
-            path = folder / (name + suffix)
-            # not Path.is_file, which raises for a folder that cannot be searched
-            if os.path.isfile(path):
-                return path
-    return None
+    return folders.find(name, data, SUBFOLDERS, SUFFIXES)
 
 
 def at_hand(data: str | os.PathLike | None = None) -> dict[str, Path]:
@@ -71,7 +77,7 @@ def at_hand(data: str | os.PathLike | None = None) -> dict[str, Path]:
         `data` is not a folder.
     """
     found: dict[str, Path] = {}
-    for folder in _folders(data):
+    for folder in [root / subfolder for root in folders.searched(data) for subfolder in SUBFOLDERS]:
         files = [folder / name for name in _names(folder)]
         for suffix in SUFFIXES:
             for path in files:
@@ -106,19 +112,6 @@ def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
     return DEFAULT_ARCHIVED, f"{DEFAULT_ARCHIVED} of TSPLIB, found in {path.parent}, since {advice}."
 
 
-def _folders(data: str | os.PathLike | None) -> list[Path]:
-    """Return the folders to search, best first; some may not exist."""
-    roots = []
-    if data is not None:
-        if not os.path.isdir(data):
-            raise InstanceError(data, None, "no such folder", "a folder of instances")
-        roots.append(Path(data))
-    if os.environ.get("TSPLIB_DIR"):
-        roots.append(Path(os.environ["TSPLIB_DIR"]))
-    folders = [root / subfolder for root in roots for subfolder in SUBFOLDERS]
-    return [*folders, fetch.cache_folder() / "tsplib", fetch.cache_folder() / "archive"]
-
-
 def _names(folder: Path) -> list[str]:
     """Return what is in a folder, in order; nothing where there is none, or one that may not be read."""
     try:
@@ -128,20 +121,17 @@ def _names(folder: Path) -> list[str]:
 
 
 def _nowhere(name: str, data: str | os.PathLike | None) -> InstanceError:
-    places = [str(data)] if data is not None else []
-    if os.environ.get("TSPLIB_DIR"):
-        places.append(f"$TSPLIB_DIR ({os.environ['TSPLIB_DIR']})")
-    places.append(f"the cache ({fetch.cache_folder()})")
-    names = [*known.tsplib(), *at_hand(data)]
+    published = {row.name: row.collection for row in known.table()}
+    names = [*published, *at_hand(data)]
     lower = {known_name.lower(): known_name for known_name in names}
     alike = difflib.get_close_matches(name.lower(), lower, n=1)
     advice = f" (did you mean {lower[alike[0]]}?)" if alike else ""
-    if name in known.tsplib():
-        either = ", or `fetch archive`," if name in fetch.ARCHIVED else ""
-        advice = f" (`python -m core.problems fetch tsplib {name}`{either} gets it)"
+    if name in published:
+        either = ", or `fetch archive`," if name in known.ARCHIVED else ""
+        advice = f" (`python -m core.problems fetch {published[name]} {name}`{either} gets it)"
     return InstanceError(
         name,
         None,
-        f"no such instance in {' or '.join(places)}{advice}",
+        f"no such instance in {folders.in_words(data)}{advice}",
         f"a file, the name of an instance, or a generator such as {DEFAULT_GENERATED}",
     )

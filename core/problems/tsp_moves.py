@@ -125,6 +125,57 @@ def table_reversal(solution: Array[i32], move: Move, table: Table) -> i32:
     return table_distance(a, c, table) + table_distance(b, d, table) - removed
 
 
+# --- the whole tour, whose edges lanes share (the solution level) ---
+
+
+@function
+def swapped_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, table: Table) -> i32:
+    """A worker's part of the whole tour's length after an exchange, less its part of the length before."""
+    added = 0
+    for p in range(worker, table.cities, workers):
+        added += table_edge(solution, p, move, table)
+    return added
+
+
+@function
+def swapped_tour(solution: Array[i32], move: Move, table: Table) -> i32:
+    """The whole tour's length after an exchange, less that before."""
+    added = swapped_edges(0, 1, solution, move, table)
+    return added
+
+
+@function
+def reversed_city(solution: Array[i32], p: i32, move: Move) -> i32:
+    """City ``p`` of the tour in which positions i + 1 to j are reversed."""
+    source = p
+    if p > move.i and p <= move.j:
+        source = move.i + 1 + move.j - p
+    return solution[source]
+
+
+@function
+def reversed_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, table: Table) -> i32:
+    """A worker's part of the same after a reversal; one worker says that it gives the same tour."""
+    i, j, cities = move.i, move.j, table.cities
+    added = 0
+    if j == i + 1 or (i == 0 and j == cities - 1):
+        if worker == 0:
+            added = NEVER
+        return added
+    for p in range(worker, cities, workers):
+        after = p + 1 if p + 1 < cities else 0
+        new = table_distance(reversed_city(solution, p, move), reversed_city(solution, after, move), table)
+        added += new - table_distance(solution[p], solution[after], table)
+    return added
+
+
+@function
+def reversed_tour(solution: Array[i32], move: Move, table: Table) -> i32:
+    """The whole tour's length after a reversal, less that before."""
+    added = reversed_edges(0, 1, solution, move, table)
+    return added
+
+
 # --- from coordinates ---
 
 
@@ -216,6 +267,7 @@ class TspTour(Problem):
     """
 
     neighbourhoods = ("exchange2", "exchange3", "2opt")
+    published = "table"
     tested = True
 
     def __init__(self, instance: tsp.Instance) -> None:
@@ -247,17 +299,22 @@ class TspTour(Problem):
         return self.instance.n**2 * 2 <= LARGEST_TABLE
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``table`` of distances, or ``plane``: from coordinates, where they are integers and distances EUC_2D."""
-        offered = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
+        """``table`` of distances; ``plane``: from coordinates that are integers, where distances are EUC_2D; ``full``.
+
+        The last one sums up the whole tour, whose edges the lanes of a team share at the solution level.
+        """
+        tours, edges = (reversed_tour, reversed_edges) if neighbourhood == "2opt" else (swapped_tour, swapped_edges)
+        table = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
+        full = {"full": Evaluation(tours, partial=edges, work=self.instance.n)}
         if self.plane is None:
-            return offered
+            return table | full
         move = reverse_cities if neighbourhood == "2opt" else swap_cities
-        offered["plane"] = evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)
-        return offered if self.prefers_table else dict(reversed(offered.items()))
+        plane = {"plane": evaluation(plane_swap, plane_reversal, neighbourhood, begin=place_cities, move=move)}
+        return (table | plane if self.prefers_table else plane | table) | full
 
     def data_for(self, evaluation: str) -> Table | Plane:
         """The table, or the coordinates: whichever the evaluation reads."""
-        if evaluation == "table":
+        if evaluation != "plane":
             if self.instance.n > MOST_CITIES:
                 raise UserError(
                     f"{self.name} has {self.instance.n} cities: a table of distances takes at most {MOST_CITIES}"

@@ -23,7 +23,7 @@ STARTS = ("oneil2011", "philox")
 PERIOD = 2**31
 """Climbers that the paper's generator tells apart."""
 BATCH = 1 << 17
-"""Climbers whose tours lie in the device's memory at a time."""
+"""Climbers whose tours lie in the device's memory at a time, if the scan does not ask for more."""
 
 
 class Outcome(NamedTuple):
@@ -66,13 +66,17 @@ class HillClimbing:
         Of the counter-based start; the paper's generator takes none.
     scan
         ``pruned``, ``full`` or ``auto``: see `core.search.two_opt_scans`. The trajectory is the same.
+    published
+        None: the suite's mapping. The paper's mapping, in which a climber is one lane, is asked for by how lanes get
+        their climbers: ``static``, ``worklist``, or ``auto`` (see `core.search.two_opt_scans.LanesScan`). The
+        trajectory is the same.
     name
         Of the instance, for messages.
 
     Raises
     ------
     UserError
-        Too few or too many cities, or tours whose length does not fit 31 bits.
+        Too few or too many cities, too many for the scan, or tours whose length does not fit 31 bits.
 
     """
 
@@ -85,6 +89,7 @@ class HillClimbing:
         start: str = "oneil2011",
         seed: int = 0,
         scan: str = "auto",
+        published: str | None = None,
         name: str = "the instance",
     ) -> None:
         n = len(distances)
@@ -97,7 +102,7 @@ class HillClimbing:
         self.n = n
         self.start = start
         self.seed = seed
-        self.scan: Scan = scan_for(scan, backend, distances)
+        self.scan: Scan = scan_for(scan, backend, distances, published)
         self.ticket = backend.allocate(1, np.uint32)
         self.best = backend.allocate(1, np.uint64)
         self.totals = backend.allocate(two_opt.TOTALS, np.uint64)
@@ -161,9 +166,10 @@ class HillClimbing:
 
     def _batch(self, share: int, in_parts: bool) -> int:
         """Climbers to launch at a time: as many as the device's memory holds, halving until they fit."""
-        part = max(1, min(share, BATCH, (2**31 - 1) // self.n))
+        fewest = self.scan.fewest_climbers()
+        part = max(1, min(share, max(BATCH, fewest), (2**31 - 1) // self.n))
         if in_parts:
-            part = max(1, min(part, share // 20))
+            part = max(1, min(part, max(share // 20, fewest)))
         while self.tours is None or self.tours.size < part * self.n:
             try:
                 self.tours = self.backend.allocate(part * self.n, np.uint16)

@@ -1,11 +1,13 @@
 """The scans for the best 2-opt move, and the shape of their launches on a given device.
 
 Every scan finds the same move (largest gain, then smallest i, then smallest j), so all trajectories are equal. Which
-one is fastest depends on the device's capabilities and the size of the instance; `scan_for` knows.
+one is fastest depends on the device's capabilities and the size of the instance; `scan_for` knows. `LanesScan` is the
+paper's own mapping, for whoever asks for it.
 """
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,18 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
+from core.kernels.two_opt_lanes import climb_lanes
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import Tiles, climb_tiles
 from core.kernels.two_opt_window import Groups, climb_window
 
 SCANS = ("auto", "pruned", "full")
 FULL_COUNT = "all n(n - 3) / 2 moves of every step"
+PAPERS_COUNT = "(n - 2)(n - 1) / 2 moves of every step, as in the paper: all, and one that changes nothing"
+ASSIGNMENTS = ("auto", "static", "worklist")
+"""How climbers get to lanes in the paper's mapping."""
+BLOCK = 1024
+"""Lanes of a team in the paper's mapping, which climbs 1,024 tours at a time on a compute unit (section 2.2)."""
 
 
 class Scan:
@@ -33,6 +41,15 @@ class Scan:
         self.n = len(distances)
         self.evaluations_per_step = self.n * (self.n - 3) // 2
         self.team_size = 1
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """What decides the speed alone, by name, beside the mapping."""
+        return {"scan": self.name}
+
+    def fewest_climbers(self) -> int:
+        """How many climbers a launch has at least, if there are so many: with fewer, lanes would wait for others."""
+        return 1
 
     def team_sizes(self) -> list[int]:
         """Team sizes that this scan can run with on its device."""
@@ -177,6 +194,70 @@ class TilesScan(Scan):
         return [self.distances, self.pairs, Tiles(self.diagonals, self.rows, self.diagonals % 2 == 0)]
 
 
+class LanesScan(Scan):
+    """The paper's mapping (`oneil2011`, section 2): a climber for every lane, one team for each compute unit.
+
+    Parameters
+    ----------
+    assign
+        ``static``: every lane has its climbers beforehand, equally many (+-1) each, as in the paper's program for
+        CPUs; ``worklist``: a lane that is done takes the next climber, as in its program for GPUs; ``auto``: as the
+        paper does on such a device.
+
+    Raises
+    ------
+    UserError
+        The distances do not fit the memory that a team shares.
+
+    """
+
+    kernel = climb_lanes
+    counted = PAPERS_COUNT
+    climbers_per_lane = 16
+    """Of a launch, if there are so many: the paper launches all at once, some seven for a thread."""
+
+    def __init__(self, backend: Any, distances: np.ndarray, assign: str = "auto") -> None:
+        super().__init__(backend, distances)
+        if assign not in ASSIGNMENTS:
+            raise UserError(f"assignment {assign!r}; choose one of {', '.join(ASSIGNMENTS)}")
+        check_table(self.n, backend.capabilities.shared_bytes)
+        self.evaluations_per_step = (self.n - 2) * (self.n - 1) // 2
+        self.distances = backend.upload(distances)
+        self.assign = assign if assign != "auto" else "worklist" if is_wide(backend) else "static"
+        if is_wide(backend):
+            self.team_size = min(BLOCK, backend.capabilities.max_team_size)
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """See `Scan.ways`."""
+        return {**super().ways, "assign": self.assign}
+
+    def fewest_climbers(self) -> int:
+        """See `Scan.fewest_climbers`."""
+        return self.climbers_per_lane * self.teams() * self.team_size
+
+    def team_sizes(self) -> list[int]:
+        """Those of all scans, and the paper's."""
+        return sorted({*super().team_sizes(), self.team_size})
+
+    def teams(self) -> int:
+        """One for each compute unit."""
+        return int(self.backend.capabilities.compute_units)
+
+    def arguments(self, teams: int) -> list[Any]:
+        """See `Scan.arguments`."""
+        return [self.distances, self.assign == "worklist"]
+
+
+def check_table(n: int, room: int) -> None:
+    """Raise `UserError` unless the distances of ``n`` cities, four bytes each as in the paper, fit ``room`` bytes."""
+    if 4 * n * n > room:
+        raise UserError(
+            f"the published mapping keeps all distances in the memory that a team shares: found {n} cities, expected "
+            f"at most {isqrt(room // 4)} on this device, or --mapping suite"
+        )
+
+
 def is_wide(backend: Any) -> bool:
     """Whether a compute unit of the device runs many lanes at a time."""
     return bool(backend.capabilities.lanes_resident > 1)
@@ -216,10 +297,25 @@ def paired_columns(distances: np.ndarray) -> np.ndarray:
     return pairs
 
 
-def scan_for(name: str, backend: Any, distances: np.ndarray) -> Scan:
-    """Build a scan by name; ``auto`` takes the fastest that fits the device."""
+def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | None = None) -> Scan:
+    """Build a scan by name; ``auto`` takes the fastest that fits the device.
+
+    Parameters
+    ----------
+    name
+        One of `SCANS`.
+    backend, distances
+        See `core.search.ihc.HillClimbing`.
+    published
+        One of `ASSIGNMENTS`: the paper's mapping, whose scan is full; None: the suite's.
+
+    """
     if name not in SCANS:
         raise UserError(f"scan {name!r}; choose one of {', '.join(SCANS)}")
+    if published is not None:
+        if name == "pruned":
+            raise UserError("scan 'pruned': the published mapping evaluates every move; expected full")
+        return LanesScan(backend, distances, published)
     small = is_wide(backend) and WindowScan.fits(backend, distances)
     if name == "pruned" or (name == "auto" and not small):
         return PrunedScan(backend, distances)

@@ -126,19 +126,15 @@ def timed_iteration(colony: Any, instance: Any) -> Iterated:
 
 
 def published_seconds() -> dict[tuple[str, int], dict[str, float]]:
-    """Table II of the paper: the seconds of the strategies, by instance and ants; empty if nothing is published."""
-    from core.search.ant_colony import STRATEGIES
-    from reports import literature
+    """Table II of the paper: the seconds of the strategies, by instance and ants."""
+    from reports.paper import load
 
-    content = literature.publication("aco", "tables")
-    if content is None:
-        return {}
-    table = content["tables"]
-    return {
-        (row["instance"], ants): {strategy: row[strategy][place] for strategy in STRATEGIES}
-        for row in table["rows"]
-        for place, ants in enumerate(table["ants"])
-    }
+    (table,) = load("menezes2019").chosen("table", "II")
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    for line in table.lines:
+        for column, (seconds,) in zip(table.columns, line.figures, strict=True):
+            found.setdefault((line.key, column.parameters["ants"]), {})[column.parameters["strategy"]] = seconds
+    return found
 
 
 def beside(ours: Mapping[str, float], theirs: Mapping[str, float] | None) -> Sequence[str]:

@@ -36,12 +36,12 @@ def contests(field: Field) -> Iterator[Contest]:
 
 def published() -> dict[str, str]:
     """The thesis' times by instance, as printed; in words where there is none."""
-    from reports import literature
+    from reports.paper import load
 
-    content = literature.publication("exact", "tables")
-    assert content is not None
-    table = next(table for table in content["tables"] if table["number"] == TABLE)
-    return {row["instance"]: f"{row['solver']} s" if "solver" in row else "not solved" for row in table["rows"]}
+    (table,) = load("xavier2022").chosen("table", TABLE)
+    place = [column.heading for column in table.columns].index("the thesis")
+    figures = {line.key: line.figures[place] for line in table.lines}
+    return {key: f"{figure[0]} s" if figure else "not solved" for key, figure in figures.items()}
 
 
 def contest(field: Field, name: str, bound: str, nodes: float, devices: Sequence[Place | None]) -> Iterator[Contest]:
@@ -95,6 +95,7 @@ def proving(field: Field, instance: Any, bound: str, backend: Any) -> Prepared:
         return Finding(nodes, {"length": outcome.length}, known == {outcome.length}, result)
 
     ways = {"bound": "host" if search.on_host else search.bound, "enumerate": None, "depth": None}
+    ways |= {"mapping": "suite", "unrolled": None}
     return Prepared(
         lambda repetition: search.run(),
         read,

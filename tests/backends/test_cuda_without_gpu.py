@@ -16,10 +16,24 @@ from backends.cpu import CpuBackend
 from backends.listener import talk_of
 from backends.self_test import known_answer
 from cluster import Solo
-from core.kernels import grid, held_karp, knapsack, lcs, neighbourhood_tours, waves
+from core.kernels import (
+    ants,
+    ants_published,
+    diagonals,
+    grid,
+    held_karp,
+    knapsack,
+    lcs,
+    neighbourhood_tours,
+    pheromone,
+    published_search,
+    waves,
+)
+from core.kernels.tour_search import BestTour, Search
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
+from core.kernels.two_opt_lanes import climb_lanes
 from core.kernels.two_opt_pruned import climb_pruned
 from core.kernels.two_opt_tiles import Tiles, climb_tiles
 from core.kernels.two_opt_window import Groups, climb_window
@@ -73,9 +87,10 @@ CLIMB = f"""
 from cluster import Solo
 from core.problems import tsp
 from core.search.ihc import HillClimbing
-search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, scan="pruned")
-search.scan.team_size = 4
-print(tuple(search.run(2)._replace(evaluations=0)), search.tour_of(1).tolist())
+for way in ({{"scan": "pruned"}}, {{"published": "static"}}, {{"published": "worklist"}}):
+    search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, **way)
+    search.scan.team_size = 4
+    print(tuple(search.run(11)._replace(evaluations=0)), search.tour_of(1).tolist())
 """
 DYNAMIC = """
 import numpy as np
@@ -83,7 +98,9 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems.knapsack import generate
 from core.search.dp import LongestCommonSubsequence
+from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
 from core.search.dp.held_karp import HeldKarp
+from core.search.dp.held_karp_cells import ByLayersOnTheHost
 from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.lcs import Shape
 from core.search.dp.restricted import RestrictedTour
@@ -98,7 +115,12 @@ def found(backend):
     tour = HeldKarp(backend, Solo(), distances).run()
     chosen = KnapsackSearch(backend, Solo(), items, team_size=4 if backend.name == "cuda" else None).run()
     near = RestrictedTour(backend, Solo(), distances, 3, np.arange(7)).run()
-    return [common.pairs.tolist(), tiled.pairs.tolist(), tour.tour.tolist(), chosen.chosen.tolist(), near.tour.tolist()]
+    few = 4 if backend.name == "cuda" else 1
+    diagonals = CommonByDiagonals(backend, Solo(), a[:5], b[:9], team_size=few).run()
+    packed = KnapsackByDiagonals(backend, Solo(), generate("paper", 5, 20, 1), team_size=few).run()
+    layers = ByLayersOnTheHost(backend, Solo(), distances[:5, :5], team_size=few).find(True, None)
+    published = [diagonals.pairs.tolist(), packed.chosen.tolist(), layers[1].tolist()]
+    return [*published, common.pairs.tolist(), tiled.pairs.tolist(), tour.tour.tolist(), chosen.chosen.tolist(), near.tour.tolist()]
 print(found(backend) == found(CpuBackend(CpuBackend.devices()[0])))
 """
 
@@ -151,8 +173,8 @@ def test_the_simulator_replays_a_recorded_sequence(small):
 
 def test_a_climb_in_the_simulator_is_the_climb_on_a_core():
     search = HillClimbing(CpuBackend(CpuBackend.devices()[0]), Solo(), tsp.load(INSTANCE).distances, scan="pruned")
-    outcome = tuple(search.run(2)._replace(evaluations=0))  # how much is pruned depends on the number of lanes
-    assert simulated(CLIMB) == f"{outcome} {search.tour_of(1).tolist()}"
+    outcome = tuple(search.run(11)._replace(evaluations=0))  # how much is pruned depends on the number of lanes
+    assert simulated(CLIMB).splitlines() == [f"{outcome} {search.tour_of(1).tolist()}"] * 3
 
 
 def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
@@ -188,16 +210,25 @@ LAYERS = {"k": 5, "states": 48, "keep": True}
 ADVANCE = forms(table=lcs.BitTable, carries=lcs.Carries, kept=lcs.Kept, pipeline=lcs.Pipeline)
 TILE = forms(frontier=grid.Frontier, tiling=grid.Tiling, kept=waves.Kept)
 TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
+DIAGONAL = {"V": i32, **forms(wave=waves.Wave, window=waves.Window, kept=waves.Kept)}
+DIAGONAL["data" + FORM] = form_of(placed(diagonals.PaddedStrings(None, None, 0), "readonly"))
 PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
 EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
+ITEMS = {"bounded": True, "counting": False, "unrolled": True}
+SEARCHED = forms(distances=published_search.Distances, items=published_search.Items, search=Search, best=BestTour)
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
+WEIGHING = forms(
+    ants=ants_published.WeighingAnt, trails=pheromone.Trails, scales=ants_published.Scales, colony=ants.Colony
+)
+DEPOSIT = forms(ants=ants.Ant, update=pheromone.Update, trails=pheromone.Trails)
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
     "climb_pruned": lambda: climb_pruned.specialise({"climbs.n": 20}, 32, CLIMBS),
     "climb_window": lambda: climb_window.specialise(WINDOW, 24, CLIMBS | forms(shape=Groups)),
     "climb_columns": lambda: climb_columns.specialise({"climbs.n": 20}, 32, CLIMBS),
+    "climb_lanes": lambda: climb_lanes.specialise({"climbs.n": 100, "worklist": True}, 1024, CLIMBS),
     "climb_tiles": lambda: climb_tiles.specialise(TILES, 7, CLIMBS | forms(shape=Tiles)),
     "bundled": bundled,
     "bits": lambda: kernels.bits.specialise({}, 32),
@@ -205,11 +236,15 @@ PROGRAMS = {
     "talking": lambda: kernels.talking.specialise({}, 32, talk_of(kernels.talking)),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
     "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
+    "compute_wave": lambda: waves.wave_kernel(diagonals.common_length).specialise({"bits": 0}, 128, DIAGONAL),
     "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
     "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
     "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16, **EXTEND}),
     "meet": lambda: held_karp.meet.specialise({"even": True, "directed": True}, 256, {"T": u16, **MEET}),
+    "construct_fine": lambda: ants_published.construct_fine.specialise({"scales.alpha": 389}, 1002, WEIGHING),
+    "deposit_edges": lambda: ants_published.deposit_edges.specialise({}, 1002, DEPOSIT),
     "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),
+    "search_items": lambda: published_search.search_items.specialise(ITEMS, 64, SEARCHED),
 }
 WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 

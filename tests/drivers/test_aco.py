@@ -131,7 +131,7 @@ def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive,
     drive(*SMALL[:4], *arguments, "--seed", "5", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert (record["workload"], record["backend"], record["seed"]) == ("aco", "cpu", 5)
-    assert record["ways"] == {"strategy": given.pop("strategy")}
+    assert record["ways"] == {"strategy": given.pop("strategy"), "mapping": "suite"}
     assert record["parameters"] == given
     assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "tours", "core")
     assert record["scored"] is True
@@ -156,6 +156,22 @@ def test_the_strategies_of_the_paper_change_nothing_but_the_speed(drive, tmp_pat
     assert len({record["trajectory_hash"] for record in records}) == 1
     assert len({(record["best_cost"], record["best_index"]) for record in records}) == 1
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == 3
+
+
+@pytest.mark.parametrize("strategy", ["coarse", "fine", "fine-deposit"])
+def test_the_papers_mapping_changes_nothing_but_the_speed(drive, tmp_path, strategy):
+    exponents = ["--alpha", "1.5", "--beta", "3", "--strategy", strategy, "--record", tmp_path / "r.jsonl"]
+    _, ours, _ = drive(*SMALL, *exponents)
+    code, theirs, _ = drive(*SMALL, *exponents, "--mapping", "published", "--history")
+    assert code == 0
+    assert f"6 iterations, {strategy} (lanes" in ours and f"6 iterations, {strategy} as published (lanes" in theirs
+    own, published = lines(tmp_path / "r.jsonl")
+    assert own["ways"] == {"strategy": strategy, "mapping": "suite"}
+    assert published["ways"] == {"strategy": strategy, "mapping": "published"}
+    for same in ("trajectory_hash", "best_cost", "best_index", "evaluations", "parameters"):
+        assert own[same] == published[same]
+    assert published["scored"] is True
+    assert len(compare(load(tmp_path / "r.jsonl")).rows) == 2
 
 
 def test_another_seed_and_another_parameter_make_other_tours(drive, tmp_path):
@@ -259,6 +275,8 @@ def test_every_setting_has_an_option_and_the_help_names_its_default(capsys):
         (["--colonies", "2", "--exchange", "2"], "--exchange changes nothing here: expected with --variant mmas"),
         ([*MMAS, "--smoothing", "0.5"], "--smoothing changes nothing here: expected with --stagnation of at least 1"),
         ([*MMAS, "--exchange", "2"], "--exchange changes nothing here: expected with --colonies of at least 2"),
+        (["--mapping", "published", *MMAS], "--mapping published is the paper's Ant System: expected variant as"),
+        (["--mapping", "published", "--candidates", "5"], "the paper's Ant System: expected candidates 0, found 5"),
         (["--candidates", "33"], "33"),
         (["--rho", "0"], "rho"),
         (["--rho", "1.5"], "rho"),
@@ -293,6 +311,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
         ["--beta", "-1"],
         ["--variant", "acs"],
         ["--strategy", "medium"],
+        ["--mapping", "ours"],
         ["--local-search", "3opt"],
     ],
     ids=lambda wrong: "-".join(wrong).replace("--", ""),
@@ -331,8 +350,8 @@ def test_a_drawing_of_an_instance_without_coordinates_is_refused_before_the_run(
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--ants", "100"], [*MMAS, "--candidates", "6"], COLONIES],
-    ids=["ranks send tours", "ranks send deposits", "ranks send the best tour", "colonies"],
+    [[], ["--ants", "100"], [*MMAS, "--candidates", "6"], COLONIES, ["--mapping", "published", "--colonies", "4"]],
+    ids=["ranks send tours", "ranks send deposits", "ranks send the best tour", "colonies", "colonies as published"],
 )
 def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, arguments, ranks):
     alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
@@ -354,8 +373,12 @@ def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, arguments, r
 @pytest.mark.xdist_group("mpi")
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [(["--exchange", "2"], "--exchange changes nothing here"), (["--ants", "2"], "2 ants for 3 ranks")],
-    ids=["an option that changes nothing", "more ranks than ants"],
+    [
+        (["--exchange", "2"], "--exchange changes nothing here"),
+        (["--ants", "2"], "2 ants for 3 ranks"),
+        (["--mapping", "published"], "--mapping published has all ants of a colony on one rank"),
+    ],
+    ids=["an option that changes nothing", "more ranks than ants", "ants of the paper's mapping over ranks"],
 )
 def test_a_mistake_on_three_ranks_is_said_once(mpirun, arguments, told):
     done = mpirun(3, *SMALL, *arguments)

@@ -88,7 +88,8 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     (found,) = lines(record)
     assert (found["workload"], found["backend"], found["best_index"], found["unit"]) == ("exact", "cpu", 0, "nodes")
     assert found["parameters"] == {"count": True}
-    assert found["ways"] == {"bound": "edges", "enumerate": None, "depth": 3}
+    ways = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
+    assert found["ways"] == ways
     assert found["hash_covers"] == "answer"
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
@@ -96,6 +97,36 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     assert details["root_bound"] <= found["best_cost"] <= details["start_length"]
     assert details["confirmed_by"] == ["the scorer", "a full search in NumPy"]
     assert "peers" not in details
+
+
+@pytest.mark.parametrize(
+    ("asked", "ways"),
+    [
+        ("--bound edges", {"bound": "edges", "enumerate": None, "depth": 5, "unrolled": True}),
+        ("--bound edges --depth 2 --no-unrolled", {"bound": "edges", "enumerate": None, "depth": 2, "unrolled": False}),
+        ("--bound none --unrolled", {"bound": "none", "enumerate": "worklist", "depth": 5, "unrolled": True}),
+        (
+            "--bound none --enumerate permutations",
+            {"bound": "none", "enumerate": "permutations", "depth": None, "unrolled": None},
+        ),
+        (
+            "--instance uniform:7:seed=1 --bound edges --no-unrolled",
+            {"bound": "host", "enumerate": None, "depth": None, "unrolled": None},
+        ),
+    ],
+)
+def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, asked, ways):
+    asked = [*SMALL, *asked.split(), "--count", "--verify"]
+    code, said, _ = drive(*asked, "--mapping", "published", "--record", tmp_path / "r.jsonl")
+    assert code == 0 and "confirmed by the scorer and by a full search in NumPy" in said
+    drive(*[one for one in asked if "unrolled" not in one], "--record", tmp_path / "r.jsonl")
+    published, suite = lines(tmp_path / "r.jsonl")
+    assert published["ways"] == {"mapping": "published", **ways}
+    assert (suite["ways"]["mapping"], suite["ways"]["unrolled"]) == ("suite", None)
+    assert published["trajectory_hash"] == suite["trajectory_hash"]
+    assert published["parameters"] == suite["parameters"] == {"count": True}
+    if ways["bound"] == "edges":
+        assert published["details"]["root_bound"] == suite["details"]["root_bound"] > 0
 
 
 def test_up_to_seven_cities_the_record_says_that_the_host_searched(drive, tmp_path):
@@ -128,7 +159,7 @@ def test_customers_of_a_cvrp_are_a_tsp(drive, shared_data):
 
 def test_without_options_bays29_runs_or_a_generated_instance(drive, monkeypatch, shared_data, tmp_path):
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    monkeypatch.setattr("core.problems.fetch.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("core.problems.folders.cache_folder", lambda: tmp_path)
     _, said, _ = drive("--data", shared_data, *SMALL[2:])
     assert said.startswith("bays29: shortest length 2020 (the optimum), ")
     assert drive(*SMALL[2:])[1].startswith("uniform:25:seed=1:side=10000: shortest length ")
@@ -301,6 +332,15 @@ def test_a_broken_array_is_refused_by_its_file(tmp_path):
         (["--enumerate", "worklist"], "--enumerate changes nothing here: expected with --bound none"),
         (["--depth", "3"], "--depth changes nothing here: expected with --bound edges"),
         (["--bound", "none", "--enumerate", "permutations", "--depth", "3"], "--depth changes nothing here"),
+        (["--mapping", "published"], "--mapping published: the thesis has no 1-trees; expected with --bound edges"),
+        (["--mapping", "published", "--bound", "one-tree"], "--mapping published: the thesis has no 1-trees"),
+        (["--bound", "edges", "--unrolled"], "--unrolled changes nothing here: expected with --mapping published"),
+        (["--bound", "edges", "--no-unrolled"], "--no-unrolled changes nothing here: expected with --mapping"),
+        (
+            ["--mapping", "published", "--bound", "none", "--enumerate", "permutations", "--no-unrolled"],
+            "--no-unrolled changes nothing here: expected with --mapping published and a worklist",
+        ),
+        (["--mapping", "published", "--bound", "edges", "--depth", "6"], "items of 6 cities: expected 1 to 5 of 9"),
         (["--seed", "1"], "--seed changes nothing here"),
         (["--matrix", "m.txt"], "--matrix and --instance: expected one of them"),
         (["--instance", "no-such-instance"], "no-such-instance"),
@@ -375,7 +415,11 @@ def test_a_run_with_peers_prints_a_table_and_records_it(drive, package, monkeypa
 
 @pytest.mark.xdist_group("mpi")
 @pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("arguments", [[], ["--bound", "edges"]], ids=["one-tree", "edges"])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--bound", "edges"], ["--bound", "edges", "--mapping", "published"]],
+    ids=["one-tree", "edges", "published"],
+)
 def test_ranks_prove_what_one_process_proves(drive, mpirun, tmp_path, arguments, ranks):
     alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
     given = ["--instance", "uniform:12:seed=7", *SMALL[2:], "--count", "--verify", *arguments]

@@ -97,7 +97,7 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     (found,) = lines(record)
     assert (found["workload"], found["backend"], len(found["samples"])) == ("heldkarp", "cpu", 3)
     assert found["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
-    assert found["ways"] == {"tiling": "auto", "device_memory": None}
+    assert found["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": None, "spill": False}
     assert found["hash_covers"] == "answer"
     details = found["details"]
     assert (details["cities"], details["proved"]) == (9, True)

@@ -110,8 +110,8 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     assert alone["details"]["confirmed_by"] == ["plain Python"]
     assert traced["best_cost"] == alone["best_cost"] == strings.common_length(*strings.random_strings(600, 500))
     assert (traced["parameters"], alone["parameters"]) == ({"trace": True}, {"trace": False})
-    assert traced["ways"] == {"tiling": "auto", "device_memory": None, "spill": False}
-    assert alone["ways"] == {"tiling": "auto", "device_memory": 65536, "spill": False}
+    assert traced["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": None, "spill": False}
+    assert alone["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": 65536, "spill": False}
     assert traced["hash_covers"] == "answer"
     assert traced["trajectory_hash"] != alone["trajectory_hash"]
     assert "peers" not in traced["details"]
@@ -304,13 +304,14 @@ def options_of(*arguments):
 
 
 def of_dynamic_programming(options):
-    names = ("trace", "tiling", "device_memory", "spill", "profile")
+    names = ("trace", "mapping", "tiling", "device_memory", "spill", "profile")
     return {name: getattr(options, name) for name in names}
 
 
 def test_the_first_tiling_is_the_default_and_solutions_are_traced():
     assert of_dynamic_programming(options_of()) == {
         "trace": True,
+        "mapping": "suite",
         "tiling": "auto",
         "device_memory": None,
         "spill": None,
@@ -319,6 +320,7 @@ def test_the_first_tiling_is_the_default_and_solutions_are_traced():
     given = options_of("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
     assert of_dynamic_programming(given) == {
         "trace": False,
+        "mapping": "suite",
         "tiling": "none",
         "device_memory": 3 << 20,
         "spill": os.curdir,

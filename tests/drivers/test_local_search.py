@@ -64,6 +64,7 @@ def test_the_solution_file_holds_what_the_record_claims(drive, tmp_path):
 
 
 WAYS = {
+    "mapping": "suite",
     "evaluation": "kept",
     "level": "iteration",
     "generate": "device",

@@ -14,7 +14,7 @@ from drivers.bench import devices, hill_climbing
 from drivers.configurations import plan
 from drivers.options import Options
 from reports.comparison import compare, is_baseline
-from reports.literature import publication, timing_rows
+from reports.exhibits import processors
 from reports.records import load
 
 DRIVER = ihc
@@ -68,10 +68,13 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
     comparison = compare(runs)
     assert [is_baseline(row) for row in comparison.rows] == [False, False, True, False]
     assert all(row.baseline_s == comparison.rows[2].running.median.value for row in comparison.rows)
-    lines = {line.ours.name: line.label for line in timing_rows(publication("ihc"), comparison) if line.ours}
-    assert lines["abacus 2"] == "CUDA, Tesla C2050"
-    assert lines["cpu"] == "sequential"
-    assert lines["abacus 1"] in ("", f"pthreads, {runs[1].environment['cores']} threads")
+    places = {row.name: processors(row.record) for row in comparison.rows}
+    assert places == {
+        "abacus 2": "gpu:1",
+        "abacus 1": f"cores:{runs[1].environment['cores']}",
+        "cpu": "core:1",
+        "python": "core:1",
+    }
 
 
 def test_ranks_take_turns_over_its_devices_of_one_kind():

@@ -59,9 +59,14 @@ ARRAYS = {
     "infinity": (npy(np.array([[0, np.inf], [1, 0]])), "distance inf from city 0 to 1, expected an integer"),
     "not a number": (npy(np.array([[0, np.nan], [1, 0]])), "distance nan from city 0 to 1, expected an integer"),
     "halves": (npy(MATRIX / 2), "distance 1.5 from city 0 to 2, expected an integer"),
-    "wide floats": (
+    "large wide floats": (
         npy(np.array([[0, np.finfo(np.longdouble).max], [1, 0]])),
         "distance inf from city 0 to 1, expected an integer",
+    ),
+    "small wide floats": (
+        npy(np.array([[0, np.finfo(np.longdouble).tiny], [1, 0]])),
+        # nan, or itself where these floats are no wider than others
+        "distance ",
     ),
     "beyond 32 bits": (npy(MATRIX.astype(np.uint64) << 40), "distance 4398046511104 from city 0 to 1, expected 0 to"),
 }

@@ -14,7 +14,7 @@ import pytest
 from drivers import profile
 from drivers.command import parse
 from drivers.endings import run_driver
-from reports.literature import publication
+from reports.paper import load
 
 LOAD, WARP, IPC = (printed for printed, _ in profile.METRICS.values())
 HEADING = (
@@ -187,7 +187,7 @@ def test_without_a_size_the_papers_is_profiled(stand_in, workload):
 
 
 def test_the_papers_sizes_are_those_that_its_text_names():
-    profiled = {table["workload"]: table["profiled"] for table in publication("lcs", "tables")["tables"]}
+    profiled = load(profile.PAPER).extra["profiled"]
     assert profiled.keys() == profile.PAPER_SIZES.keys()
     assert profiled["lcs"] == "strings of 3,000 characters" and profile.PAPER_SIZES["lcs"] == ("half:3000:seed=1",)
     knapsack = dict(zip(profile.PAPER_SIZES["knapsack"][::2], profile.PAPER_SIZES["knapsack"][1::2], strict=True))

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from reports.comparison import compare
-from reports.paper_tables import tables_report
+from reports.exhibits import series_of
+from reports.paper import load as load_paper
 from reports.records import completed, fold, load
 
 SAMPLE = {"compile_s": 0.5, "transfer_s": 0.125, "kernel_s": 1.0, "total_s": 2.5}
@@ -133,8 +134,8 @@ def test_old_records_stand_in_a_papers_tables(read):
         line("ppp", parameters=flips | SEARCH, instance="73-73"),
         line("ppp", parameters=flips | SEARCH | {"generate": "device", "select": "device"}, instance="73-73"),
     )
-    assert [table.number for table in tables_report(runs).tables] == [4, 8]
-    (cell,) = tables_report(
-        read(line("exact", parameters={"bound": "edges", "enumerate": None, "depth": None, "count": False}))
-    ).tables
-    assert cell.title == "bound edges"
+    exhibits = [one for one in load_paper("luong2013").exhibits if all(series_of(one, run) for run in runs)]
+    assert [one.number for one in exhibits] == ["4", "8", "10", "11"]
+    (run,) = read(line("exact", parameters={"bound": "edges", "enumerate": None, "depth": None, "count": False}))
+    (table,) = load_paper("xavier2022").chosen("table", "5.1")
+    assert series_of(table, run).name == "core"

@@ -125,7 +125,7 @@ def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
             assert explained(one.name, value), f"{workload}: {one.name} = {value!r}"
 
 
-@pytest.mark.parametrize("name", ["bound", "enumerate", "level", "generate", "select", "threads", "tables"])
+@pytest.mark.parametrize("name", ["assign", "bound", "enumerate", "level", "generate", "select", "threads", "tables"])
 def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(name):
     choices = {value for _, one, declared in DECLARED if one.name == name for value in declared.choices or ()}
     assert choices and choices <= set(WAYS[name])
@@ -148,7 +148,9 @@ def test_every_evaluation_of_the_problems_has_words(workload, spec, neighbourhoo
 
 def test_other_ways_that_drivers_record_have_words():
     recorded = {"bound": "host", "batch": 16, "depth": 5, "device_memory": 1 << 20, "spill": True, "tiling": None}
+    recorded |= {"unrolled": True}
     assert all(explained(name, value) for name, value in recorded.items())
+    assert explained("unrolled", None) != explained("unrolled", False) != explained("unrolled", True)
     assert explained("device_memory", 1 << 20) == "kept decisions may take 1.00 MiB of the device's memory"
 
 
@@ -156,7 +158,7 @@ def test_a_way_of_somebody_elses_workload_is_shown_without_words():
     assert sentences({"order": 1, "spill": False, "shape": [1, 2]}) == [
         "order = 1",
         "shape = [1, 2]",
-        "spill = no: decisions that leave the device, if any, go to the host's memory",
+        "spill = no: decisions or cells that leave the device, if any, go to the host's memory",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -84,6 +85,11 @@ class Shape(NamedTuple):
     update_lanes: int
 
     @property
+    def ants_per_team(self) -> int:
+        """Ants of a team that makes tours."""
+        return int(self.layout.ants)
+
+    @property
     def stride(self) -> int:
         """Weights from one city's row to the next one's."""
         return int(COLUMNS * self.layout.pieces * self.layout.depth)
@@ -153,7 +159,10 @@ def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) ->
 class Ground:
     """What all colonies of a rank share: the instance on the device, its cities renumbered.
 
-    Cities are numbered along a nearest-neighbour tour, so that 32 neighbours are one word of an ant's mask.
+    Parameters
+    ----------
+    numbered
+        From a nearest-neighbour tour to the order in which cities are numbered (`Colony.numbered`).
 
     Attributes
     ----------
@@ -163,11 +172,14 @@ class Ground:
 
     """
 
-    def __init__(self, backend: Any, distances: np.ndarray, settings: Settings) -> None:
+    def __init__(
+        self, backend: Any, distances: np.ndarray, settings: Settings, numbered: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
         self.backend = backend
         self.n = len(distances)
-        self.order = nearest_neighbour_tour(distances)
-        length = int(distances[self.order, np.roll(self.order, -1)].sum(dtype=np.int64))
+        tour = nearest_neighbour_tour(distances)
+        length = int(distances[tour, np.roll(tour, -1)].sum(dtype=np.int64))
+        self.order = numbered(tour)
         ordered = np.ascontiguousarray(distances[np.ix_(self.order, self.order)])
         self.numbers: FixedPoint = fixed_point(settings, ordered, length)
         self.distances = backend.upload(ordered)
@@ -181,6 +193,32 @@ class Ground:
         """Neighbour lists on the device."""
         lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
         return self.backend.upload(lists.reshape(-1))
+
+
+def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: int, wide_distances: bool) -> int:
+    """Memory of a device for a rank's colonies.
+
+    Parameters
+    ----------
+    n
+        Cities.
+    colonies, ants
+        Colonies of the rank, and ants of each that are here.
+    wide_distances
+        Whether distances take 32 bits and not 16.
+
+    """
+    listed = COLUMNS * n if settings.candidates else 0
+    own = 8 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 4 * n
+    return bytes_of_instance(n, settings, wide_distances) + colonies * own
+
+
+def bytes_of_instance(n: int, settings: Settings, wide_distances: bool) -> int:
+    """Memory of a device for what all colonies share."""
+    distance = 4 if wide_distances else 2
+    lists = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "none": 0}[settings.local_search]
+    listed = COLUMNS * n if settings.candidates else 0
+    return (distance + 4) * n * n + lists + 2 * listed
 
 
 class Colony:
@@ -207,8 +245,27 @@ class Colony:
         Those of this rank; the one that deposits in a Max-Min Ant System.
     memory : core.kernels.ants.Colony
         What kernels know of the colony.
+    ant : type
+        The bundle of an ant.
+    shared_by_ranks : bool
+        Whether several ranks can have a part of its ants each.
 
     """
+
+    ant: Any = Ant
+    shared_by_ranks = True
+    shape_for: Any = staticmethod(shape_for)
+    bytes_needed: Any = staticmethod(bytes_needed)
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The methods that make an iteration, in their order."""
+        return "construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh"
+
+    @staticmethod
+    def numbered(tour: np.ndarray) -> np.ndarray:
+        """Number cities along a nearest-neighbour tour, so that 32 neighbours are one word of an ant's mask."""
+        return tour
 
     def __init__(
         self, ground: Ground, settings: Settings, shape: Shape, *, number: int, count: int, first: int, seed: int
@@ -216,7 +273,7 @@ class Colony:
         self.ground = ground
         self.backend = backend = ground.backend
         self.settings = settings
-        self.shape = shape
+        self.shape: Any = shape
         self.number = number
         self.limited = settings.variant == "mmas"
         n, numbers = ground.n, ground.numbers
@@ -225,10 +282,8 @@ class Colony:
         )
         allocate = backend.allocate
         self.trails = pheromone.Trails(allocate(n * n, np.uint32), allocate(n * n, np.uint32), n)
-        near_weights = allocate(n * COLUMNS if settings.candidates else 1, np.uint32)
-        weights = allocate(n * shape.stride, np.uint32)
-        self.choice = Choice(weights, shape.stride, ground.near_cities, near_weights)
-        self.ants = backend.rows(Ant(n=n, first=first), count)
+        self.make_room()
+        self.ants = backend.rows(self.ant(n=n, first=first), count)
         self.laid = backend.rows(Ant(n=n, first=0), 1)
         self.memory: Any = ants_kernels.Colony(
             number=number,
@@ -243,11 +298,21 @@ class Colony:
         self.climbed = (allocate(1, np.uint64), allocate(3, np.uint64))
         units = backend.capabilities.compute_units
         self.wide = is_wide(backend)
-        teams = ceil(count / shape.layout.ants)
-        self.teams = teams if self.wide else min(teams, 8 * units)
+        self.teams = self.at_once(ceil(count / shape.ants_per_team))
         self.row_teams = min(n, 8 * units)
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
+
+    def make_room(self) -> None:
+        """Memory for the weights by which ants choose."""
+        n, stride = self.ground.n, self.shape.stride
+        near_weights = self.backend.allocate(n * COLUMNS if self.settings.candidates else 1, np.uint32)
+        weights = self.backend.allocate(n * stride, np.uint32)
+        self.choice = Choice(weights, stride, self.ground.near_cities, near_weights)
+
+    def at_once(self, teams: int) -> int:
+        """So many teams, or fewer that do the same in turns, where a team is a lane."""
+        return teams if self.wide else min(teams, 8 * self.backend.capabilities.compute_units)
 
     def begin(self, iterations: int) -> None:
         """Start anew: equal trails, no best tour, room for the lengths of ``iterations`` iterations."""
@@ -318,13 +383,8 @@ class Colony:
 
     def iterate(self) -> None:
         """Queue a whole iteration of a colony whose ants are all here."""
-        self.construct()
-        self.climb()
-        self.measure()
-        self.judge()
-        self.deposit()
-        self.evaporate()
-        self.weigh()
+        for phase in self.phases:
+            getattr(self, phase)()
 
     # --- what the host reads ---
 
@@ -336,24 +396,3 @@ class Colony:
     def lengths_of_best(self, iterations: int) -> np.ndarray:
         """Length of each iteration's best tour; shape (iterations,), uint32."""
         return self.backend.download(self.memory.curve)[:iterations]
-
-
-def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: int, wide_distances: bool) -> int:
-    """Memory of a device for a rank's colonies.
-
-    Parameters
-    ----------
-    n
-        Cities.
-    colonies, ants
-        Colonies of the rank, and ants of each that are here.
-    wide_distances
-        Whether distances take 32 bits and not 16.
-
-    """
-    distance = 4 if wide_distances else 2
-    lists = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "none": 0}[settings.local_search]
-    listed = COLUMNS * n if settings.candidates else 0
-    shared = (distance + 4) * n * n + lists + 2 * listed
-    own = 8 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 4 * n
-    return shared + colonies * own

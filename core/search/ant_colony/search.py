@@ -15,12 +15,14 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.ants import Ant
 from core.lang.bundles import Rows
-from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome, bytes_needed, shape_for
+from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome
+from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
 
 BATCH_SECONDS = 0.2
 """Iterations queue for about this long before the host looks."""
-PHASES = ("construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh")
+MAPPINGS: dict[str, type[Colony]] = {"suite": Colony, "published": PublishedColony}
+"""How a colony is laid on a device: in the suite's own way, or in the paper's."""
 
 Report = Callable[[int, int], None]
 
@@ -41,6 +43,9 @@ class AntColony:
     strategy
         ``coarse``: an ant per lane, pheromone updated by one lane; ``fine``: an ant per group of lanes;
         ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
+    mapping
+        ``suite``, or ``published``: the strategy as the paper describes it (`core.kernels.ants_published`), for plain
+        Ant System alone. The tours are the same.
     seed
         Of all draws.
     team
@@ -49,8 +54,8 @@ class AntColony:
     Raises
     ------
     UserError
-        Settings that make no sense, tours whose length does not fit 31 bits, fewer ants or colonies than ranks, or
-        more memory than the device has: the message says how many bytes it takes.
+        Settings that make no sense or have no published mapping, tours whose length does not fit 31 bits, fewer ants
+        or colonies than ranks, or more memory than the device has: the message says how many bytes it takes.
 
     """
 
@@ -62,6 +67,7 @@ class AntColony:
         settings: Settings | None = None,
         *,
         strategy: str = "fine-deposit",
+        mapping: str = "suite",
         seed: int = 0,
         team: tuple[int, int] | None = None,
     ) -> None:
@@ -70,6 +76,8 @@ class AntColony:
         settings.check(n)
         if strategy not in STRATEGIES:
             raise UserError(f"strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+        if mapping not in MAPPINGS:
+            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         if n * int(distances.max()) >= 2**31:
             raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
         rank, size = communicator.rank, communicator.size
@@ -83,24 +91,30 @@ class AntColony:
         self.n = n
         self.settings = settings
         self.notes: list[str] = []
-        self.shape = shape_for(strategy, backend.capabilities, n, settings, team)
-        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.layout.ants
+        kind = MAPPINGS[mapping]
+        self.shape = kind.shape_for(strategy, backend.capabilities, n, settings, team)
+        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
         colonies, count = (1, end - begin) if split else (end - begin, settings.ants)
         wide = distances.dtype != np.uint16
         self.split = split and size > 1
+        if self.split and not kind.shared_by_ranks:
+            raise UserError(
+                f"--mapping {mapping} has all ants of a colony on one rank: expected 1 rank, or several colonies; "
+                f"found {size} ranks"
+            )
         self.send_tours = self.split and self._tours_are_less()
         exchanged = settings.ants * (2 * n + 4) if self.send_tours else 0
-        self.bytes_needed = bytes_needed(n, settings, self.shape, colonies, count, wide) + exchanged
+        self.bytes_needed = kind.bytes_needed(n, settings, self.shape, colonies, count, wide) + exchanged
         memory = backend.device.memory_bytes
         room = f"{count} ants on {n} cities need {self.bytes_needed} bytes"
         if 0 < memory < self.bytes_needed:
             raise UserError(f"{room}; {backend.device.name} has {memory}")
         try:
-            self.ground = Ground(backend, distances, settings)
+            self.ground = Ground(backend, distances, settings, kind.numbered)
             numbers = [0] if split else range(begin, end)
             first = begin if split else 0
             self.colonies = [
-                Colony(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
+                kind(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
                 for number in numbers
             ]
             self.leader = backend.rows(Ant(n=n, first=0), 1)
@@ -170,9 +184,9 @@ class AntColony:
         colony.begin(iterations + 1)
         colony.iterate()
         self.backend.synchronize()
-        seconds = dict.fromkeys(PHASES, 0.0)
+        seconds = dict.fromkeys(colony.phases, 0.0)
         for _ in range(iterations):
-            for phase in PHASES:
+            for phase in seconds:
                 self.backend.timings.kernel_s = 0.0
                 getattr(colony, phase)()
                 self.backend.synchronize()

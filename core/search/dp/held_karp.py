@@ -15,6 +15,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
+from core.search.dp.held_karp_cells import ByLayersOnTheHost
 from core.search.dp.held_karp_halves import Halves, Report, bytes_needed
 from core.search.exact.solution import digest_of, from_city_0
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
@@ -26,6 +27,7 @@ FEWEST_CITIES = 4
 LONGEST = (1 << 30) - 1
 """Three such lengths still fit 32 bits."""
 TILINGS = ("auto", "none")
+MAPPINGS = ("suite", "published")
 
 
 class ShortestTour(NamedTuple):
@@ -43,6 +45,8 @@ class ShortestTour(NamedTuple):
         Length of the heuristic's tour that says how many bits a length needs.
     digest : int
         64-bit digest of the length: equal for everybody who proved the same.
+    streamed_bytes : int
+        Cells that left the device for the host, by the paper's mapping.
 
     """
 
@@ -51,6 +55,7 @@ class ShortestTour(NamedTuple):
     transitions: int
     start_length: int
     digest: int
+    streamed_bytes: int = 0
 
 
 class HeldKarp:
@@ -66,8 +71,12 @@ class HeldKarp:
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 35 cities. The diagonal is not read.
     tiling
         ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`held_karp_waves`).
+    mapping
+        ``published``: a launch per layer, whose cells go to the host (`held_karp_cells`), whatever the tiling.
     room
         Bytes of the device that layers may take; by default 15/16 of a GPU's memory, 12/16 of a host's.
+    folder
+        Where cells go, by default to the host's memory.
 
     Raises
     ------
@@ -83,10 +92,14 @@ class HeldKarp:
         distances: np.ndarray,
         *,
         tiling: str = "auto",
+        mapping: str = "suite",
         room: int | None = None,
+        folder: str | None = None,
     ) -> None:
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        if mapping not in MAPPINGS:
+            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         self.backend = backend
         self.communicator = communicator
         self.distances = checked(distances)
@@ -107,12 +120,15 @@ class HeldKarp:
         # numba's simulator has no memory of its own.
         self.room = room or 1 << 62
         self.way: Any = None
+        self.published: ByLayersOnTheHost | None = None
         if n < FEWEST_CITIES:
             return
-        if tiling == "none":
+        short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
+        if mapping == "published":
+            self.way = self.published = ByLayersOnTheHost(backend, communicator, short, folder)
+        elif tiling == "none":
             from core.search.dp.held_karp_waves import ByWaves
 
-            short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
             self.way = ByWaves(backend, communicator, short, self.room)
         else:
             self._check_room()
@@ -146,6 +162,11 @@ class HeldKarp:
         """How many steps a run reports."""
         return 1 if self.way is None else int(self.way.steps)
 
+    def make_room(self) -> None:
+        """Take the host's memory that cells need, if there are any; see `core.search.dp.cells.CellEngine`."""
+        if self.published is not None:
+            self.published.make_room()
+
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
         if self.way is None:
@@ -163,7 +184,9 @@ class HeldKarp:
             raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:
             tour = from_city_0(tour)
-        return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest_of(length, None))
+        streamed = 0 if self.published is None else self.published.streamed_bytes
+        digest = digest_of(length, None)
+        return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest, streamed)
 
     def _tiny(self) -> tuple[int, np.ndarray]:
         """The better direction of the only cycle of up to three cities."""

@@ -7,13 +7,12 @@ paper (`oconnell2014`, section IV.A) pushes finished cells to the host in the sa
 
 from __future__ import annotations
 
-import os
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.errors import UserError
+from core.search.dp.host_memory import host_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,28 +67,11 @@ class DecisionRows:
         self.chunks = -(-count // self.rows_per_chunk)
         self.slots = min(self.chunks, max(2, room // (self.rows_per_chunk * row_bytes)))
         self.leaving = self.chunks - self.slots
-        self.host, self.file = self._host_memory(folder)
+        elements = self.leaving * self.rows_per_chunk * words
+        self.host = host_memory(backend, elements, self.dtype, "decisions", folder)
         self.buffers = [backend.allocate(self.rows_per_chunk * words, self.dtype) for _ in range(self.slots)]
         self.waits: dict[int, Callable[[], None]] = {}
         self._cached: tuple[int, Any] = (-1, None)
-
-    def _host_memory(self, folder: str | None) -> tuple[np.ndarray, Any]:
-        """Memory for the chunks that leave: page-locked, or a file in ``folder`` whose space is reserved now."""
-        elements = self.leaving * self.rows_per_chunk * self.words
-        size = elements * self.dtype.itemsize
-        if elements == 0:
-            return np.empty(0, self.dtype), None
-        if folder is None:
-            try:
-                return self.backend.host_array(elements, self.dtype), None
-            except MemoryError as error:
-                raise UserError(f"{size} bytes of decisions do not fit the host's memory; give --spill DIR") from error
-        try:
-            file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it lives as long as the rows
-            os.posix_fallocate(file.fileno(), 0, size)  # a full disk shows here, not as a fault in the middle
-        except OSError as error:
-            raise UserError(f"--spill {folder}: {size} bytes of decisions do not fit: {error.strerror}") from error
-        return np.memmap(file, self.dtype, "r+", shape=(elements,)), file
 
     @property
     def streamed_bytes(self) -> int:

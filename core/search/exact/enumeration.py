@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from math import factorial, prod
+from math import factorial
 from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
 from core.kernels.city_sets import ROW
 from core.kernels.tour_enumeration import END, Reduced, Worklist, explore, permute
-from core.kernels.tour_search import BestTour, Search
-from core.search.exact.solution import Method, Report
+from core.search.exact.slices import MOST_LENGTH, ItemSearch, check_items, items_of
 
-NOTHING = np.iinfo(np.int32).max
-MOST_LENGTH = END >> 5
-"""An edge and its city share 31 bits."""
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
 ITEMS_PER_CORE = 1024
@@ -27,14 +21,12 @@ PATIENCE = 2_000
 """Steps after which a lane of a wide device looks whether others wait for work."""
 MOST_STEPS = 1 << 30
 """Steps after which a lane adds its counts, words of 32 bits, to those of the search."""
-MOST_ITEMS = 1 << 60
-"""The counter of all ranks has 63 bits, and each may ask it once too often, for more than before."""
 LARGEST_INDEX = 2**31 - 1
 SLICE_SECONDS = 0.5
 """About how long a launch takes, so that ranks can share and progress can show."""
 
 
-class Enumeration(Method):
+class Enumeration(ItemSearch):
     """See `core.kernels.tour_enumeration`.
 
     Parameters
@@ -82,78 +74,38 @@ class Enumeration(Method):
         each = ITEMS_PER_LANE if wide else ITEMS_PER_CORE
         self.depth = depth or fitting_depth(n, each * self.lanes * communicator.size)
         self.items = factorial(n - 1) if permutations else items_of(n, self.depth)
-        if self.items > MOST_ITEMS:
-            most = max(cities for cities in range(1, self.depth) if items_of(n, cities) <= MOST_ITEMS)
-            raise UserError(
-                f"{n} cities have {self.items} items of {self.depth} cities: expected at most {MOST_ITEMS}, "
-                f"which is a depth of {most}"
-            )
+        check_items(n, self.depth, self.items)
+        self.first_slice, self.least_slice, self.most_slice = max(1, self.lanes * CHUNK), self.lanes, self.items
+        self.slice_seconds = SLICE_SECONDS
         self.reduced = backend.load(reduced_by_shortest(distances))
+        self.make_room(self.lanes)
         allocate = backend.allocate
-        self.shared = Search(allocate(1, np.int32), allocate(ROW, np.uint64), allocate(1, np.uint64))
-        self.best = backend.rows(BestTour(), self.lanes)
         self.handing = wide
         self.patience = PATIENCE if wide else MOST_STEPS
         self.rounds_to_count = MOST_STEPS // self.patience
         self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
         self.lists = [allocate(self.lanes * ROW * ROW if wide else 1, np.uint8) for _ in range(2)]
-        self.nodes = np.zeros(n + 1, np.int64)
         if bounded:
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
-        self._begin(MOST_LENGTH)
+        self.begin(MOST_LENGTH)
         for counting in (False, True):
             self._launch(0, 0, counting)
             if self.handing and not self.permutations:
                 self._explore(0, 0, 1, counting, listed=True)
 
-    @property
-    def work(self) -> int | None:
-        """Nodes of a search without a bound; None with one, since nobody can tell how many it leaves."""
-        if self.bounded:
-            return None
-        return self.items if self.permutations else sum(items_of(self.n, k) for k in range(self.depth, self.n - 2))
-
-    def count(self, length: int, report: Report | None) -> int:
-        """See `Method`; the search meets every tour in both directions."""
-        return super().count(length, report) // 2
-
-    def _begin(self, limit: int) -> None:
+    def begin(self, limit: int) -> None:
         """Set the counters."""
-        write = self.backend.write
-        write(self.shared.limit, np.array([limit], np.int32))
-        write(self.shared.nodes, np.zeros(ROW, np.uint64))
-        write(self.shared.counted, np.zeros(1, np.uint64))
-        write(self.hands, np.zeros(1, np.uint32))
-        write(self.best.length, np.full(self.lanes, NOTHING, np.int32))
+        super().begin(limit)
+        self.backend.write(self.hands, np.zeros(1, np.uint32))
 
-    def search(self, limit: int, counting: bool, report: Report | None) -> None:
-        """See `Method`: explore all items in slices; over ranks each takes the next when it has time."""
-        ranks = self.communicator
-        self._begin(limit)
-        counter, least = ranks.counter(), ranks.least(limit)
-        some = min(self.items, max(1, self.lanes * CHUNK))
-        while (first := counter.take(some)) < self.items:
-            began = time.perf_counter()
-            self._launch(first, min(first + some, self.items), counting)
-            self._explore_handed(counting)
-            limit = int(self.backend.download(self.shared.limit)[0])
-            spent = time.perf_counter() - began
-            some = max(self.lanes, min(int(some * SLICE_SECONDS / max(spent, 1e-6)), 8 * some, self.items))
-            if not counting and ranks.size > 1:
-                limit = least.lower(limit)
-                self.backend.write(self.shared.limit, np.array([limit], np.int32))
-            if report is not None:
-                report(int(self.backend.download(self.shared.nodes).sum()), limit, self.root_bound)
-        ranks.barrier()
-        counter.close()
-        least.close()
-        self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
-        if self.permutations:
-            self.nodes[self.n] = self.items
+    def explore(self, begin: int, end: int, counting: bool) -> None:
+        """See `ItemSearch`."""
+        self._launch(begin, end, counting)
+        self._explore_handed(counting)
 
     def _launch(self, begin: int, end: int, counting: bool) -> None:
         """Queue the items from ``begin`` to ``end`` - 1."""
@@ -189,11 +141,6 @@ class Enumeration(Method):
         shape = max(1, min(self.teams, -(-items // (chunk * self.team_size)))), self.team_size
         constants = self.bounded, counting, listed, self.handing
         self.backend.launch(explore, *shape, self.reduced, worklist, self.shared, self.best, *constants)
-
-
-def items_of(n: int, depth: int) -> int:
-    """How many sequences of ``depth`` cities begin with city 0."""
-    return prod(range(n - depth + 1, n))
 
 
 def fitting_depth(n: int, wanted: int) -> int:

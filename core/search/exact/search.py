@@ -10,15 +10,18 @@ import numpy as np
 from core.errors import UserError
 from core.problems.distances import LARGEST_DISTANCE
 from core.problems.tsp import tour_length
-from core.search.exact import enumeration, one_tree
+from core.search.exact import one_tree
 from core.search.exact.enumeration import Enumeration
 from core.search.exact.incumbents import Incumbents
 from core.search.exact.one_tree import OneTreeSearch
+from core.search.exact.published import PublishedSearch
+from core.search.exact.slices import MOST_LENGTH, items_of
 from core.search.exact.solution import Method, Report, Solution, digest_of, from_city_0
 from core.search.start_tours import greedy_tour
 
 BOUNDS = ("one-tree", "edges", "none")
 ENUMERATIONS = ("worklist", "permutations")
+MAPPINGS = ("suite", "published")
 MOST_CITIES = 30
 ON_THE_HOST = 7
 """Cities up to which the thesis searches exhaustively on the host."""
@@ -45,14 +48,20 @@ class ExactSearch:
     enumerate
         Without a bound: ``worklist`` or ``permutations``, the thesis' two forms.
     depth
-        Cities in an item of the worklist; None: chosen for the device.
+        Cities in an item of the worklist; None: chosen for the device, or the thesis' 6 with its mapping.
+    mapping
+        With the thesis' bound, or none: ``suite``, or ``published``, the launches that the thesis describes; these
+        search up to 7 cities on the host, whatever the bound.
+    unrolled
+        With the published mapping and a worklist: the last three cities by functions of their own.
     count
         Count all shortest tours.
 
     Raises
     ------
     UserError
-        Too many cities, asymmetric, negative or too large distances, an unknown bound, or a depth that is none.
+        Too many cities, asymmetric, negative or too large distances, an unknown bound, a depth that is none, or the
+        published mapping of 1-trees.
 
     """
 
@@ -65,6 +74,8 @@ class ExactSearch:
         bound: str | None = None,
         enumerate: str = "worklist",
         depth: int | None = None,
+        mapping: str = "suite",
+        unrolled: bool = True,
         count: bool = False,
     ) -> None:
         self.backend = backend
@@ -77,6 +88,11 @@ class ExactSearch:
             raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
         if enumerate not in ENUMERATIONS:
             raise UserError(f"enumeration {enumerate!r}; choose one of {', '.join(ENUMERATIONS)}")
+        published = mapping == "published"
+        if mapping not in MAPPINGS:
+            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
+        if published and bound in (None, "one-tree"):
+            raise UserError("mapping published: the thesis has no 1-trees; expected with bound edges or none")
         permutations = bound == "none" and enumerate == "permutations"
         if permutations and n > MOST_PERMUTED:
             raise UserError(
@@ -84,21 +100,26 @@ class ExactSearch:
             )
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
-        most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else enumeration.MOST_LENGTH
+        most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
         self.start = greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, self.start)
         if self.start_length >= most:
             raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")
-        self.bound = "none" if n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST) else bound or "one-tree"
-        self.on_host = n < FEWEST_CITIES or (bound is None and n <= ON_THE_HOST)
-        self.method: Method | None = None
+        few = n < FEWEST_CITIES or ((bound is None or published) and n <= ON_THE_HOST)
+        self.bound = "none" if few else bound or "one-tree"
+        self.on_host = few
+        self.mapping = mapping
+        self.method = None if few else self._method(permutations, depth, unrolled)
+
+    def _method(self, permutations: bool, depth: int | None, unrolled: bool) -> Method:
+        """What searches on the device."""
+        given = self.backend, self.communicator, self.distances
         if self.bound == "one-tree":
-            self.method = OneTreeSearch(backend, communicator, self.distances)
-        elif not self.on_host:
-            bounded = self.bound == "edges"
-            self.method = Enumeration(
-                backend, communicator, self.distances, bounded=bounded, permutations=permutations, depth=depth
-            )
+            return OneTreeSearch(*given)
+        bounded = self.bound == "edges"
+        if self.mapping == "suite":
+            return Enumeration(*given, bounded=bounded, permutations=permutations, depth=depth)
+        return PublishedSearch(*given, bounded=bounded, permutations=permutations, depth=depth, unrolled=unrolled)
 
     work_unit = "nodes"
 
@@ -160,7 +181,7 @@ class ExactSearch:
         counted = int(optimal_tours) if self.count else None
         nodes = np.zeros(self.n + 1, np.int64)
         for visited in range(1, self.n + 1):
-            nodes[visited] = enumeration.items_of(self.n, visited)
+            nodes[visited] = items_of(self.n, visited)
         # Every rank looks at all tours: they count once.
         incumbents(0 if self.communicator.rank else int(nodes.sum()), int(length), None)
         return Solution(

@@ -125,4 +125,4 @@ def best_of_lanes(backend: Any, best: Rows, n: int) -> tuple[int, np.ndarray]:
     """Length and cities of the best tour that any lane wrote down."""
     lengths = backend.download(best.length)
     lane = int(lengths.argmin())
-    return int(lengths[lane]), backend.download(best.tour).reshape(-1, ROW)[lane, :n].astype(np.int64)
+    return int(lengths[lane]), backend.read(best.tour, lane * ROW, n).astype(np.int64)

@@ -1,7 +1,9 @@
-"""The loop as the paper first has it (algorithm 2 of `luong2013`): the device evaluates, the host selects.
+"""The loop as the paper has it (algorithm 2 of `luong2013`): the device evaluates, and the host drives every iteration.
 
-Every iteration copies all differences to the host (section 6.7), and, if the host generates the neighbours, all moves
-to the device before (section 6.6). The trajectory is that of the loop on the device; only the time differs.
+The fitness of every neighbour is written to a structure in the device's memory. The host copies all of it and selects,
+or has it reduced on the device and copies the one key that is left (section 6.7); if the host generates the neighbours,
+it copies all moves to the device before (section 6.6). The trajectory is that of the loop on the device; only the time
+differs.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from core.kernels import moves, walks
-from core.kernels.hooks import FIRST, NO_KEY, TABU
-from core.kernels.walks import Share, Verdicts
+from core.kernels.fitness_reduction import BLOCK, reduction_kernels
+from core.kernels.hooks import FIRST, NO_KEY
+from core.kernels.walks import Share
 from core.problems.encodings import listed_moves
 
 SLICE = 1 << 22
-"""Neighbours that are evaluated and copied at a time."""
+"""Neighbours that the suite's mapping evaluates and copies at a time; the paper's launches all of them."""
 
 
 class HostLoop:
@@ -25,20 +28,24 @@ class HostLoop:
     Parameters
     ----------
     search
-        The search.
-    generates
-        Whether the host also lists the moves.
+        The search, whose ``generate`` says who lists the moves and whose ``select`` says where fitnesses are compared.
 
     """
 
-    def __init__(self, search: Any, generates: bool) -> None:
+    def __init__(self, search: Any) -> None:
         self.search = search
-        self.generates = generates
+        self.generates = search.generate == "host"
         backend = search.backend
-        self.room = min(SLICE, max(search.sizes))
-        tabu = self.room if search.algorithm.rule == TABU else 1
-        self.verdicts = backend.load(Verdicts(np.zeros(self.room, np.int32), np.zeros(tabu, np.int32)))
-        self.moves = backend.allocate(3 * self.room, np.int32) if generates else None
+        largest = max(search.sizes)
+        self.room = largest if search.mapping == "published" else min(SLICE, largest)
+        self.fitnesses = backend.allocate(self.room, np.int32)
+        self.moves = backend.allocate(3 * self.room, np.int32) if self.generates else None
+        self.reduction = Reducer(search, self.room) if search.select == "device" else None
+
+    def bind(self) -> None:
+        """Compile what an iteration launches."""
+        with self.search.backend.record():
+            self.launch_fitness(0, 0, 1)
 
     def iterate(self, count: int) -> None:
         """Make ``count`` iterations, or fewer if the walk comes to its end."""
@@ -64,45 +71,83 @@ class HostLoop:
             search.launch_refresh()
         key = NO_KEY
         for first in range(total * rank // size, end, self.room):
-            key = min(key, self.best_of_slice(control, level, first, min(first + self.room, end)))
+            key = min(key, self.best_of_slice(level, first, min(first + self.room, end)))
             if key != NO_KEY and search.algorithm.rule == FIRST:
                 break
         return key
 
-    def best_of_slice(self, control: np.ndarray, level: int, first: int, end: int) -> int:
-        """Let the device evaluate a slice, copy it, and select."""
+    def best_of_slice(self, level: int, first: int, end: int) -> int:
+        """Let the device evaluate a slice, and select: among all fitnesses here, or by reducing them there."""
         search = self.search
         self.evaluate(level, first, end)
-        differences = search.backend.download(self.verdicts.differences)[: end - first]
-        rule = search.algorithm.rule
-        if rule == FIRST:
-            better = np.flatnonzero(differences < 0)
+        if self.reduction is not None:
+            return self.reduction.smallest_key(self.fitnesses, first, end)
+        fitnesses = search.backend.read(self.fitnesses, 0, end - first)
+        if search.algorithm.rule == FIRST:
+            better = np.flatnonzero(fitnesses < 0)
             return first + int(better[0]) if better.size else NO_KEY
-        allowed = differences != moves.NEVER
-        if rule == TABU:
-            aspired = int(control[walks.BEST_COST]) - int(control[walks.COST])
-            forbidden = search.backend.download(self.verdicts.tabu)[: end - first] != 0
-            allowed &= ~forbidden | (differences < aspired)
-        if not allowed.any():
+        best = int(np.argmin(fitnesses))
+        if fitnesses[best] == moves.NEVER:
             return NO_KEY
-        best = int(np.argmin(np.where(allowed, differences, moves.NEVER)))
-        return (int(differences[best]) + 2**31 << 32) | (first + best)
+        return (int(fitnesses[best]) + 2**31 << 32) | (first + best)
 
     def evaluate(self, level: int, first: int, end: int) -> None:
-        """Queue the evaluation of neighbours ``first`` to ``end - 1``."""
+        """Queue the evaluation of neighbours ``first`` to ``end - 1``, which the host lists before if it generates."""
         search = self.search
-        launch = search.backend.launch
-        if not self.generates:
-            is_quick = level == 0 and search.is_quick
-            launch(search.kernels.fitness, search.teams, search.team_size, is_quick, level, Share(0, 1, first, end),
-                   self.verdicts, search.walkers, search.data)  # fmt: skip
+        if self.moves is not None:
+            solution = search.backend.download(search.walkers.solution)
+            encoding = search.problem.encoding
+            shape = search.neighbourhoods[level].shape
+            padded = np.zeros((self.room, 3), np.int32)
+            padded[: end - first] = listed_moves(shape, first, end, encoding.n, encoding.choices, solution)
+            search.backend.write(self.moves, padded)
+        search.launch_tuned(lambda: self.launch_fitness(level, first, end))
+
+    def launch_fitness(self, level: int, first: int, end: int) -> None:
+        """Queue the kernel that writes the fitnesses; the neighbours of a smaller neighbourhood need fewer teams."""
+        search = self.search
+        launch, team_size = search.backend.launch, search.team_size
+        shape = (min(search.teams, -(-(end - first) // team_size)), team_size)
+        if self.moves is not None:
+            launch(search.kernels.listed, *shape, first, end, self.moves, self.fitnesses, search.walkers, search.data)
             return
-        solution = search.backend.download(search.walkers.solution)
-        encoding = search.problem.encoding
-        shape = search.neighbourhoods[level].shape
-        listed = listed_moves(shape, first, end, encoding.n, encoding.choices, solution)
-        padded = np.zeros((self.room, 3), np.int32)
-        padded[: end - first] = listed
-        search.backend.write(self.moves, padded)
-        launch(search.kernels.listed, search.teams, search.team_size, first, end, self.moves, self.verdicts,
+        is_quick = level == 0 and search.is_quick
+        launch(search.kernels.fitness, *shape, is_quick, level, Share(0, 1, first, end), self.fitnesses,
                search.walkers, search.data)  # fmt: skip
+
+
+class Reducer:
+    """Reduces fitnesses on the device of a search to the smallest key.
+
+    Parameters
+    ----------
+    search
+        The search.
+    room
+        Fitnesses at most.
+
+    """
+
+    def __init__(self, search: Any, room: int) -> None:
+        self.backend = search.backend
+        self.kernels = reduction_kernels(search.algorithm.rule)
+        self.team_size = search.block_size
+        blocks = blocks_of(room)
+        self.keys = self.backend.allocate(blocks, np.uint64)
+        self.fewer = self.backend.allocate(blocks_of(blocks), np.uint64)
+
+    def smallest_key(self, fitnesses: Any, first: int, end: int) -> int:
+        """Launch after launch until one key is left, which alone is copied."""
+        launch, size = self.backend.launch, self.team_size
+        keys, fewer = self.keys, self.fewer
+        count = blocks_of(end - first)
+        launch(self.kernels.fitnesses, count, size, first, end, fitnesses, keys)
+        while count > 1:
+            launch(self.kernels.keys, blocks_of(count), size, count, keys, fewer)
+            count, keys, fewer = blocks_of(count), fewer, keys
+        return int(self.backend.read(keys, 0, 1)[0])
+
+
+def blocks_of(count: int) -> int:
+    """Teams of a launch that reduces so many values."""
+    return -(-count // BLOCK)

@@ -18,6 +18,7 @@ MOST_LEVELS = 3
 LARGEST_UNSTATED = 2**30 - 1
 """The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
 LEVELS = ("iteration", "algorithm", "solution")
+MAPPINGS = ("suite", "published")
 
 
 class Plan:
@@ -29,8 +30,13 @@ class Plan:
         What is searched, and how.
     neighbourhoods
         Names, one, or up to three that a descent tries in this order.
+    mapping
+        How a walk is laid on the device: ``suite``, or ``published`` for the paper's own (sections 3 to 6): a lane of a
+        team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
+        fitnesses to global memory; and a host that drives every iteration.
     evaluation
-        A name among ``problem.evaluations(...)``, or ``auto`` for the first.
+        A name among ``problem.evaluations(...)``, or ``auto``: the paper's where the mapping is, else the first, at the
+        solution level the first that lanes share.
     level
         Where the parallelism is (section 2.3 of `luong2013`): ``iteration`` shares one walk's neighbourhood out over
         lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
@@ -42,7 +48,8 @@ class Plan:
     seed
         Of start solutions, tenures, shakes and draws.
     generate, select
-        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`.
+        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_driven`. With the
+        published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
     tables
         Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
     ranks
@@ -65,6 +72,7 @@ class Plan:
         ranks: int,
         *,
         tuned: bool = False,
+        mapping: str = "suite",
         evaluation: str = "auto",
         level: str = "iteration",
         walks: int = 1,
@@ -80,14 +88,32 @@ class Plan:
         self.exchange = exchange
         self.seed = seed
         self.level = level
+        self.mapping = mapping
         self.generate, self.select = generate, select
         self.tables = checked_place(tables)
+        self.check_mapping()
         self.check_level(ranks)
         self.check_host(generate, select, tuned)
         self.check_costs()
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
         self.choose_evaluation(evaluation)
         self.choose_memory()
+
+    def check_mapping(self) -> None:
+        """Refuse the paper's mapping for what the paper does not lay on a device."""
+        if self.mapping not in MAPPINGS:
+            raise UserError(f"mapping {self.mapping!r}: expected {', '.join(MAPPINGS)}")
+        if self.mapping == "suite":
+            return
+        if self.level != "iteration":
+            raise UserError(
+                f"mapping published at the {self.level} level: expected level iteration, the one that the paper maps"
+            )
+        if self.algorithm.rule == hooks.ANNEAL:
+            raise UserError(
+                "mapping published for simulated annealing: expected an algorithm that looks at whole neighbourhoods, "
+                "as the paper's mapping does"
+            )
 
     def check_level(self, ranks: int) -> None:
         """Refuse a parallel model that does not fit the number of walks."""
@@ -116,7 +142,8 @@ class Plan:
             raise UserError(f"level {self.level}: expected level iteration for a loop on the host or tuned launches")
         if select == "host" and self.algorithm.rule == hooks.ANNEAL:
             raise UserError("simulated annealing draws on the device: expected select device")
-        self.keeps_apart = select == "host" or tuned
+        self.is_host_driven = select == "host" or self.mapping == "published"
+        self.keeps_apart = self.is_host_driven or tuned
 
     def check_costs(self) -> None:
         """Refuse costs that 32 bits do not hold, and settle which costs a walk may meet."""
@@ -172,10 +199,15 @@ class Plan:
     def choose_evaluation(self, name: str) -> None:
         """Find the evaluation by name."""
         evaluations = self.problem.evaluations(self.neighbourhoods[0].name)
+        published = self.problem.published or next(iter(evaluations))
         if name == "auto":
-            name = next(iter(evaluations))
+            shared = [one for one, its in evaluations.items() if its.partial is not None]
+            name = shared[0] if shared and self.level == "solution" else next(iter(evaluations))
+            name = published if self.mapping == "published" else name
         if name not in evaluations:
             raise UserError(f"evaluation {name!r}: {self.problem.name} has {', '.join(evaluations)}")
+        if self.mapping == "published" and name != published:
+            raise UserError(f"mapping published with evaluation {name}: expected {published}, the paper's")
         self.evaluation_name = name
         self.given = self.problem.checked_data_for(name)
         self.evaluation: Evaluation = evaluations[name]
@@ -226,6 +258,7 @@ class Plan:
         batch = {"batch": self.algorithm.batch} if self.algorithm.rule == hooks.ANNEAL else {}
         return {
             **batch,
+            "mapping": self.mapping,
             "evaluation": self.evaluation_name,
             "level": self.level,
             "generate": self.generate,

@@ -14,7 +14,7 @@ from core.kernels.hooks import ANNEAL, NO_KEY, Rules
 from core.kernels.local_search import search_kernels
 from core.kernels.moves import start_solutions
 from core.kernels.walk_notes import NotingWalk, note
-from core.kernels.walks import Run, Share, Verdicts, Walk
+from core.kernels.walks import Run, Share, Walk
 from core.lang.bundles import placed, row_sizes
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
@@ -28,6 +28,8 @@ from core.search.local_search.validation import ProblemError, first_moves_togeth
 SMALL = 16_384
 """Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
 MOST_LANES = 1024
+BLOCK_SIZE = 256
+"""Lanes of a team, at most; also the paper's threads per block (section 6)."""
 MOST_TEAMS = 65_535
 FIRST_BATCH = 16
 LONGEST_BATCH_S = 0.25
@@ -91,11 +93,11 @@ class LocalSearch(Plan):
                 note=note if history else None,
             ),
         )
-        self.tuner: Any = tune(self.kernels.scan, problem.encoding.n, max(self.sizes)) if tune else None
+        self.tuner: Any = tune(self.evaluating, problem.encoding.n, max(self.sizes)) if tune else None
         self.choose_launch()
         self.allocate()
+        self.host_loop = HostLoop(self) if self.is_host_driven else None
         self.settle_launch()
-        self.host_loop = HostLoop(self, self.generate == "host") if self.select == "host" else None
 
     # --- launches ---
 
@@ -118,14 +120,35 @@ class LocalSearch(Plan):
             self.team_size = min(256, most, rounded(largest)) if wide else 1
         elif self.in_one_team:
             self.team_size = min(most, rounded(largest)) if wide else 1
+        elif self.mapping == "published":
+            self.team_size = self.block_size
         else:
-            self.team_size = min(256, most, rounded(-(-largest // limits.compute_units))) if wide else 1
+            self.team_size = min(BLOCK_SIZE, most, rounded(-(-largest // limits.compute_units))) if wide else 1
         resident = max(1, min(limits.lanes_resident, MOST_LANES) // self.team_size)
         self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
         if self.level == "solution" and wide:
             self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
+        self.give_each_neighbour_a_lane()
         if self.tuner is not None and self.tuner.done:
             self.teams, self.team_size = self.tuner.next()
+
+    def give_each_neighbour_a_lane(self) -> None:
+        """As the paper launches: as many threads as neighbours; a device without teams of lanes loops instead."""
+        if self.mapping == "published" and self.backend.capabilities.lanes_resident > 1:
+            self.teams = -(-max(self.sizes) // self.team_size)
+
+    @property
+    def block_size(self) -> int:
+        """Lanes of the paper's blocks, where the device has so many."""
+        limits = self.backend.capabilities
+        return min(BLOCK_SIZE, limits.max_team_size) if limits.lanes_resident > 1 else 1
+
+    @property
+    def evaluating(self) -> Any:
+        """The kernel in which the neighbours of an iteration are evaluated, whose shape a tuner tries."""
+        if not self.is_host_driven:
+            return self.kernels.scan
+        return self.kernels.listed if self.generate == "host" else self.kernels.fitness
 
     def settle_launch(self) -> None:
         """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
@@ -142,6 +165,7 @@ class LocalSearch(Plan):
                     self.team_size = min(self.team_size, max(32, rounded(self.team_size // 2)))
                 self.teams = max(1, min(limits.compute_units * limits.lanes_resident // self.team_size,
                                         -(-max(self.sizes) // self.team_size)))  # fmt: skip
+                self.give_each_neighbour_a_lane()
 
     # --- memory of the device ---
 
@@ -153,6 +177,7 @@ class LocalSearch(Plan):
             self.first_walk, self.end_walk = self.walks * rank // size, self.walks * (rank + 1) // size
         self.here = self.end_walk - self.first_walk
         backend, encoding = self.backend, self.problem.encoding
+        self.given = self.problem.with_room(self.given, self.most_lanes)
         sizes = {"elements": encoding.n, "words of memory": self.memory_words, "words of control": walks.CONTROL}
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_sizes(self.given).items()}}.items():
             if self.here * size >= 2**31:
@@ -215,10 +240,10 @@ class LocalSearch(Plan):
         """The mean absolute difference of the first thousand neighbours of the first walk's start solution."""
         backend = self.backend
         count = min(1000, self.sizes[0])
-        verdicts = backend.load(Verdicts(np.zeros(count, np.int32), np.zeros(1, np.int32)))
-        backend.launch(self.kernels.fitness, self.teams, self.team_size, False, 0, Share(0, 1, 0, count), verdicts,
+        fitnesses = backend.allocate(count, np.int32)
+        backend.launch(self.kernels.fitness, self.teams, self.team_size, False, 0, Share(0, 1, 0, count), fitnesses,
                        self.walkers, self.data)  # fmt: skip
-        differences = backend.download(verdicts.differences).astype(np.int64)
+        differences = backend.download(fitnesses).astype(np.int64)
         allowed = differences[differences != moves.NEVER]
         return max(1.0, float(np.abs(allowed).mean())) if allowed.size else 1.0
 
@@ -227,6 +252,14 @@ class LocalSearch(Plan):
         """Teams of a launch that gives every walk a team."""
         limits = self.backend.capabilities
         return max(1, min(self.here, limits.compute_units * max(1, limits.lanes_resident // self.team_size)))
+
+    @property
+    def most_lanes(self) -> int:
+        """Lanes of a launch that evaluates neighbours, at most."""
+        lanes = max(max(self.teams, self.walk_teams) * self.team_size, self.step_size)
+        if self.tuner is not None:  # which begins near the size of a solution and ends near that of the neighbourhood
+            lanes = max(lanes, max(2 * self.problem.encoding.n, *self.sizes) + MOST_LANES)
+        return lanes
 
     # --- running ---
 
@@ -326,8 +359,11 @@ class LocalSearch(Plan):
                 backend.bind(self.kernels.adopt, 1, self.step_size, (0, self.adopted, self.walkers, self.data))
             return
         with backend.record():
-            self.launch_scan()
+            if self.host_loop is None:
+                self.launch_scan()
             self.launch_step()
+        if self.host_loop is not None:
+            self.host_loop.bind()
 
     def iterate(self, count: int) -> None:
         """Queue ``count`` iterations of every walk."""
@@ -359,20 +395,27 @@ class LocalSearch(Plan):
             self.backend.write(self.keys, np.array([least], np.uint64))
 
     def iterate_tuned(self) -> None:
-        """Make one iteration with the shape that the tuner proposes, and tell it the time."""
+        """Make one iteration with the shape that the tuner proposes."""
+        self.launch_tuned(self.launch_scan)
+        self.agree()
+        self.launch_step()
+
+    def launch_tuned(self, launch: Callable[[], None]) -> None:
+        """Queue launches; while shapes are tried, with the one that the tuner proposes, and tell it the time."""
+        if self.tuner is None or self.tuner.done:
+            launch()
+            return
         while True:
             self.teams, self.team_size = self.tuner.next()
             try:
                 began = time.perf_counter()
-                self.launch_scan()
+                launch()
                 self.backend.synchronize()
                 self.tuner.report(time.perf_counter() - began)
                 break
             except (LaunchRefused, MemoryError) as error:
                 self.tuner.failed(error)
         self.teams, self.team_size = self.tuner.next()
-        self.agree()
-        self.launch_step()
 
     def launch_refresh(self) -> None:
         """Queue what brings the problem's tables up to date, if it keeps any."""

@@ -15,6 +15,7 @@ from backends.python import PythonBackend
 from core.errors import LaunchRefused
 from core.kernels import (
     ants,
+    ants_published,
     branch_and_bound,
     held_karp,
     knapsack,
@@ -197,6 +198,21 @@ def test_the_last_pheromone_of_the_most_cities(team):
     team(pheromone.evaporate, n, 1, trails, update, False, colony_of_ants(), rank=n - 2)
     held = trails.pheromone.handle.held
     assert held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
+
+
+def test_the_last_edges_of_the_most_cities_in_the_papers_mapping(team):
+    n = ant_settings.MOST_CITIES
+    trails = pheromone.Trails(virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE), n)
+    update = pheromone.Update(rho=2**31, quota=7 * n, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
+    team(ants_published.evaporate_edges, n * n // 64, 64, trails, update)
+    assert trails.pheromone.handle.held == dict.fromkeys(range(n * n - 64, n * n), 50)
+    ant_count = WORDS // n
+    base = (ant_count - 1) * n
+    tour = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
+    rows = Rows(ants.Ant(tour, virtual(ant_count, WIDE, fill=n), n, 0), ant_count)
+    team(ants_published.deposit_edges, ant_count, 1, rows, update, trails)
+    assert trails.pheromone.handle.held[n * n - 2] == 57  # from the last city to the one before it
+    assert trails.pheromone.handle.held[(n - 1) * n] == 107  # the way back to the start
 
 
 # --- local search ---

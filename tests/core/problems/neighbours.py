@@ -7,7 +7,7 @@ import numpy as np
 from core.kernels.hooks import BEST, HALT, Rules
 from core.kernels.local_search import search_kernels
 from core.kernels.moves import MOVES, NEVER
-from core.kernels.walks import CHANGED, CONTROL, EVERYTHING, Share, Verdicts, Walk
+from core.kernels.walks import CHANGED, CONTROL, EVERYTHING, Share, Walk
 from core.lang.bundles import fields_of
 from core.search.local_search import NEIGHBOURHOODS
 
@@ -62,15 +62,18 @@ def by_kernels(backend, problem, name, evaluation, solution):
 
 
 def after_a_walk(search):
-    """The same from the state in which a search has left its first walk, and the solution where it stands."""
+    """The same from the state in which a search has left its first walk, and the solution where it stands.
+
+    Its memory is blank then, since what is forbidden has no difference.
+    """
+    search.backend.write(search.walkers.memory, np.zeros(search.walkers.memory.size, np.int32))
     found = fitness(search.backend, search.kernels, search.sizes[0], search.walkers, search.data)
     return found, search.backend.download(search.walkers.solution)[: search.problem.encoding.n]
 
 
 def fitness(backend, kernels, size, walkers, data):
     """The difference of every neighbour of the first level, by `delta`."""
-    empty = [np.zeros(max(1, size), np.int32) for _ in range(2)]
-    verdicts = backend.load(Verdicts(*empty))
+    fitnesses = backend.allocate(max(1, size), np.int32)
     lanes = min(4, backend.capabilities.max_team_size)
-    backend.launch(kernels.fitness, 2, lanes, False, 0, Share(0, 1, 0, size), verdicts, walkers, data)
-    return backend.download(verdicts.differences)[:size].tolist()
+    backend.launch(kernels.fitness, 2, lanes, False, 0, Share(0, 1, 0, size), fitnesses, walkers, data)
+    return backend.download(fitnesses)[:size].tolist()

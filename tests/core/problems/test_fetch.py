@@ -4,28 +4,36 @@ import gzip
 import hashlib
 import http.server
 import io
+import itertools
 import tarfile
 import threading
 
 import pytest
 
-from core.problems import fetch, known, tsplib
-from core.problems.errors import FetchError, InstanceError, UnreachableError
+from core.problems import catalogue, fetch, folders, known, papers, tsplib
+from core.problems.errors import FetchError, InstanceError
 from tests.core.problems import samples
+
+UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
 
 
 class Site(http.server.ThreadingHTTPServer):
-    """A web server that holds packed files in memory and remembers what it was asked for."""
+    """A web server that holds files in memory and remembers what it was asked for."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Page)
         self.pages: dict[str, bytes] = {}
+        self.breaks_off: set[str] = set()
+        self.unpacks: set[str] = set()
         self.asked: list[str] = []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/tsp"
+        self.root = f"http://127.0.0.1:{self.server_address[1]}"
+        self.url = f"{self.root}/tsplib"
 
-    def hold(self, name: str, text: str) -> None:
-        """Serve a text, packed, as the instance of that name."""
-        self.pages[f"/tsp/{name}.tsp.gz"] = gzip.compress(text.encode())
+    def hold(self, name: str, text: str, collection: str = "tsplib") -> str:
+        """Serve a text as the instance of that name, packed where its collection's files are; return its path."""
+        path = f"/{collection}/" + catalogue.COLLECTIONS[collection].addresses[0].rpartition("/")[2].format(name=name)
+        self.pages[path] = gzip.compress(text.encode()) if path.endswith(".gz") else text.encode()
+        return path
 
 
 class Page(http.server.BaseHTTPRequestHandler):
@@ -37,8 +45,10 @@ class Page(http.server.BaseHTTPRequestHandler):
         page = self.server.pages.get(self.path)
         self.send_response(404 if page is None else 200)
         self.send_header("Content-Length", str(len(page or b"")))
+        if self.path in self.server.unpacks:
+            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
-        self.wfile.write(page or b"")
+        self.wfile.write((page or b"")[: -5 if self.path in self.server.breaks_off else None])
 
     def log_message(self, *_):
         """Keep the test's output clean."""
@@ -46,10 +56,13 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site(monkeypatch, tmp_path):
+    """A site that stands for those of all collections, and a user who has no instances."""
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("TSPLIB_URL", raising=False)
+    monkeypatch.delenv("TSPLIB_DIR", raising=False)
     with Site() as server:
+        for collection in catalogue.COLLECTIONS:
+            monkeypatch.setenv(catalogue.variable(collection), f"{server.root}/{collection}/")
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
@@ -61,85 +74,239 @@ def site(monkeypatch, tmp_path):
 def five(monkeypatch):
     """Shrink TSPLIB to three names with the content of one small instance."""
     digest = tsplib.parse(samples.EUCLIDEAN).sha256
-    rows = {name: known.Published(name, "tsplib", 5, None, digest) for name in ("five", "house", "home")}
-    monkeypatch.setattr(known, "tsplib", lambda: rows)
+    shrunk = catalogue.COLLECTIONS["tsplib"]._replace(digests=lambda: dict.fromkeys(("five", "house", "home"), digest))
+    monkeypatch.setitem(catalogue.COLLECTIONS, "tsplib", shrunk)
 
 
-def test_real_instances_arrive_in_the_cache(site, shared_data):
-    for name in ("burma14", "gr17"):
-        site.hold(name, (shared_data / "tsplib" / f"{name}.tsp").read_text())
-    outcomes = dict(fetch.fetch_tsplib(["burma14", "gr17"], site=site.url))
-    for name, optimum in (("burma14", 3323), ("gr17", 2085)):
-        path = fetch.cache_folder() / "tsplib" / f"{name}.tsp"
-        assert outcomes[name] == f"fetched {path}"
-        assert tsplib.load(path).optimum == optimum
+def published(name, collection, shared_data):
+    """The text that its publisher has of an instance."""
+    path = catalogue.COLLECTIONS[collection].finder.find(name, shared_data)
+    text = path.read_text()
+    if collection == "burkardt":
+        # beside the checkout p01 is a TSPLIB file, whose matrix is that of p01_d.txt
+        return text.partition("EDGE_WEIGHT_SECTION\n")[2].removesuffix("EOF\n")
+    if name == "dj38":
+        # as on the site: a comment in several lines, and no EOF
+        comment = "COMMENT : This file is a corrected version of dj89, where duplications\nCOMMENT :  were removed.\n"
+        return text.replace("TYPE", comment + "TYPE", 1).removesuffix("EOF\n")
+    return text
+
+
+def test_an_instance_of_each_collection_arrives_and_is_found_by_its_name(site, shared_data):
+    for name, collection, best in (
+        ("burma14", "tsplib", 3323),
+        ("eil7", "vrp", 66),
+        ("eil22", "vrp", 278),
+        ("dj38", "national", 6656),
+        ("lu980", "national", 11340),
+        ("p01", "burkardt", 291),
+        ("nug12", "qaplib", 578),
+    ):
+        site.hold(name, published(name, collection, shared_data), collection)
+        path = folders.cache_folder() / collection / f"{name}{catalogue.COLLECTIONS[collection].suffix}"
+        assert list(fetch.fetch_collection(collection, [name])) == [(name, f"fetched {path}")]
+        finder = catalogue.COLLECTIONS[collection].finder
+        assert finder.find(name) == path
+        instance = finder.load(name)
+        assert (instance.name, instance.source) == (name, f"file {path}")
+        assert (instance.best_known if collection == "qaplib" else instance.optimum) == best
+        assert list(fetch.fetch_collection(collection, [name])) == [(name, f"kept {path}")]
+    assert len(site.asked) == 7
 
 
 def test_digest_survives_another_mirrors_white_space(site, five, tmp_path):
     site.hold("five", samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   "))
-    assert list(fetch.fetch_tsplib(["five"], tmp_path, site.url)) == [("five", f"fetched {tmp_path / 'five.tsp'}")]
+    outcomes = fetch.fetch_collection("tsplib", ["five"], tmp_path, site.url)
+    assert list(outcomes) == [("five", f"fetched {tmp_path / 'five.tsp'}")]
 
 
-def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path, monkeypatch):
-    monkeypatch.setenv("TSPLIB_URL", site.url + "/")
+def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path):
     for name in ("five", "house", "home"):
         site.hold(name, samples.EUCLIDEAN)
-    assert [outcome.split()[0] for _, outcome in fetch.fetch_tsplib((), tmp_path)] == ["fetched"] * 3
+    assert [outcome.split()[0] for _, outcome in fetch.fetch_collection("tsplib", (), tmp_path)] == ["fetched"] * 3
     (tmp_path / "house.tsp").write_text(samples.EUCLIDEAN.replace("10.5", "10.6"))
     (tmp_path / "home.tsp").write_text("half a fi")
     site.asked.clear()
-    outcomes = [outcome.split()[0] for _, outcome in fetch.fetch_tsplib((), tmp_path)]
+    outcomes = [outcome.split()[0] for _, outcome in fetch.fetch_collection("tsplib", (), tmp_path)]
     assert outcomes == ["kept", "fetched", "fetched"]
-    assert site.asked == ["/tsp/house.tsp.gz", "/tsp/home.tsp.gz"]
+    assert site.asked == ["/tsplib/house.tsp.gz", "/tsplib/home.tsp.gz"]
+
+
+def test_a_right_file_anywhere_at_hand_is_kept_and_a_wrong_one_before_the_cache_is_named(
+    site, five, tmp_path, monkeypatch
+):
+    own = tmp_path / "own" / "tsplib" / "five.tsp"
+    own.parent.mkdir(parents=True)
+    own.write_text(samples.EUCLIDEAN)
+    monkeypatch.setenv("TSPLIB_DIR", str(tmp_path / "own"))
+    assert list(fetch.fetch_collection("tsplib", ["five"])) == [("five", f"kept {own}")]
+    own.write_text(samples.EUCLIDEAN.replace("10.5", "10.6"))
+    site.hold("five", samples.EUCLIDEAN)
+    path = folders.cache_folder() / "tsplib" / "five.tsp"
+    said = f"fetched {path}, but {own} is found first and holds something else"
+    assert list(fetch.fetch_collection("tsplib", ["five"])) == [("five", said)]
+    assert site.asked == ["/tsplib/five.tsp.gz"]
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    "collection, name, number, other",
     [
-        (samples.EUCLIDEAN.replace("10.5", "10.6"), "sent another instance than the pinned five"),
-        ("<html>Not here</html>", "not an instance: http"),
-        (samples.EUCLIDEAN[:-40], "not an instance: http"),
+        ("tsplib", "burma14", "16.47", "16.48"),
+        ("vrp", "eil7", "  11  ", "  12  "),
+        ("national", "dj38", "42102.5", "42102.6"),
+        ("burkardt", "p01", "29", "28"),
+        ("qaplib", "nug12", " 5", " 6"),
     ],
 )
-def test_wrong_content_is_not_installed(site, five, tmp_path, text, words):
-    site.hold("five", text)
+def test_what_is_wrong_cut_or_not_there_is_not_installed(site, shared_data, tmp_path, collection, name, number, other):
+    text = published(name, collection, shared_data)
+    last = text.rstrip().removesuffix("EOF").rstrip()
+
+    def refused(words):
+        outcomes = fetch.fetch_collection(collection, [name], tmp_path / "into")
+        said_of, outcome = next(outcomes)
+        assert said_of == name and outcome.startswith("failed: ") and words in outcome, outcome
+        assert f"{site.root}/{collection}/{name}" in outcome
+        with pytest.raises(FetchError, match=f"1 of 1 instances could not be fetched; by hand: .* {tmp_path}/into, or"):
+            next(outcomes)
+        assert not list(tmp_path.glob("into/*"))
+
+    refused(" answers 404 Not Found")
+    assert number in text
+    path = site.hold(name, text.replace(number, other), collection)
+    refused(f"sent another instance than the pinned {name}")
+    site.hold(name, "<html>Not here</html>", collection)
+    refused("what came is not an instance: http")
+    site.hold(name, last[:-25], collection)
+    refused("what came is not an instance: http")
+    site.hold(name, text, collection)
+    site.breaks_off.add(path)
+    refused("sent no whole file")
+    site.breaks_off.clear()
+    assert [outcome.split()[0] for _, outcome in fetch.fetch_collection(collection, [name], tmp_path)] == ["fetched"]
+
+
+@pytest.mark.parametrize(
+    "name, collection", [("burma14", "tsplib"), ("eil7", "vrp"), ("dj38", "national"), ("p01", "burkardt")]
+)
+def test_a_text_cut_anywhere_is_refused_or_the_same_instance(shared_data, name, collection):
+    text = published(name, collection, shared_data)
+    parse = catalogue.COLLECTIONS[collection].parse
+    whole, accepted = parse(text).sha256, 0
+    for end in range(len(text)):
+        try:
+            came = fetch._checked(text[:end], name, collection, "here")
+        except FetchError:
+            continue
+        assert parse(came).sha256 == whole
+        accepted += 1
+    # the line EOF, white space, and zeros behind a decimal point
+    assert accepted < 12
+
+
+def test_a_file_is_unpacked_by_what_it_is_and_not_by_its_name(site, five, tmp_path):
+    site.pages["/tsplib/five.tsp.gz"] = samples.EUCLIDEAN.encode()
+    site.unpacks.add(site.hold("house", samples.EUCLIDEAN))
+    site.pages["/tsplib/home.tsp.gz"] = gzip.compress(samples.EUCLIDEAN.encode())[:-20]
+    outcomes = fetch.fetch_collection("tsplib", (), tmp_path)
+    assert next(outcomes)[1].startswith("fetched ")
+    assert next(outcomes)[1].startswith("fetched ")
+    assert "home.tsp.gz sent unreadable content" in next(outcomes)[1]
+
+
+def test_one_bad_file_does_not_hold_up_the_next(site, five, tmp_path):
     site.hold("home", samples.EUCLIDEAN)
-    outcomes = fetch.fetch_tsplib(["five", "home"], tmp_path, site.url)
-    name, outcome = next(outcomes)
-    assert name == "five" and outcome.startswith("failed: ") and words in outcome
-    # one bad file does not hold up the next
-    assert next(outcomes)[1].startswith("fetched")
+    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path)
+    assert next(outcomes)[1].startswith("failed: ")
+    assert next(outcomes)[1].startswith("fetched ")
     with pytest.raises(FetchError, match="1 of 2 instances could not be fetched"):
         next(outcomes)
-    assert [file.name for file in tmp_path.glob("**/*") if file.is_file()] == ["home.tsp"]
 
 
-def test_content_that_is_not_packed_is_not_installed(site, five, tmp_path):
-    site.pages["/tsp/five.tsp.gz"] = samples.EUCLIDEAN.encode()
-    with pytest.raises(FetchError):
-        list(fetch.fetch_tsplib(["five"], tmp_path, site.url))
-    assert not (tmp_path / "five.tsp").exists()
+def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_path, monkeypatch):
+    monkeypatch.delenv("TSPLIB_URL")
+    addresses = (f"{UNREACHABLE}/{{name}}.tsp", f"{site.root}/a/{{name}}.tsp.gz", f"{site.root}/b/{{name}}.tsp")
+    changed = catalogue.COLLECTIONS["tsplib"]._replace(addresses=addresses)
+    monkeypatch.setitem(catalogue.COLLECTIONS, "tsplib", changed)
+    site.pages["/b/five.tsp"] = samples.EUCLIDEAN.encode()
+    site.pages["/a/house.tsp.gz"] = gzip.compress(samples.EUCLIDEAN.replace("10.5", "10.6").encode())
+    site.pages["/b/house.tsp"] = samples.EUCLIDEAN.encode()
+    # the fourth step would raise, since one of the three is nowhere
+    five_, house, home = dict(itertools.islice(fetch.fetch_collection("tsplib", (), tmp_path), 3)).values()
+    assert five_.startswith("fetched ") and house.startswith("fetched ")
+    reasons = home.removeprefix("failed: ").split("; ")
+    assert reasons == [
+        f"{UNREACHABLE}/home.tsp was not tried, as 127.0.0.1:9 did not answer before",
+        f"{site.root}/a/home.tsp.gz answers 404 Not Found",
+        f"{site.root}/b/home.tsp answers 404 Not Found",
+    ]
 
 
-def test_missing_page_and_missing_site_are_told_apart(site, five, tmp_path):
-    outcomes = fetch.fetch_tsplib(["five", "home"], tmp_path, site.url)
-    assert "404" in next(outcomes)[1]
-    # nothing listens on port 9 of this machine
-    with pytest.raises(UnreachableError, match="cannot be reached"):
-        list(fetch.fetch_tsplib(["five", "home"], tmp_path, "http://127.0.0.1:9/tsp"))
+def test_a_site_that_cannot_be_reached_is_named(site, five, tmp_path):
+    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path, UNREACHABLE)
+    assert next(outcomes)[1].startswith(f"failed: {UNREACHABLE}/five.tsp.gz cannot be reached (")
+    assert "was not tried" in next(outcomes)[1]
+    with pytest.raises(FetchError, match="2 of 2 instances"):
+        next(outcomes)
 
 
 def test_unknown_name_is_refused_before_any_download(site, tmp_path):
     with pytest.raises(InstanceError, match="kroA1: found no such name"):
-        list(fetch.fetch_tsplib(["gr17", "kroA1"], tmp_path, site.url))
+        list(fetch.fetch_collection("tsplib", ["gr17", "kroA1"], tmp_path, site.url))
+    with pytest.raises(InstanceError, match="gr17: found no such name, expected an instance of oneil2011"):
+        list(fetch.fetch_paper("oneil2011", ["kroA100", "gr17"], tmp_path))
     assert site.asked == []
 
 
 def test_folder_that_cannot_be_written_is_named(site, five, tmp_path):
     (tmp_path / "file").write_text("")
     site.hold("five", samples.EUCLIDEAN)
-    outcome = next(iter(fetch.fetch_tsplib(["five"], tmp_path / "file", site.url)))[1]
+    outcome = next(iter(fetch.fetch_collection("tsplib", ["five"], tmp_path / "file", site.url)))[1]
     assert f"{tmp_path / 'file' / 'five.tsp'} cannot be written" in outcome
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_a_papers_instances_come_by_one_command(site, shared_data, paper):
+    wanted = [one for one in papers.instances_of(paper) if one.collection not in papers.MADE]
+    for one in wanted:
+        site.hold(one.name, published(one.name, one.collection, shared_data), one.collection)
+    for word in ("fetched", "kept"):
+        outcomes = dict(fetch.fetch_paper(paper))
+        assert list(outcomes) == [one.name for one in papers.instances_of(paper)]
+        for one in papers.instances_of(paper):
+            assert outcomes[one.name] == (one.source if one not in wanted else f"{word} {one.file()}")
+            assert one.at_hand()
+    assert len(site.asked) == len(wanted)
+
+
+def test_what_a_paper_uses_comes_although_one_of_its_sites_is_silent(site, shared_data, monkeypatch):
+    monkeypatch.setenv("VRP_URL", UNREACHABLE)
+    for one in papers.instances_of("xavier2022"):
+        if one.name != "gr17":
+            site.hold(one.name, published(one.name, one.collection, shared_data), one.collection)
+    outcomes = {}
+    with pytest.raises(FetchError) as raised:
+        for name, outcome in fetch.fetch_paper("xavier2022"):
+            outcomes[name] = outcome.split(":")[0]
+    failed = [name for name, outcome in outcomes.items() if outcome == "failed"]
+    assert failed == ["eil7", "eil13", "gr17", "eil22", "eil23", "eil30"] and len(outcomes) == 15
+    cache = folders.cache_folder()
+    assert str(raised.value).startswith("6 of 15 instances could not be fetched; by hand: ")
+    assert f"in {cache / 'vrp'} or {cache / 'tsplib'}, or in a folder of $TSPLIB_DIR" in str(raised.value)
+
+
+def test_what_is_saved_by_hand_as_the_advice_says_is_found(site, shared_data):
+    for name, collection, saved in (
+        ("eil22", "vrp", "eil22.vrp.gz"),
+        ("p01", "burkardt", "p01_d.txt"),
+        ("dj38", "national", "dj38.tsp"),
+        ("nug12", "qaplib", "nug12.dat"),
+    ):
+        page = site.pages[site.hold(name, published(name, collection, shared_data), collection)]
+        folder = folders.cache_folder() / collection
+        folder.mkdir(parents=True)
+        (folder / saved).write_bytes(page)
+        assert list(fetch.fetch_collection(collection, [name])) == [(name, f"kept {folder / saved}")]
 
 
 def archive_of(path, texts):
@@ -169,7 +336,7 @@ def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
     for outcome in ("fetched", "kept"):
         assert dict(fetch.fetch_archive()) == {name: f"{outcome} {folder / name}.tsp" for name in fetch.ARCHIVED}
         for name in fetch.ARCHIVED:
-            assert tsplib.load(folder / f"{name}.tsp").sha256 == known.tsplib()[name].sha256
+            assert tsplib.load(folder / f"{name}.tsp").sha256 == known.collection("tsplib")[name].sha256
     assert len(downloads) == 1
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from core.problems import graphs, knapsack, perceptron, qaplib, strings, tours, tsp, tsplib
+from core.problems import graphs, knapsack, matrix_text, perceptron, qaplib, strings, tours, tsp, tsplib
 from core.problems.errors import InstanceError
 from drivers.matrix_files import load_matrix
 from tests.core.problems import samples
@@ -25,6 +25,8 @@ from tests.core.problems import samples
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 SMALL = ["tsplib/burma14.tsp", "tsplib/gr17.tsp", "tsplib/bayg29.tsp", "tsplib/att48.tsp", "vrp/eil7.vrp"]
 REAL = [file.read_text() for file in map(SHARED.joinpath, SMALL) if file.is_file()]
+P01 = SHARED / "national" / "p01.tsp"  # the rows of its matrix are those of Burkardt's p01_d.txt
+BURKARDT = [P01.read_text().partition("SECTION\n")[2].removesuffix("EOF\n")] if P01.is_file() else []
 
 NUMBERS = [
     "nan",
@@ -204,6 +206,14 @@ def arrays(*good: np.ndarray) -> list[bytes]:
     return saved
 
 
+def longest(matrix: np.ndarray) -> np.ndarray:
+    """Return a matrix of the widest floats, column by column; bytes that no number of theirs uses are 0."""
+    wide = np.asfortranarray(matrix.astype(np.longdouble))
+    if np.finfo(np.longdouble).nmant == 63:  # 80 bits, in 12 or 16 bytes
+        wide.T.view(np.uint8).reshape(wide.size, -1)[:, 10:] = 0
+    return wide
+
+
 MATRIX = np.array([[0, 12, 13, 14], [12, 0, 23, 24], [13, 23, 0, 34], [14, 24, 34, 0]])
 TOUR = "NAME : a\nTYPE : TOUR\nDIMENSION : 5\nTOUR_SECTION\n1 3\n5 2\n4\n-1\nEOF\n"
 QAPS = ["3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n", "1\n5\n7\n", "2 0 -3 4 0\n0 99999 1 0\n"]
@@ -228,9 +238,15 @@ READERS = {
     "matrix": Reader(
         ".txt", texts("0 1\n1 0\n", "# of 3\n9,2,3\n2,0,4e0\n\n3 4 0.0 # last\n", "5\n"), load_matrix, check_matrix
     ),
+    "matrix of an instance": Reader(
+        matrix_text.SUFFIX,
+        texts("0 1 2\n1 0 3\n2 3 0\n", "   0    29    82\n  29     0    55\n  82    55     0\n\n", *BURKARDT),
+        matrix_text.load,
+        check_matrix,
+    ),
     "array": Reader(
         ".npy",
-        arrays(MATRIX, MATRIX.astype(np.uint8), MATRIX.astype(">f4"), np.asfortranarray(MATRIX.astype(np.longdouble))),
+        arrays(MATRIX, MATRIX.astype(np.uint8), MATRIX.astype(">f4"), longest(MATRIX)),
         load_matrix,
         check_array,
     ),

@@ -41,7 +41,7 @@ def scanned(search, start, iterations):
     loop = search.host_loop
     search.launch_refresh()
     loop.evaluate(0, 0, search.sizes[0])
-    return search.backend.download(loop.verdicts.differences)[: search.sizes[0]].tolist(), solution
+    return search.backend.download(loop.fitnesses)[: search.sizes[0]].tolist(), solution
 
 
 def check(search, start, iterations):

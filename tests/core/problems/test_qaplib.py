@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+import os
 import pickle
 
 import numpy as np
@@ -176,6 +177,23 @@ def test_only_a_permutation_has_a_cost(permutation, words):
         qaplib.cost(qaplib.parse(SMALL), permutation)
 
 
+@pytest.fixture(autouse=True)
+def nothing_at_hand(tmp_path, monkeypatch):
+    """Play a user without QAPLIB."""
+    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+
+
+def test_name_is_looked_up_in_the_folder_the_environment_and_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSPLIB_DIR", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'environment'}")
+    for n, place in enumerate(("cache/qaplib/own.dat", "environment/own.dat", "data/qaplib/own.dat"), 1):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(f"{n}\n{'7 ' * 2 * n * n}")
+        if not place.startswith("data"):
+            assert qaplib.load("own").n == n
+    assert qaplib.load("own", tmp_path / "data").n == 3 and qaplib.load("own").n == 2
+
+
 def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
     generated = qaplib.load("tai12a", tmp_path)
     assert generated.best_known == 224416 and generated.source.startswith("Taillard's generator")
@@ -189,8 +207,8 @@ def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
 @pytest.mark.parametrize(
     "spec, words",
     [
-        ("nug3O", "no such instance in {} (did you mean nug30?)"),
-        ("nug30", "no such instance in {}, expected a file"),
+        ("nug3O", "no such instance in {} or the cache ({}/cache) (did you mean nug30?)"),
+        ("nug30", "(`python -m core.problems fetch qaplib nug30` gets it), expected a file"),
         ("", "no such instance in {}"),
         ("absent.dat", "no such file, expected a QAPLIB file"),
         ("absent/nug30", "no such file"),
@@ -199,7 +217,7 @@ def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
 def test_absent_instance_is_an_error_with_advice(tmp_path, spec, words):
     with pytest.raises(InstanceError) as raised:
         qaplib.load(spec, tmp_path)
-    assert words.format(tmp_path) in str(raised.value)
+    assert words.format(tmp_path, tmp_path) in str(raised.value)
 
 
 def test_absent_folder_is_named(tmp_path):

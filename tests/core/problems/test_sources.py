@@ -1,6 +1,7 @@
 """Where a name leads to, in which order."""
 
 import gzip
+import os
 
 import pytest
 
@@ -46,6 +47,34 @@ def test_path_then_data_then_environment_then_cache(places, monkeypatch):
     assert tsp.load("own", data="data").n == 5
 
 
+def test_the_environment_may_name_several_folders_and_the_first_that_has_a_name_counts(places, monkeypatch):
+    put(places / "a" / "vrp" / "own.vrp", 3)
+    put(places / "b" / "own.tsp", 4)
+    put(places / "b" / "other.tsp", 5)
+    several = os.pathsep.join(["", str(places / "none"), str(places / "a"), str(places / "b"), ""])
+    monkeypatch.setenv("TSPLIB_DIR", several)
+    assert tsp.load("own").n == 3 and tsp.load("other").n == 5
+    assert sources.at_hand() == {"own": places / "a" / "vrp" / "own.vrp", "other": places / "b" / "other.tsp"}
+    # an empty name is no folder, least of all this one
+    monkeypatch.chdir(places / "b")
+    monkeypatch.setenv("TSPLIB_DIR", os.pathsep)
+    assert sources.find("other") is None
+
+
+def test_a_matrix_of_burkardts_is_found_under_the_name_of_its_instance(places, shared_data):
+    text = (shared_data / "national" / "p01.tsp").read_text()
+    (places / "data").mkdir()
+    path = places / "data" / "p01_d.txt"
+    path.write_text(text.partition("EDGE_WEIGHT_SECTION\n")[2].removesuffix("EOF\n"))
+    for spec, data in (("p01", places / "data"), (str(path), None)):
+        instance = tsp.load(spec, data)
+        assert (instance.name, instance.n, instance.optimum) == ("p01", 15, 291)
+        assert (instance.distances == tsp.load("p01", shared_data).distances).all()
+    path.write_text("0 1\n1 0\n")
+    with pytest.raises(InstanceError, match="p01_d.txt: found 2 cities, expected 3 to 100000 cities"):
+        tsp.load("p01", places / "data")
+
+
 @pytest.mark.parametrize("place", ["own.tsp", "tsplib/own.tsp", "national/own.tsp", "vrp/own.vrp"])
 def test_subfolders_and_packed_files_are_found(places, place):
     put(places / "data" / place)
@@ -70,6 +99,9 @@ def test_unknown_name_is_refused_with_advice(places, monkeypatch):
         InstanceError, match="gr17: found no such instance.*fetch tsplib gr17`, or `fetch archive`, gets"
     ):
         tsp.load("gr17")
+    for name, collection in (("eil22", "vrp"), ("lu980", "national"), ("p01", "burkardt")):
+        with pytest.raises(InstanceError, match=f"fetch {collection} {name}` gets it"):
+            tsp.load(name)
 
 
 @pytest.mark.parametrize("spec", ["absent.tsp", "./absent", "folder/kroA100", "absent.vrp.gz"])
@@ -124,7 +156,7 @@ def test_known_optimum_comes_with_the_content_whatever_the_name(shared_data, pla
 def test_table_agrees_with_the_published_solutions(shared_data):
     lines = (shared_data / "tsplib" / "solutions").read_text().splitlines()
     published = {line.split()[0]: int(line.split()[2]) for line in lines if " : " in line}
-    ours = {name: row.optimum for name, row in known.tsplib().items()}
+    ours = {name: row.optimum for name, row in known.collection("tsplib").items()}
     # the published one leaves out the length of the fixed edge
     assert ours.pop("linhp318") is None and published.pop("linhp318") == 41345
     assert ours == published

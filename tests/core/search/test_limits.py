@@ -18,13 +18,14 @@ from core.search import ihc
 from core.search.ant_colony import Settings
 from core.search.ant_colony.colony import shape_for
 from core.search.dp import held_karp, restricted
+from core.search.dp.cells import CellEngine, CellWaves
 from core.search.dp.grid import Tiles
 from core.search.dp.lcs import check_letters
 from core.search.dp.lcs_table import Alphabet, Layout, Shape, check_size
 from core.search.dp.waves import MOST_CELLS, WaveEngine, Waves
 from core.search.exact import ExactSearch
 from core.search.local_search import LocalSearch, Permutation
-from core.search.two_opt_scans import ColumnsScan
+from core.search.two_opt_scans import ColumnsScan, check_table
 
 ORACLE = PythonBackend(PythonBackend.devices()[0])
 LARGEST = 2**31 - 1
@@ -120,6 +121,19 @@ def engine(waves, cells):
         WaveEngine(Full(), Solo(), problem)
 
 
+def cells_on_the_device(rows):
+    """Waves of one cell by the paper's mapping, so many of which the device keeps, in rows of two lanes."""
+    from core.kernels.knapsack import Items, best_value
+
+    class Kept(Long, CellWaves):
+        lookback = rows - 1 - 32
+
+    problem = Kept(9, 1)
+    problem.cell, problem.data = best_value, Items(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    with pytest.raises(MemoryAskedError):
+        CellEngine(Full(), Solo(), problem, team_size=1)
+
+
 def ants(n, team=(64, 1), **changes):
     settings = Settings(ants=1, **changes)
     settings.check(n)
@@ -143,6 +157,7 @@ LIMITS = [
      "big has 46341 cities: hill climbing takes 5 to 46340 cities, not 46341"),
     ("lengths of hill climbing", lambda d: ihc.check_lengths(1000, d, "big"), LARGEST // 1000,
      "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
+    ("cities of the published mapping", lambda n: check_table(n, 48 << 10), 110, "found 111 cities, expected at most 110"),
     ("tour-ordered copies", ordered_copies, LARGEST // 30, "too large; use --scan pruned"),
     ("cities of a start tour", lambda n: restricted.check_start(n, 1, "big"), 46_340,
      "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
@@ -166,6 +181,8 @@ LIMITS = [
     ("columns of tiles", lambda n: Tiles(5, n, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
     ("waves", lambda n: engine(n, 5), MOST_CELLS, "2147483648 waves: expected at most 2147483647"),
     ("cells of waves", lambda n: engine(5, n), MOST_CELLS // 2, "may have 2147483647 cells together"),
+    ("cells on the device", cells_on_the_device, MOST_CELLS // 2,
+     "9 waves, 1073741824 of which have 2147483648 cells on the device: expected at most 2147483647"),
     ("capacities", lambda c: Knapsack("big", np.ones(1, int), np.ones(1, int), c), 2**30 - 1, "0 to 1073741823"),
     ("values", lambda v: Knapsack("big", np.ones(1, int), np.array([v]), 9), 2**32 - 1, "0 to 4294967295"),
     ("cities in a table of local search", tsp_table, 46_340,

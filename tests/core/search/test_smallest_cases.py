@@ -18,7 +18,7 @@ from core.problems.tsp import tour_length
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
 from core.search import local_search
-from core.search.ant_colony import AntColony, Settings
+from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.dp.held_karp import HeldKarp
 from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.knapsack_bound import BoundSearch
@@ -71,11 +71,11 @@ def best_2opt_move(distances, tour):
 
 
 @pytest.mark.parametrize("start", ["oneil2011", "philox"])
-@pytest.mark.parametrize("scan", ["pruned", "full"])
+@pytest.mark.parametrize("way", [{"scan": "pruned"}, {"scan": "full"}, {"published": "auto"}], ids=str)
 @whole_warps
-def test_one_climber_through_five_cities(device, scan, start):
+def test_one_climber_through_five_cities(device, way, start):
     distances = distances_of(5).astype(np.uint16)
-    search = HillClimbing(device, Solo(), distances, scan=scan, start=start)
+    search = HillClimbing(device, Solo(), distances, start=start, **way)
     search.warm_up()
     found = search.run(1)
     tour = search.tour_of(0)
@@ -160,6 +160,16 @@ def test_one_ant_through_the_fewest_cities(device, variant, candidates, kind):
     assert found.length == found.curve.min() == tour_length(distances, search.best_tour())
     if kind == "none":
         assert found.length == shortest(distances)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@whole_warps
+def test_one_ant_through_the_fewest_cities_in_the_papers_mapping(device, strategy):
+    distances = distances_of(3).astype(np.uint16)
+    search = AntColony(device, Solo(), distances, Settings(ants=1), strategy=strategy, mapping="published")
+    search.warm_up()
+    found = search.run(2)
+    assert found.length == tour_length(distances, search.best_tour()) == shortest(distances)
 
 
 # --- local search ---

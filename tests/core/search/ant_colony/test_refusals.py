@@ -11,7 +11,7 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
-from core.search.ant_colony import AntColony, Settings
+from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.ant_colony.colony import shape_for
 
 N = 13
@@ -150,6 +150,46 @@ def test_a_team_larger_than_the_devices_is_refused(cpu, distances):
     assert "a team of 32 lanes; this device runs teams of 1 to 1" in refusal(engine.run, 1)
 
 
+# --- the paper's mapping ---
+
+PUBLISHED = "--mapping published is the paper's Ant System: expected "
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"variant": "mmas"}, "variant as, found mmas"),
+        ({"candidates": 8}, "candidates 0, found 8"),
+        ({"local_search": "2opt"}, "local search none, found 2opt"),
+        ({"local_search": "2opt-near"}, "local search none, found 2opt-near"),
+    ],
+    ids=str,
+)
+def test_what_the_paper_has_not_is_refused_in_its_mapping(cpu, distances, strategy, changes, words):
+    how = {"strategy": strategy, "mapping": "published"}
+    assert refusal(AntColony, cpu, Solo(), distances, Settings(**changes), **how) == PUBLISHED + words
+
+
+def test_ants_on_several_ranks_are_refused_in_the_papers_mapping(cpu, distances):
+    words = (
+        "--mapping published has all ants of a colony on one rank: expected 1 rank, or several colonies; found 3 ranks"
+    )
+    assert refusal(AntColony, cpu, one_of(3), distances, Settings(ants=6), mapping="published") == words
+    engine = AntColony(cpu, one_of(3), distances, Settings(ants=6, colonies=5), mapping="published")
+    assert [colony.number for colony in engine.colonies] == [3, 4]
+
+
+def test_a_team_is_refused_in_the_papers_mapping(cpu, distances):
+    words = "--mapping published has the paper's teams: expected none to be given, found (32, 1)"
+    assert refusal(AntColony, cpu, Solo(), distances, mapping="published", team=(32, 1)) == words
+
+
+def test_an_unknown_mapping_is_refused(cpu, distances):
+    words = "mapping 'paper'; choose one of suite, published"
+    assert refusal(AntColony, cpu, Solo(), distances, mapping="paper") == words
+
+
 # --- colonies ---
 
 
@@ -217,6 +257,17 @@ def test_a_device_that_does_not_tell_its_memory_is_tried(cpu, distances):
 @pytest.mark.parametrize("case", CRAMPED)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, case, n, ranks):
+    named_and_taken(cpu, monkeypatch, n, one_of(ranks), Settings(**{**CRAMPED[case], "ants": 500}))
+
+
+@pytest.mark.parametrize("n", [40, 300])
+@pytest.mark.parametrize("colonies", [1, 3])
+def test_so_are_those_of_the_papers_mapping(cpu, monkeypatch, n, colonies):
+    changes = Settings(ants=500, colonies=colonies)
+    named_and_taken(cpu, monkeypatch, n, Solo(), changes, mapping="published")
+
+
+def named_and_taken(cpu, monkeypatch, n, ranks, settings, **how):
     """Not less, but for a page of small buffers, and not a quarter more."""
     taken = []
     allocate = cpu.allocate
@@ -226,8 +277,7 @@ def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, case, n, ran
         return allocate(shape, dtype)
 
     monkeypatch.setattr(cpu, "allocate", counting)
-    settings = Settings(**{**CRAMPED[case], "ants": 500})
-    engine = AntColony(cpu, one_of(ranks), tsp.load(f"uniform:{n}:seed=1").distances, settings)
+    engine = AntColony(cpu, ranks, tsp.load(f"uniform:{n}:seed=1").distances, settings, **how)
     assert sum(taken) - 4096 <= engine.bytes_needed <= 1.25 * sum(taken)
 
 

@@ -1,0 +1,123 @@
+"""The paper's own way of laying Ant System on a device (`menezes2019`, algorithms 3 to 7), launch by launch."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels import ants_published as kernels
+from core.kernels.ants_published import Scales, WeighingAnt
+from core.kernels.roulette import COLUMNS
+from core.lang.bundles import Rows
+from core.search.ant_colony.colony import COARSE_TEAM, UPDATE_LANES, Colony, bytes_of_instance
+from core.search.ant_colony.settings import Settings
+
+PLAIN = {"variant": "as", "candidates": 0, "local_search": "none"}
+"""What the paper's ants do: nothing else has a published mapping."""
+
+
+class PublishedShape(NamedTuple):
+    """How kernels are launched.
+
+    Attributes
+    ----------
+    strategy : str
+        ``coarse``, ``fine`` or ``fine-deposit``.
+    team_size, ants_per_team : int
+        Lanes of a team that makes tours, and how many ants they are.
+    edge_lanes : int
+        Lanes of a team of which each lets the pheromone of one edge evaporate.
+
+    """
+
+    strategy: str
+    team_size: int
+    ants_per_team: int
+    edge_lanes: int
+
+
+def published_shape(
+    strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
+) -> PublishedShape:
+    """Shape of the launches of a strategy on a device; one that runs a lane at a time gets teams of one.
+
+    Raises
+    ------
+    UserError
+        Settings that are not the paper's Ant System, or a ``team``: the paper's strategies say which.
+
+    """
+    for name, plain in PLAIN.items():
+        if getattr(settings, name) != plain:
+            raise UserError(
+                f"--mapping published is the paper's Ant System: expected {name.replace('_', ' ')} {plain}, found "
+                f"{getattr(settings, name)}"
+            )
+    if team is not None:
+        raise UserError(f"--mapping published has the paper's teams: expected none to be given, found {team}")
+    most = capabilities.max_team_size if capabilities.lanes_resident > 1 else 1
+    ants = min(COARSE_TEAM, most) if strategy == "coarse" else 1
+    return PublishedShape(strategy, ants if strategy == "coarse" else min(n, most), ants, min(UPDATE_LANES, most))
+
+
+def published_bytes(
+    n: int, settings: Settings, shape: PublishedShape, colonies: int, ants: int, wide_distances: bool
+) -> int:
+    """Memory of a device for a rank's colonies; as `core.search.ant_colony.colony.bytes_needed`."""
+    own = 8 * n * n + 12 * n + (7 * n + 4) * ants + 4 * n
+    return bytes_of_instance(n, settings, wide_distances) + colonies * own
+
+
+class PublishedColony(Colony):
+    """A colony whose launches are the paper's, and whose tours are those of `Colony`."""
+
+    shape: PublishedShape
+    ant = WeighingAnt
+    shared_by_ranks = False
+    shape_for = staticmethod(published_shape)
+    bytes_needed = staticmethod(published_bytes)
+
+    @staticmethod
+    def numbered(tour: np.ndarray) -> np.ndarray:
+        """Number cities as the suite's wheel has them: all of column 0, all of column 1, up to column 31."""
+        return tour[np.argsort(np.arange(len(tour)) % COLUMNS, kind="stable")]
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """One launch updates all pheromone, or two by all lanes do; the paper lets it evaporate first."""
+        update = ("evaporate", "deposit") if self.shape.strategy == "fine-deposit" else ("pheromone_update",)
+        return ("construct", "measure", "judge", *update, "weigh")
+
+    def make_room(self) -> None:
+        """Memory for the numbers by which ants weigh."""
+        n, allocate, ground = self.ground.n, self.backend.allocate, self.ground
+        numbers = allocate(n, np.uint32), allocate(n, np.float32), allocate(n, np.uint32)
+        self.scales = Scales(ground.heuristic, *numbers, ground.numbers.alpha)
+
+    def construct(self) -> None:
+        """Let the ants make their tours (algorithms 4 and 5)."""
+        kernel = kernels.construct_coarse if self.shape.strategy == "coarse" else kernels.construct_fine
+        given = self.ants, self.trails, self.scales, self.memory
+        self.backend.launch(kernel, self.teams, self.shape.team_size, *given)
+
+    def pheromone_update(self) -> None:
+        """Let one lane update all pheromone (algorithm 3)."""
+        self.backend.launch(kernels.update_alone, 1, 1, self.ants, self.update, self.trails)
+
+    def evaporate(self) -> None:
+        """Let pheromone evaporate, a lane an edge (algorithm 6)."""
+        lanes = self.shape.edge_lanes
+        teams = self.at_once(ceil(self.ground.n**2 / lanes))
+        self.backend.launch(kernels.evaporate_edges, teams, lanes, self.trails, self.update)
+
+    def deposit(self, ants: Rows | None = None) -> None:
+        """Let the ants deposit, a team an ant (algorithm 7)."""
+        given = ants or self.ants, self.update, self.trails
+        self.backend.launch(kernels.deposit_edges, self.teams, self.shape.team_size, *given)
+
+    def weigh(self) -> None:
+        """Prepare the numbers by which ants weigh the cities themselves."""
+        self.backend.launch(kernels.scale_rows, self.row_teams, self.lanes, self.trails, self.scales)

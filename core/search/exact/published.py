@@ -1,0 +1,127 @@
+"""The thesis' mapping of exact search (`xavier2022`, chapter 2): a lane for every item, or for every tour."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from core.kernels.city_sets import ROW
+from core.kernels.published_search import Distances, Items, search_items
+from core.kernels.tour_enumeration import Reduced, permute
+from core.search.exact.slices import MOST_LENGTH, NOTHING, ItemSearch, check_items, items_of
+
+DEPTH = 6
+"""Cities in an item where there are ten cities or more."""
+TEAM_SIZE, FEWEST_LANES = 64, 32
+"""Lanes of a team of a wide device; fewer where a compute unit would get none."""
+MOST_LANES = 1 << 22
+"""Lanes of a launch, and so its items: each has room for a tour."""
+PATIENCE = 1 << 14
+"""Steps after which a lane of a wide device asks for the incumbent; a few hundredths of a second."""
+PATIENCE_OF_CORES = 1 << 20
+SLICE_SECONDS = 0.5
+"""About how long a launch takes that is shared with ranks, or runs on cores."""
+LAUNCH_SECONDS = 10.0
+"""The same on a wide device alone.
+
+The thesis makes one launch, at whose end lanes wait for those with the largest items. Every further launch has such an
+end too, so there are as few as let an interrupt and a progress bar through.
+"""
+
+
+class PublishedSearch(ItemSearch):
+    """See `core.kernels.published_search`, and for whole tours `core.kernels.tour_enumeration.permute`.
+
+    On a wide device a launch has a lane for each of its items. A device with a lane on each core has no such launches:
+    a lane there goes from item to item.
+
+    Parameters
+    ----------
+    backend, communicator
+        As `ExactSearch` takes them.
+    distances : ndarray, shape (n, n)
+        Symmetric integers; 5 to 30 cities.
+    bounded
+        Leave out what the bound shows to be longer than the incumbent.
+    permutations
+        Items are whole tours.
+    depth
+        Cities in an item, 1 to n - 4; None: the thesis' 6, or as many as there can be.
+    unrolled
+        The last three, two and one cities by functions of their own.
+
+    Raises
+    ------
+    UserError
+        More items than can be counted.
+
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        *,
+        bounded: bool,
+        permutations: bool,
+        depth: int | None,
+        unrolled: bool,
+    ) -> None:
+        self.backend = backend
+        self.communicator = communicator
+        self.n = n = len(distances)
+        self.bounded = bounded
+        self.permutations = permutations
+        self.unrolled = unrolled
+        self.depth = depth or min(DEPTH, n - 4)
+        self.items = factorial(n - 1) if permutations else items_of(n, self.depth)
+        check_items(n, self.depth, self.items)
+        limits = backend.capabilities
+        wide = limits.lanes_resident > 1
+        self.team_size = team_size(self.items, limits) if wide else 1
+        most_lanes = min(self.items, MOST_LANES) if wide else limits.compute_units
+        self.teams = -(-most_lanes // self.team_size)
+        self.patience = PATIENCE if wide else PATIENCE_OF_CORES
+        alone = communicator.size == 1
+        self.slice_seconds = LAUNCH_SECONDS if wide and alone else SLICE_SECONDS
+        self.least_slice = min(limits.compute_units * limits.lanes_resident, -(-self.items // communicator.size))
+        self.first_slice = self.least_slice
+        self.most_slice = MOST_LANES if wide else self.items
+        # A longer edge is in no tour that is looked for, and 30 edges of this length have a sum of 31 bits.
+        lengths = np.minimum(distances, MOST_LENGTH).astype(np.int32)
+        shortest = (lengths + np.diag(np.full(n, MOST_LENGTH, np.int32))).min(axis=1)
+        if permutations:
+            rows = np.pad(lengths, ((0, 0), (0, ROW - n)))
+            self.reduced = backend.load(Reduced(rows, np.zeros(1, np.int32), n, 0))
+        else:
+            self.distances = backend.load(Distances(lengths, shortest, n))
+        self.make_room(self.teams * self.team_size)
+        if bounded:
+            self.root_bound = int(shortest.sum())
+
+    def warm_up(self) -> None:
+        """Compile what a search launches, by launches without items."""
+        self.begin(NOTHING)
+        for counting in (False, True):
+            self.explore(0, 0, counting)
+
+    def explore(self, begin: int, end: int, counting: bool) -> None:
+        """See `ItemSearch`."""
+        shape = max(1, min(self.teams, -(-(end - begin) // self.team_size))), self.team_size
+        if self.permutations:
+            self.backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
+            return
+        items = Items(begin, end, self.depth, self.patience)
+        constants = self.bounded, counting, self.unrolled
+        self.backend.launch(search_items, *shape, self.distances, items, self.shared, self.best, *constants)
+
+
+def team_size(items: int, limits: Any) -> int:
+    """Lanes of a team: so few that every compute unit gets a team, as far as that goes."""
+    lanes = min(TEAM_SIZE, limits.max_team_size)
+    while lanes > FEWEST_LANES and items < lanes * limits.compute_units:
+        lanes //= 2
+    return lanes

@@ -1,0 +1,58 @@
+"""The figures of O'Neil et al. 2011 against the sentences of the paper that quote them."""
+
+import re
+
+import pytest
+
+from reports.paper import load
+
+TEXT = "000_d0da97ed7d530cbb.txt"
+
+
+@pytest.fixture(scope="module")
+def published():
+    return load("oneil2011")
+
+
+def milliseconds(published):
+    (figure,) = published.chosen("figure", "1")
+    return {line.label: line.figures[0][0] for line in figure.lines}
+
+
+def test_the_times_are_the_labels_of_figure_1_in_their_order(published, shared_data):
+    path = shared_data.parent / "papers" / TEXT
+    if not path.exists():
+        pytest.skip(f"the paper's text is not beside the checkout: {path}")
+    drawn = path.read_text()
+    drawn = drawn[drawn.index("154684 156413") : drawn.index("1024\n")]
+    assert list(milliseconds(published).values()) == [int(number) for number in re.findall(r"\d{4,}", drawn)]
+
+
+def test_derived_figures_are_those_that_the_paper_quotes(published):
+    ms = milliseconds(published)
+    gpu, threads, sequential = ms["CUDA, one GPU"], ms["pthreads, 256 threads"], ms["sequential"]
+    assert gpu == 2497  # "at 2.497 seconds"
+    assert round(sequential / gpu, 1) in (61.9, 62.0)  # "consistent speedup of around 61.9", "62 times"
+    assert round(sequential / threads, 1) == 60.9  # "median speedup of 60.9"
+    assert round(sequential / 60_000, 2) == 2.58  # "2.58 minutes"
+    assert round(ms["pthreads, 8 threads"] / gpu, 1) == 7.8  # "7.8 times faster than an 8-core Xeon CPU chip"
+    assert 100_000 * 103.3 * 4851 / (gpu * 1e-3) > 20e9  # "over 20 billion 2-opt moves per second"
+    assert 99 * 98 // 2 == 4851
+
+
+def test_printed_speedups_are_quotients_of_the_times(published):
+    (figure,) = published.chosen("figure", "1")
+    for line in figure.lines:
+        (ms,), (speedup,) = line.figures
+        assert str(speedup) == f"{154_684 / ms:.2f}"
+
+
+def test_the_best_tours_are_the_papers_and_not_what_the_released_program_prints_today(published):
+    """Section 5: optimal on four of five inputs, 0.07 % longer on kroE100, optimal there with 200,000 climbers."""
+    (table,) = published.chosen("table", "1")
+    longer = {line.key: f"{100 * (line.figures[1][0] / line.figures[0][0] - 1):.2f}" for line in table.lines}
+    assert longer == {"kroA100": "0.00", "kroB100": "0.00", "kroC100": "0.00", "kroD100": "0.00", "kroE100": "0.07"}
+    # What this search, the oracle's trajectories, finds for the paper's climbers too (README).
+    assert table.line("kroE100").figures[1] == (22084,)
+    assert "climber 16,941" in table.note and "climber 33,188" in table.note
+    assert "15,625" not in table.note and "20,272" not in table.note

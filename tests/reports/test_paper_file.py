@@ -1,0 +1,167 @@
+"""Papers' files: what is read, and how whoever writes one is told what is wrong."""
+
+import pytest
+
+from core.errors import UserError
+from reports.paper import FOLDER, PaperError, load, names, of_workload
+from reports.paper_file import read
+
+HEAD = """
+name = "made2026"
+citation = "Made up"
+measured = "seconds"
+{more}
+
+[machines]
+k = {{ short = "K", name = "Kay" }}
+
+[series.core]
+heading = "one core"
+kinds = ["core"]
+options = {{ mapping = "suite" }}
+
+[[exhibits]]
+"""
+TABLE = """
+table = "1"
+title = "times"
+workload = "qap"
+options = { algorithm = "tabu" }
+amount = { iterations = 100 }
+series = ["core"]
+columns = [
+    { machine = "k", heading = "GPU", holds = ["seconds", "speedup"] },
+    { machine = "k", strategy = "fine", ants = 1024 },
+]
+rows = [
+    { instance = "tai12a", figures = [[1.50, 3.0], []] },
+    { instance = "twenty", label = "20", spec = "uniform:20:seed=1", figures = [[2, 0.5], 4] },
+    { instance = "big", options = { items = 5 }, series = ["core"] },
+]
+quick = { rows = ["tai12a"], amount = { iterations = 5 }, columns = { ants = [1024] } }
+plot = { measure = "speedup" }
+"""
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A function that writes a paper's file and reads it; arguments replace parts of its text."""
+
+    def make(table=TABLE, more="", **replaced):
+        text = HEAD.format(more=more) + table
+        for old, new in replaced.items():
+            assert old in text or old == "_"
+            text = text.replace(old, new)
+        path = tmp_path / "made2026.toml"
+        path.write_text(text)
+        return read(path)
+
+    return make
+
+
+def test_digits_are_kept_as_printed(made):
+    (table,) = made().exhibits
+    assert [tuple(map(str, figure)) for figure in table.lines[0].figures] == [("1.50", "3.0"), ()]
+    assert table.lines[0].figures[0] == (1.5, 3.0)
+
+
+def test_rows_columns_and_scales_are_those_of_the_file(made):
+    (table,) = made(more="[scales.full]\nrepeats = 30\n[scales.quick]\nrepeats = 2\namount = { walks = 3 }").exhibits
+    assert [(line.key, line.label, line.spec) for line in table.lines] == [
+        ("tai12a", "tai12a", "tai12a"),
+        ("twenty", "20", "uniform:20:seed=1"),
+        ("big", "big", ""),
+    ]
+    assert [column.heading for column in table.columns] == ["GPU", "fine, 1,024 ants"]
+    assert table.columns[1].parameters == {"strategy": "fine", "ants": 1024} and table.by_options
+    quick, full = table.scales["quick"], table.scales["full"]
+    assert (quick.keys, quick.amount, quick.repeats) == (("tai12a",), {"iterations": 5, "walks": 3}, 2)
+    assert quick.columns == {"ants": [1024]}
+    assert (full.keys, full.amount, full.repeats) == (("tai12a", "twenty", "big"), {"iterations": 100}, 30)
+    core = table.series[0]
+    assert core.runs(table.line("big")) and not core.published
+
+
+def test_a_figure_that_draws_a_table_has_its_data(made):
+    paper = made(TABLE + '\n[[exhibits]]\nfigure = "7"\ntitle = "drawn"\nof = "1"\nplot = { measure = "seconds" }\n')
+    figure = paper.exhibits[1]
+    assert paper.drawn(figure) is paper.exhibits[0] and paper.drawn(paper.exhibits[0]) is paper.exhibits[0]
+    assert paper.chosen("figure", "7") == (figure,) and len(paper.chosen()) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({'table = "1"': 'table = "1"\ncolour = "red"'}, r"table 1: found the key 'colour', expected some of .*amount"),
+        ({'title = "times"': ""}, r"table 1: found no key 'title', expected the keys table, title"),
+        (
+            {'series = ["core"]\ncol': 'series = ["gpu"]\ncol'},
+            r"table 1: found the series 'gpu', expected some of core",
+        ),
+        ({'machine = "k", head': 'machine = "q", head'}, r"table 1: found the machine 'q', expected some of k"),
+        ({'"speedup"] }': '"speed"] }'}, r"table 1: found the measure 'speed', expected some of seconds"),
+        ({"[[1.50, 3.0], []]": "[[1.50, 3.0]]"}, r"row tai12a: found 1 figures, expected 2, one for each column"),
+        ({'instance = "big"': 'inst = "big"'}, r"table 1: found a row with the keys .*, expected instance, processors"),
+        ({'rows = ["tai12a"]': 'rows = ["tai13a"]'}, r"table 1, quick: found the row 'tai13a', expected a row of"),
+        (
+            {'kinds = ["core"]': 'kinds = ["cpu"]'},
+            r"series core: found kinds \['cpu'\], expected some of core, cores, gpu",
+        ),
+        ({'{ short = "K", name = "Kay" }': '{ name = "Kay" }'}, r"machine k: found no key 'short'"),
+        ({'citation = "Made up"': ""}, r"the file: found no key 'citation'"),
+        ({'plot = { measure = "speedup" }': 'plot = { colour = "red" }'}, r"plot: found no key 'measure'"),
+        ({'title = "times"': 'title = "times'}, r"made2026\.toml: expected a paper as TOML, found "),
+        (
+            {'workload = "qap"': 'workload = "qap"\nof = "9"'},
+            r"table 1: found of = '9', expected the number of an exhibit",
+        ),
+    ],
+)
+def test_whoever_writes_a_table_is_told_the_place(made, change, message):
+    with pytest.raises(PaperError, match=message):
+        made(**change)
+
+
+def test_an_unknown_paper_table_or_figure_is_named_with_those_that_there_are(made):
+    with pytest.raises(UserError, match="expected one of the papers luong2013, .* found 'xavier'"):
+        load("xavier")
+    with pytest.raises(UserError, match="--table 4: expected one of 1 in made2026"):
+        made().chosen("table", "4")
+    with pytest.raises(UserError, match="--figure 1: expected one of no figure in made2026"):
+        made().chosen("figure", "1")
+
+
+def test_all_papers_are_read_and_every_workload_has_its_paper():
+    assert names() == ["luong2013", "menezes2019", "oconnell2014", "oneil2011", "xavier2022"]
+    found = {workload: [paper.name for paper in of_workload(workload)] for workload in ("ihc", "aco", "ppp", "lcs")}
+    assert found == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
+    assert of_workload("no such workload") == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_series_of_a_paper_is_used_and_every_table_has_both_mappings(name):
+    paper = load(name)
+    exhibits = [one for one in paper.exhibits if not one.of and not one.never_ours]
+    used = {series.name for one in exhibits for series in one.series}
+    text = (FOLDER / f"{name}.toml").read_text()
+    assert all(f"[series.{one}]" in text for one in used)
+    assert text.count("[series.") == len(used)
+    for one in exhibits:
+        if one.kind == "table" and one.number != "I":
+            assert any(series.published for series in one.series), one.name
+            assert any(not series.published for series in one.series), one.name
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_a_paper_runs_is_an_option_of_its_driver(name):
+    from drivers.workloads import named
+
+    paper = load(name)
+    for one in paper.exhibits:
+        for workload in one.workloads() if not one.of else ():
+            known = {field.name for field, _ in named(workload).options.declared()}
+            asked = {*one.options, *(key for series in one.series for key in series.options)}
+            asked |= {key for scale in one.scales.values() for key in scale.amount}
+            asked |= {key for column in one.columns for key in column.parameters}
+            asked |= {key for line in one.lines if line.workload in ("", workload) for key in line.options}
+            assert asked <= known, (one.name, workload, asked - known)
