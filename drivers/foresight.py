@@ -8,6 +8,7 @@ be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,8 @@ from cluster import Solo
 from drivers.forecast import Work, usual_speed
 from drivers.workload import Run, Task, Workload
 
+CLIMBS = ("hill", "first")
+"""Algorithms of local search that end in the first local optimum."""
 START_S = 3.0
 """Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
 
@@ -22,7 +25,18 @@ START_S = 3.0
 def work_of(workload: Workload[Any], task: Task) -> Work | None:
     """What one repetition computes; None where nobody can tell before."""
     search = SEARCHES.get(workload.name, no_search)(task)
-    return workload.work(Run(task.options, task.problem, task.source, search, Solo()))
+    return workload.work(Run(usual(task), task.problem, task.source, search, Solo()))
+
+
+def usual(task: Task) -> Any:
+    """The options, with as many iterations as a search that ends by itself usually makes.
+
+    A climb takes about as many steps as a solution has elements, and seldom as many as its limit allows.
+    """
+    options = task.options
+    if getattr(options, "algorithm", None) in CLIMBS and options.iterations is not None:
+        return replace(options, iterations=min(options.iterations, task.problem.encoding.n))
+    return options
 
 
 def seconds(work: Work, place: Any, ranks: int, repetitions: int) -> float:

@@ -43,14 +43,15 @@ def test_every_run_is_made_recorded_and_shown_beside_the_published_figures(repro
     assert reproduce(parts=(HILLS, NEVER, DRAWN)) == 0
     said = capsys.readouterr()
     assert "made-up, scale quick: 4 runs, 0 recorded already; the rest takes about 12 s" in said.out
-    assert "[1/4] ihc, " in said.out and "[4/4] ihc, " in said.out and " s left)" in said.out
+    assert f"[1/4] ihc, {FIRST}, one core on cpu " in said.out and " s left)" in said.out
+    assert f"[4/4] ihc, {SECOND}, pruned on threads " in said.out
     report = (tmp_path / "out" / "made-up.md").read_text()
     assert report.count("| 3.0 | 500 ms") == 1
     assert "it counts sheep" in report
     assert "×2.00 over 500 ms" in report
     assert files(tmp_path / "out") == [
-        "made-up-figure-3-3.png",
-        "made-up-figure-3-3.svg",
+        "made-up-figure-3.png",
+        "made-up-figure-3.svg",
         "made-up.jsonl",
         "made-up.md",
     ]
@@ -123,7 +124,7 @@ def test_what_a_device_refuses_is_in_the_report_and_no_failure(reproduce, tmp_pa
 def test_what_breaks_is_in_the_report_and_a_failure(reproduce, tmp_path, capsys):
     assert reproduce(devices=(*MACHINE, device("broken", "cores"))) == 1
     assert "failed with exit code 1" in (tmp_path / "out" / "made-up.md").read_text()
-    assert f"error: ihc, {FIRST}: broken (device 0): failed with exit code 1" in capsys.readouterr().err
+    assert f"error: ihc, {FIRST}, pruned: broken (device 0): failed with exit code 1" in capsys.readouterr().err
 
 
 def test_a_result_that_nobody_confirms_is_a_failure_also_when_it_is_taken_from_the_records(reproduce, capsys):
