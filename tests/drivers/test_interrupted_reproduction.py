@@ -16,6 +16,9 @@ from tests.conftest import ROOT
 from tests.drivers.made_up_paper import HEAD
 from tests.patience import PATIENCE_S, soon
 
+# All are measured against one undisturbed run.
+pytestmark = pytest.mark.xdist_group("reproduction")
+
 # The oracle has nothing to compile, and a repetition takes milliseconds.
 PAPER = (
     HEAD

@@ -111,6 +111,20 @@ def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, tmp_path):
     assert "names one" not in (tmp_path / "out" / "made-up.md").read_text()
 
 
+def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, tmp_path):
+    reproduce()
+    records = tmp_path / "out" / "made-up.jsonl"
+    report = (tmp_path / "out" / "made-up.md").read_text()
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    for line in lines:
+        line["details"]["asked"]["start"] = "oneil2011"  # the default, spelled out
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {records} already')"]
+    given = [str(tmp_path / "made-up.toml"), "--scale", "quick", "--out", str(tmp_path / "out")]
+    assert main(given, House(lambda: MACHINE, lambda contest, configuration: told)) == 0
+    assert (tmp_path / "out" / "made-up.md").read_text() == report
+
+
 # --- what cannot run, and what fails ---
 
 
