@@ -23,10 +23,11 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare overview test test-all lint bench clean
+.PHONY: help venv compare paper overview test test-all lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
+	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
 	@echo "make overview  run every workload for about 10 s on every device here and write reports/out/overview.md"
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
@@ -57,6 +58,10 @@ $(INTEL): $(STAMP)
 
 compare: venv
 	$(RUN) -m drivers.compare $(WORKLOAD)
+
+paper: venv
+	$(RUN) -m drivers.reproduce $(if $(PAPER),$(PAPER),--list) $(if $(TABLE),--table $(TABLE)) \
+	    $(if $(FIGURE),--figure $(FIGURE)) $(if $(SCALE),--scale $(SCALE))
 
 overview: venv
 	$(RUN) -m drivers.overview

@@ -64,6 +64,8 @@ class Contest:
         Whether the run on one core has other people's solvers beside it.
     ranks : int, optional
         Over how many ranks alone it is run, where the work grows with them; None: over any.
+    about : str
+        What tells it from others of the same workload and problem, in words, if anything does.
 
     """
 
@@ -76,11 +78,12 @@ class Contest:
     records: Path
     ranks: int | None = None
     peers: bool = False
+    about: str = ""
 
     @property
     def named(self) -> str:
-        """The workload and what it solves, as messages name them."""
-        return f"{self.workload.name}, {self.task.problem.name}"
+        """The workload, what it solves and what is said of it besides, as messages name them."""
+        return ", ".join(filter(None, (self.workload.name, self.task.problem.name, self.about)))
 
     def of(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Those on which this work is done."""

@@ -8,6 +8,7 @@ be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,14 +16,36 @@ from cluster import Solo
 from drivers.forecast import Work, usual_speed
 from drivers.workload import Run, Task, Workload
 
+CLIMBS = ("hill", "first")
+"""Algorithms of local search that end in the first local optimum."""
+PLANNED = ("mapping", "evaluation", "level", "walks", "exchange", "seed", "generate", "select", "tables")
+"""Options of local search of which a plan takes the values by the same names."""
 START_S = 3.0
 """Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
 
 
 def work_of(workload: Workload[Any], task: Task) -> Work | None:
-    """What one repetition computes; None where nobody can tell before."""
+    """What one repetition computes; None where nobody can tell before.
+
+    Raises
+    ------
+    UserError
+        The search is none on any device.
+
+    """
     search = SEARCHES.get(workload.name, no_search)(task)
-    return workload.work(Run(task.options, task.problem, task.source, search, Solo()))
+    return workload.work(Run(usual(task), task.problem, task.source, search, Solo()))
+
+
+def usual(task: Task) -> Any:
+    """The options, with as many iterations as a search that ends by itself usually makes.
+
+    A climb takes about as many steps as a solution has elements, and seldom as many as its limit allows.
+    """
+    options = task.options
+    if getattr(options, "algorithm", None) in CLIMBS and options.iterations is not None:
+        return replace(options, iterations=min(options.iterations, task.problem.encoding.n))
+    return options
 
 
 def seconds(work: Work, place: Any, ranks: int, repetitions: int) -> float:
@@ -47,12 +70,13 @@ def no_search(task: Task) -> Any:
 
 
 def local_search(task: Task) -> Any:
-    """Walks, and the sizes of all neighbourhoods."""
-    from core.problems.encodings import neighbourhood
+    """Walks, and the sizes of all neighbourhoods; refuses what every device would."""
+    from core.search.local_search.plan import Plan
 
-    problem, names = task.problem, task.options.neighbourhood.split(",")
-    sizes = [neighbourhood(name, problem.encoding).size(problem.encoding, problem.points) for name in names]
-    return SimpleNamespace(walks=task.options.walks, sizes=sizes)
+    options = task.options
+    given = {name: getattr(options, name) for name in PLANNED}
+    names, tuned = options.neighbourhood.split(","), options.threads != "fixed"
+    return Plan(task.problem, options.chosen_algorithm(), names, 1, tuned=tuned, **given)
 
 
 def lcs(task: Task) -> Any:

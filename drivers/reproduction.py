@@ -178,12 +178,15 @@ def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen,
             made = works.of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
         except UserError as error:
             absent = not_at_hand(error)
-            advice = f"; `python -m core.problems fetch {paper.name}` gets what the paper used" if absent else ""
-            part.reasons.append(Reason((line.label,), "" if absent else what, f"{error}{advice}"))
-            part.absent += [line.label] * (absent and line.label not in part.absent)
+            if absent is None:
+                part.reasons.append(Reason((line.label,), what, str(error)))
+            else:
+                why = f"{absent}; `python -m core.problems fetch {paper.name}` gets what the paper used"
+                part.reasons.append(Reason((line.label,), "", why))
+                part.absent += [line.label] * (line.label not in part.absent)
             continue
         for (contest, work), configuration in product(made, places):
-            plan.add(part, Needed(contest, configuration, work, line.label, what))
+            plan.add(part, Needed(replace(contest, about=what), configuration, work, line.label, what))
 
 
 def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:

@@ -20,6 +20,8 @@ from drivers.workloads import named
 
 NO_SUCH = "no such"
 """How it is told that an instance is not there (`core.problems.sources`)."""
+ADVICE = " (`python -m core.problems fetch"
+"""How it is told which command gets it."""
 MAY_BE_SAID = ("instance", "peers")
 """Of the options that a reproduction has in its own way, those that a paper's file may say too."""
 
@@ -85,9 +87,12 @@ class Works:
         return [contest((seed,)) for seed in seeds]
 
 
-def not_at_hand(error: UserError) -> bool:
-    """Whether an instance is just not on this machine."""
-    return isinstance(error, InstanceError) and NO_SUCH in error.found
+def not_at_hand(error: UserError) -> str | None:
+    """Where an instance was looked for that is just not on this machine, in words; None if something else is wrong."""
+    if not isinstance(error, InstanceError) or NO_SUCH not in error.found:
+        return None
+    # Behind that stands how to get this one instance.
+    return f"{error.path}: found {error.found.partition(ADVICE)[0]}"
 
 
 def words_of(workload: Workload[Any], options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ name = "made-up"
 citation = "A. Author: A paper. 2026"
 measured = "once"
 [machines]
-m = "a machine"
+m = { short = "M", name = "a machine" }
 [series.core]
 heading = "one core"
 kinds = ["core"]

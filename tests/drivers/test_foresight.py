@@ -57,6 +57,14 @@ def test_what_depends_on_the_device_is_foretold_as_the_most_that_it_can_be(name,
     assert foretold._replace(amount=0) == real._replace(amount=0)
 
 
+def test_a_climb_is_taken_to_make_as_many_steps_as_a_solution_has_elements():
+    given = ("--instance", "taillard:6:seeds=1,2", "--walks", "2", "--algorithm", "hill")
+    foretold, real = both("qap", given)
+    assert (foretold.amount, real.amount) == (2 * 6 * 15, 2 * 10_000 * 15)
+    foretold, _ = both("qap", (*given, "--iterations", "4"))
+    assert foretold.amount == 2 * 4 * 15
+
+
 @pytest.mark.parametrize(
     ("name", "given"),
     [

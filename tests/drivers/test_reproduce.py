@@ -43,14 +43,15 @@ def test_every_run_is_made_recorded_and_shown_beside_the_published_figures(repro
     assert reproduce(parts=(HILLS, NEVER, DRAWN)) == 0
     said = capsys.readouterr()
     assert "made-up, scale quick: 4 runs, 0 recorded already; the rest takes about 12 s" in said.out
-    assert "[1/4] ihc, " in said.out and "[4/4] ihc, " in said.out and " s left)" in said.out
+    assert f"[1/4] ihc, {FIRST}, one core on cpu " in said.out and " s left)" in said.out
+    assert f"[4/4] ihc, {SECOND}, pruned on threads " in said.out
     report = (tmp_path / "out" / "made-up.md").read_text()
     assert report.count("| 3.0 | 500 ms") == 1
     assert "it counts sheep" in report
     assert "×2.00 over 500 ms" in report
     assert files(tmp_path / "out") == [
-        "made-up-figure-3-3.png",
-        "made-up-figure-3-3.svg",
+        "made-up-figure-3.png",
+        "made-up-figure-3.svg",
         "made-up.jsonl",
         "made-up.md",
     ]
@@ -110,6 +111,20 @@ def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, tmp_path):
     assert "names one" not in (tmp_path / "out" / "made-up.md").read_text()
 
 
+def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, tmp_path):
+    reproduce()
+    records = tmp_path / "out" / "made-up.jsonl"
+    report = (tmp_path / "out" / "made-up.md").read_text()
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    for line in lines:
+        line["details"]["asked"]["start"] = "oneil2011"  # the default, spelled out
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {records} already')"]
+    given = [str(tmp_path / "made-up.toml"), "--scale", "quick", "--out", str(tmp_path / "out")]
+    assert main(given, House(lambda: MACHINE, lambda contest, configuration: told)) == 0
+    assert (tmp_path / "out" / "made-up.md").read_text() == report
+
+
 # --- what cannot run, and what fails ---
 
 
@@ -123,7 +138,7 @@ def test_what_a_device_refuses_is_in_the_report_and_no_failure(reproduce, tmp_pa
 def test_what_breaks_is_in_the_report_and_a_failure(reproduce, tmp_path, capsys):
     assert reproduce(devices=(*MACHINE, device("broken", "cores"))) == 1
     assert "failed with exit code 1" in (tmp_path / "out" / "made-up.md").read_text()
-    assert f"error: ihc, {FIRST}: broken (device 0): failed with exit code 1" in capsys.readouterr().err
+    assert f"error: ihc, {FIRST}, pruned: broken (device 0): failed with exit code 1" in capsys.readouterr().err
 
 
 def test_a_result_that_nobody_confirms_is_a_failure_also_when_it_is_taken_from_the_records(reproduce, capsys):

@@ -273,6 +273,14 @@ def test_what_the_driver_refuses_before_it_starts_is_a_reason(planned):
     assert why.startswith("--seeds changes nothing here")
 
 
+def test_what_every_device_would_refuse_is_a_reason_before_anything_starts(planned):
+    walks = series("walks", kinds=["core"], options={"walks": 3, "select": "host"})
+    rows = 'rows = [{ instance = "taillard:6:seeds=1,2" }]'
+    ((what, why),) = planned([walks, table(["walks"], rows, workload="qap", quick="{}")], here(CORE)).parts[0].missing()
+    assert what == "taillard:6:seeds=1,2: walks"
+    assert why.startswith("level algorithm: expected level iteration for a loop on the host")
+
+
 def test_a_run_that_the_clock_ends_is_refused(planned):
     parts = [series("timed", kinds=["core"], options={"seconds": 1.5}), table(["timed"], workload="qap", quick="{}")]
     ((_, why),) = planned(parts, here(CORE)).parts[0].missing()
