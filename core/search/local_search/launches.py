@@ -14,7 +14,7 @@ SMALL = 16_384
 """Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
 MOST_LANES = 1024
 BLOCK_SIZE = 256
-"""Lanes of a team, at most; also the paper's threads per block (section 6)."""
+"""Lanes of a team where many teams share a neighbourhood, at most; as many as the paper has in a block (section 6)."""
 MOST_TEAMS = 65_535
 
 
