@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reports.comparison import Comparison, Likeness, Row, compare_works, is_baseline
-from reports.measures import MEASURES, Cell, no_rival
+from reports.measures import AMOUNTS, MEASURES, Cell, no_rival
 from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
 from reports.parameters import parameters, shared, worded
 from reports.records import Record, families, merge
@@ -318,7 +318,7 @@ def _best_of(placed: Sequence[Placed]) -> Iterator[Placed]:
 def _numbers(exhibit: Exhibit) -> list[str]:
     """Measures whose numbers a plot of the exhibit, or of a figure that draws it, may need."""
     held = [name for column in exhibit.columns for name in column.holds]
-    return list(dict.fromkeys([*exhibit.shows, *held, "seconds", "speedup"]))
+    return list(dict.fromkeys([*exhibit.shows, *held, "seconds", "speedup", "cost"]))
 
 
 def _reference(exhibit: Exhibit, one: Placed, placed: Sequence[Placed]) -> Row | None:
@@ -360,6 +360,8 @@ def _notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator
         yield f"on {record.instance}"
     yield from _other_work(exhibit, record)
     told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
+    if "with" in exhibit.shows:
+        told |= set(AMOUNTS)
     asked = {name: value for name, value in parameters(record).items() if name not in told and value is not None}
     apart = {name: value for name, value in asked.items() if name not in common}
     if apart and not is_baseline(one.row):

@@ -141,6 +141,7 @@ def _part(exhibit: Exhibit, filled: Shown, pictures: Sequence[Path]) -> dict[str
         "common": "" if drawing or not filled.ours else worded(filled.common),
         "missing": () if drawing else filled.missing,
         "rows": [] if drawing else filled.rows,
+        "data": filled.ours,
         "ran": bool(filled.ours),
     }
 
@@ -155,10 +156,12 @@ def _rules(paper: Paper, parts: Sequence[dict[str, Any]], found: Evidence) -> st
     """The twelve rules of Hoefler and Belli, as far as the records and the report keep them; empty without runs."""
     if not found.comparisons:
         return ""
+    ratios = any("over_first" in datum.values for part in parts for datum in part["data"])
     about = twelve_rules.Shown(
         reasons=f"they are those of {paper.name}, as many as the scale of the run has",
         figures=[part["title"] for part in parts if part["picture"]],
         extremes="",
+        tests="95 % intervals of the ratios over the first column" if ratios else "",
     )
     return twelve_rules.in_markdown(twelve_rules.rules_of(found.comparisons, about))
 
@@ -172,7 +175,7 @@ def _elsewhere(rows: Sequence[Row]) -> Table | None:
     """Runs that stand in no exhibit, a row each; None where there are none."""
     if not rows:
         return None
-    common = shared([row.record for row in rows])
+    common = shared([row.record for row in rows]) if len(rows) > 1 else {}
     headings = ("workload", "instance", "ours", "asked for", ">median [95 % CI]", ">speed-up over one core", ">best")
     lines = [_elsewhere_line(row, common) for row in rows]
     return Table("Runs of ours that stand in no table of the paper", headings, lines)

@@ -1,0 +1,105 @@
+"""Pictures of papers' tables and figures: which curves they have, and that they are written and stay the same."""
+
+import hashlib
+
+import pytest
+
+from reports.exhibit_plots import draw, panels
+from reports.exhibits import evidence, shown
+from reports.paper import load
+
+PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
+
+
+@pytest.fixture
+def qap(make_record):
+    def make(instance="tai30a", backend="cpu", seconds=1.0, mapping="suite"):
+        return make_record(
+            workload="qap",
+            instance=instance,
+            instance_sha256=hashlib.sha256(instance.encode()).hexdigest(),
+            hash_covers="moves",
+            parameters=PLAIN,
+            ways={"mapping": mapping, "select": "device" if mapping == "suite" else "host"},
+            backend=backend,
+            times=[seconds] * 3,
+        )
+
+    return make
+
+
+@pytest.fixture
+def ants(make_record):
+    def make(strategy, ants, seconds):
+        asked = {"ants": ants, "iterations": 2, "variant": "as", "candidates": 0, "local_search": "none", "colonies": 1}
+        return make_record(
+            workload="aco",
+            instance="dj38",
+            parameters=asked,
+            ways={"strategy": strategy, "mapping": "suite"},
+            hash_covers="tours",
+            backend="cuda",
+            times=[seconds] * 3,
+            best_cost=6656,
+        )
+
+    return make
+
+
+def drawn(paper, kind, number, records):
+    """A figure, and the exhibit that has its data with records in it."""
+    publication = load(paper)
+    (figure,) = publication.chosen(kind, number)
+    return figure, shown(publication.drawn(figure), evidence(publication, records), publication.machines)
+
+
+def curves(figure, filled):
+    return {curve.name: dict(curve.values) for panel in panels(figure, filled) for curve in panel.curves}
+
+
+def test_speedups_of_one_machine_of_the_paper_stand_beside_ours_without_the_baseline(qap):
+    runs = [qap("tai30a"), qap("tai60a"), qap("tai30a", "cuda", 0.5), qap("tai60a", "cuda", 0.1)]
+    found = curves(*drawn("luong2013", "table", "2", runs))
+    assert list(found) == ["paper, M2050: GPU", "paper, M2050: GPUTex", "ours, suite: cuda"]
+    assert found["ours, suite: cuda"] == pytest.approx({"tai30a": 2.0, "tai60a": 10.0})
+    assert found["paper, M2050: GPUTex"]["tai100a"] == 18.6
+
+
+def test_a_panel_for_whoever_measured_where_times_do_not_compare(ants):
+    runs = [ants(strategy, size, size / 1000) for strategy in ("coarse", "fine") for size in (1024, 8192)]
+    figure, filled = drawn("menezes2019", "figure", "3", runs)
+    paper, ours = panels(figure, filled)
+    assert (paper.title, ours.title) == ("K20, published", "ours, suite: cuda")
+    assert paper.places == ("1,024", "2,048", "4,096", "8,192") and ours.places == ("1,024", "8,192")
+    assert [curve.name for curve in ours.curves] == ["coarse", "fine"]
+    assert paper.curves[0].values["1,024"] == 4.822 and paper.curves[0].published
+    assert "not printed" in paper.axis and "not printed" not in ours.axis
+
+
+def test_ratios_that_were_printed_as_nothing_have_no_bar(make_record):
+    figure, filled = drawn("xavier2022", "figure", "5.1", [])
+    (panel,) = panels(figure, filled)
+    assert "ulysses22" not in panel.places and panel.curves[0].values["eil7"] == 21.71
+
+
+def test_nothing_is_drawn_of_one_value_or_none(make_record):
+    for records in ([], [make_record(workload="lcs", instance="half:1000:seed=1", parameters={"trace": True})]):
+        figure, filled = drawn("oconnell2014", "figure", "4a", records)
+        assert panels(figure, filled) == []
+
+
+def test_a_picture_is_the_same_for_the_same_records(qap, tmp_path):
+    runs = [qap(), qap(backend="cuda", seconds=0.5), qap(backend="cuda", seconds=0.75, mapping="published")]
+    figure, filled = drawn("luong2013", "table", "2", runs)
+    first, second = (draw(figure, filled, tmp_path, name) for name in ("one", "two"))
+    assert [path.name for path in first] == ["one.svg", "one.png"]
+    assert first[0].read_bytes() == second[0].read_bytes()
+    text = first[0].read_text()
+    for words in ("M2050: GPUTex", "as published: cuda", "speed-up over one core", "Table 2 (section 6.1)"):
+        assert words in text, words
+
+
+@pytest.mark.parametrize(("paper", "kind", "number"), [("xavier2022", "figure", "5.1"), ("menezes2019", "figure", "6")])
+def test_figures_without_runs_of_ours_show_the_published_ones(paper, kind, number, tmp_path):
+    figure, filled = drawn(paper, kind, number, [])
+    assert [path.suffix for path in draw(figure, filled, tmp_path, "alone")] == [".svg", ".png"]
