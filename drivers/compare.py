@@ -35,6 +35,8 @@ INSTANCES = ("instance", "matrix", "strings", "text")
 """Options that name an instance."""
 WEAK = "-weak"
 """Behind the workload in the names of files with work that grows: none of it may be taken for another comparison's."""
+STANDARD = "the one that this workload is compared on if nothing is asked of it"
+"""Why an instance was chosen that nobody described."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +93,14 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         print(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
     sections, failed = [], False
     for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):
-        found, failures, source = [], list(not_run), ""
+        found, failures = [], list(not_run)
         for contest in of_instance:
             print(f"{workload.name} {' '.join(contest.arguments)}", flush=True)
             its_records, its_failures = runner.all_of(contest, contest.of(configurations))
             failed |= bool(its_failures)
             found += its_records
             failures += its_failures
-            source = contest.task.source
-        sections.append(experiment.Section(found, failures, source))
+        sections.append(experiment.Section(found, failures, "" if options.instance or rest else STANDARD))
     code = _conclude(sections, options.out, name, records)
     return USER_MISTAKE if missing else FAILED if failed else code
 

@@ -131,13 +131,8 @@ def _targets(section: Compared) -> list[str]:
 def rules(sections: Sequence[Shown]) -> str:
     """The twelve rules of Hoefler and Belli, as far as the records and the report keep them."""
     every = [one.section for one in sections]
-    sources = {one.comparison.work.instance: one.comparison.work.details.get("instance_source") for one in every}
     said = twelve_rules.Shown(
-        reasons={
-            one.comparison.work.instance: one.why
-            for one in every
-            if one.why.rstrip(". ") != str(sources[one.comparison.work.instance]).rstrip(". ")
-        },
+        reasons={one.comparison.work.instance: one.why for one in every},
         # The straight line of a scaling plot is what no number of ranks should exceed.
         bounds={label for one in every for curve in one.strong for label in curve.rows},
         figures=[what for one in sections for what, _ in one.plots],

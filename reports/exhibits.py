@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reports.comparison import Comparison, Likeness, Row, compare_works, is_baseline
-from reports.measures import MEASURES, Cell
+from reports.measures import MEASURES, Cell, no_rival
 from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
 from reports.parameters import parameters, shared, worded
 from reports.records import Record, families, merge
@@ -284,9 +284,11 @@ def _is_number(value: Any) -> bool:
 
 def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) -> Iterator[Datum]:
     for one in _best_of(placed) if exhibit.keep == "best" else placed:
+        alike = shared([other.row.record for other in placed if other.line == one.line])
         beside = [other.row.record for other in placed if _same_problem(one, other)]
         cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside)
         words = [MEASURES[name].words(cell) for name in exhibit.shows]
+        missing = no_rival(cell)
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
         place = one.row.name + (f", machine {one.row.machine}" if several_machines else "")
         heading = f"{one.series.heading}: {place}"
@@ -298,7 +300,7 @@ def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) ->
             heading if one.column else "",
             tuple(word for word in words if word),
             values,
-            tuple(_notes(exhibit, one, shared([other.row.record for other in placed if other.line == one.line]))),
+            (*_notes(exhibit, one, alike), *([missing] if missing else [])),
             one.row,
         )
 

@@ -216,21 +216,33 @@ def _rivals(one: Cell) -> Iterable[Mapping[str, Any]]:
 
 
 def _peer_words(one: Cell) -> str:
-    return "; ".join(_peer(peer, one) for peer in _rivals(one)) or "did not run beside it"
+    return "; ".join(_peer(peer, one) for peer in _rivals(one) if _is_time(peer.get("solve_s")))
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _peer(peer: Mapping[str, Any], one: Cell) -> str:
     """Word another solver's time, how many times ours it is, and its cost where that is another."""
-    name, took, cost = peer["name"], peer.get("solve_s"), peer.get("cost", peer.get("length"))
-    if took is None:
-        return f"{name}: {str(peer.get('trouble') or 'no time').partition(':')[0]}"
+    name, took, cost = peer["name"], float(peer["solve_s"]), peer.get("cost", peer.get("length"))
     other = f", cost {grouped(cost)}" if cost not in (None, one.record.best_cost) else ""
     against = f" ({ratio(took / _seconds(one))} ours)" if _seconds(one) else ""
     return f"{name} {seconds(took)}{against}{other}"
 
 
+def no_rival(one: Cell) -> str:
+    """Why the rival of an exhibit has no time beside a run, in words; empty where it has one, or none is measured."""
+    if not one.rival or _peer_seconds(one) is not None:
+        return ""
+    troubles = {
+        f"{peer['name']} {str(peer.get('trouble') or 'has no time').partition(':')[0]}" for peer in _rivals(one)
+    }
+    return f"no time of {one.rival} beside it: {', '.join(sorted(troubles)) or 'it did not run here'}"
+
+
 def _peer_seconds(one: Cell) -> float | None:
-    return min((peer["solve_s"] for peer in _rivals(one) if peer.get("solve_s") is not None), default=None)
+    return min((float(peer["solve_s"]) for peer in _rivals(one) if _is_time(peer.get("solve_s"))), default=None)
 
 
 def _over_peer(one: Cell) -> float | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports import exhibit_plots
+from reports import exhibit_plots, twelve_rules
 from reports.comparison import Row
 from reports.exhibit_tables import caption, table_of
 from reports.exhibits import Evidence, Shown, elsewhere, evidence, shown
@@ -121,6 +121,7 @@ def _text(paper: Paper, exhibits: Sequence[Exhibit], parts: Sequence[dict[str, A
         elsewhere=_elsewhere(elsewhere(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
         ways=_ways(rows),
         plain=worded(paper.plain),
+        rules=_rules(paper, parts, found),
         **statistics_of(rows),
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
@@ -148,6 +149,18 @@ def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> list[Disagreeme
     """Those of a paper that touch one of the exhibits shown, or none in particular."""
     there = {one.number for one in exhibits} | {one.of for one in exhibits}
     return [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
+
+
+def _rules(paper: Paper, parts: Sequence[dict[str, Any]], found: Evidence) -> str:
+    """The twelve rules of Hoefler and Belli, as far as the records and the report keep them; empty without runs."""
+    if not found.comparisons:
+        return ""
+    about = twelve_rules.Shown(
+        reasons=f"they are those of {paper.name}, as many as the scale of the run has",
+        figures=[part["title"] for part in parts if part["picture"]],
+        extremes="",
+    )
+    return twelve_rules.in_markdown(twelve_rules.rules_of(found.comparisons, about))
 
 
 def _ways(rows: Iterable[Row]) -> list[str]:

@@ -66,7 +66,7 @@ class PairTest:
         return f"{self.one.label if self.a12 > 0.5 else self.other.label} is better"
 
 
-def tested(pairs: Sequence[tuple[Values, Values]]) -> list[PairTest]:
+def compare_pairs(pairs: Sequence[tuple[Values, Values]]) -> list[PairTest]:
     """Compare pairs of samples; the correction is for all of them together."""
     found = [mann_whitney(one.values, other.values) for one, other in pairs]
     return [

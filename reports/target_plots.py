@@ -201,7 +201,7 @@ def course(family: Family, measure: Measure) -> tuple[np.ndarray, np.ndarray, np
     -------
     tuple of four float64[k]
         Amounts of the measure, evenly spread by their logarithms; lower quartile, median and upper quartile. A run
-        that has ended keeps its best cost, and one that has not begun counts as the worst.
+        that has ended keeps its best cost, and one that knows none yet counts as the worst that any knew.
     """
     begins = [getattr(one, measure)[0] for run in family.courses for one in run]
     ends = [getattr(one.end, measure) for run in family.courses for one in run]
@@ -210,9 +210,9 @@ def course(family: Family, measure: Measure) -> tuple[np.ndarray, np.ndarray, np
     # Rounding must not put an end before the row that it is made of.
     at[0], at[-1] = first, max(*ends, first)
     costs = np.array([family.costs_at(float(amount), measure) for amount in at])
-    with np.errstate(invalid="ignore"):
-        low, middle, high = np.quantile(np.where(np.isnan(costs), np.inf, costs), (0.25, 0.5, 0.75), axis=1)
-    known = np.isfinite(high)
+    unknown = np.isnan(costs)
+    low, middle, high = np.quantile(np.where(unknown, np.nanmax(costs), costs), (0.25, 0.5, 0.75), axis=1)
+    known = unknown.mean(axis=1) <= 1 / 4
     return at[known], low[known], middle[known], high[known]
 
 

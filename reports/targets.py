@@ -250,8 +250,14 @@ class Tries:
             right=[amount for reached, amount in amounts if not reached],
         )
         found = ecdf(data).cdf
-        steps = {at: high for at, high in zip(found.quantiles, found.probabilities, strict=True) if high > 0}
-        return [float(at) for at in steps], [float(high) for high in steps.values()]
+        at: list[float] = []
+        high: list[float] = []
+        for amount, probability in zip(found.quantiles, found.probabilities, strict=True):
+            # Where runs only ended, nothing rises.
+            if probability > (high[-1] if high else 0.0):
+                at.append(float(amount))
+                high.append(float(probability))
+        return at, high
 
 
 def success_rate(reached: int, runs: int) -> Estimate:
@@ -335,5 +341,5 @@ def _noted(label: str, runs: Sequence[Record], without: Sequence[int], troubles:
     for trouble in troubles:
         yield f"{label}, {trouble}: left out"
     if without:
-        whose = f"seed{'s' if len(without) > 1 else ''} {seeds_in_words(without)}"
-        yield f"{label}: {whose} left without any history, so times to targets are not known"
+        whose = f"seeds {seeds_in_words(without)} have" if len(without) > 1 else f"seed {without[0]} has"
+        yield f"{label}: {whose} no history that can be used, so times to targets are not known"

@@ -24,7 +24,6 @@ from reports import version_1
 from reports.comparison import Comparison, Row, is_baseline, place_of
 from reports.records import Record
 from reports.statistics import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL
-from reports.text_table import Table
 from reports.wording import listed
 
 KEPT, BROKEN, NOT_APPLICABLE = "kept", "broken", "not applicable"
@@ -147,17 +146,12 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"{found.count(KEPT)} kept, {found.count(BROKEN)} broken, {found.count(NOT_APPLICABLE)} not applicable"
 
 
-def table(verdicts: Sequence[Verdict]) -> Table:
-    """A row for each rule."""
-    rows = [[str(one.number), one.rule, one.verdict, one.reason] for one in verdicts]
-    return Table("Hoefler and Belli's twelve rules", (">rule", "in short", "", "why"), rows)
-
-
 def in_markdown(verdicts: Sequence[Verdict], level: int = 2) -> str:
-    """The section of a report, with its heading."""
+    """The section of a report, with its heading: the rules in the paper's order, each with its verdict and reason."""
+    lines = [f"{one.number}. *{one.rule}* **{one.verdict.capitalize()}**: {one.reason}" for one in verdicts]
     return (
         f"{'#' * level} The twelve rules\n\nHoefler and Belli's rules for reporting performance (SC 2015), decided "
-        f"from the records: {summary(verdicts)}.\n\n{table(verdicts)}\n"
+        f"from the records: {summary(verdicts)}.\n\n" + "\n".join(lines) + "\n"
     )
 
 
@@ -222,7 +216,8 @@ def named(labels: Iterable[str]) -> str:
     distinct = list(dict.fromkeys(labels))
     if len(distinct) > MOST_NAMED + 1:
         distinct = [*distinct[:MOST_NAMED], f"{len(distinct) - MOST_NAMED} more"]
-    return listed(distinct)
+    # Labels such as `cpu, 2 ranks` have commas of their own.
+    return "; ".join(distinct) if any("," in label for label in distinct) else listed(distinct)
 
 
 Judgement = tuple[str, str]
@@ -321,8 +316,8 @@ def _sound(it: _Material) -> Judgement:
     without = [run.label for run in it.compared if run.row and run.row.speedup and run.row.speedup.low is None]
     if without:
         return BROKEN, (
-            f"The speed-up of {named(without)} has no interval, since one side has fewer than {LEAST_FOR_INTERVAL} "
-            "repetitions."
+            f"Since one side has fewer than {LEAST_FOR_INTERVAL} repetitions, there is no interval of the speed-up of "
+            f"{named(without)}."
         )
     said = "Each speed-up has a 95 % interval that resamples the repetitions of both sides."
     return KEPT, f"{said} {tests}.".replace(" .", "")
@@ -388,14 +383,14 @@ def _parallel(it: _Material) -> Judgement:
         and any(sample.compile_s > 0 for sample in run.record.samples)
     ]
     if short:
-        return BROKEN, f"{named(short)} was recorded by version 1, whose time over ranks may be too short."
+        return BROKEN, f"Recorded by version 1, whose time over ranks may be too short: {named(short)}."
     silent = [
         run.label
         for run in parallel
         if any(one.rank_seconds is None or one.communication_share is None for one in run.record.samples)
     ]
     if silent:
-        return BROKEN, f"Of {named(silent)} the time of every rank, or its part in communication, is not recorded."
+        return BROKEN, f"The time of every rank, or its part in communication, is not recorded of {named(silent)}."
     return KEPT, (
         "Ranks meet at a barrier before each repetition, its time is that of the rank that ran longest, and records "
         "have the time of every rank."
@@ -403,12 +398,13 @@ def _parallel(it: _Material) -> Judgement:
 
 
 def _bounds(it: _Material) -> Judgement:
-    bounded = [run.label for run in it.runs if it.bounded(run)]
-    without = [run.label for run in it.runs if not it.bounded(run) and not (run.row and _is_its_own_base(run.row))]
+    judged = [run for run in it.runs if not (run.row and _is_its_own_base(run.row))] or it.runs
+    bounded = [run.label for run in judged if it.bounded(run)]
+    without = [run.label for run in judged if not it.bounded(run)]
     if not bounded:
         return BROKEN, "No upper bound of performance stands beside any figure."
     if without:
-        return BROKEN, f"An upper bound stands beside {named(bounded)}, and none beside {named(without)}."
+        return BROKEN, f"An upper bound is missing beside {named(without)} (it is there beside {named(bounded)})."
     return KEPT, f"An upper bound stands beside {named(bounded)}."
 
 
@@ -416,7 +412,10 @@ def _plots(it: _Material) -> Judgement:
     if it.about.joined:
         return BROKEN, f"A line joins {it.about.joined}, and nothing lies between them."
     if it.about.figures:
-        return KEPT, f"Drawn: {_lowered(it.about.figures)}; lines are steps or a fitted law, and no points are joined."
+        return (
+            KEPT,
+            f"Drawn: {_lowered(it.about.figures)}; lines are steps, a fitted law, or join what has values between.",
+        )
     if len(it.runs) < 2:
         return NOT_APPLICABLE, "There is one row, which a picture would not make clearer."
     return BROKEN, "There is no picture."

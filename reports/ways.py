@@ -53,7 +53,7 @@ WAYS: dict[str, dict[Any, str]] = {
     },
     "generate": {
         "device": "the device lists the neighbours itself",
-        "host": "the host lists the neighbours and copies them to the device in every iteration",
+        "host": "the host makes the neighbours and copies them to the device in every iteration",
     },
     "select": {
         "device": "the device picks the best neighbour",

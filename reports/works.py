@@ -16,13 +16,15 @@ from typing import Any
 
 from reports.comparison import letter_machines, place_of
 from reports.ioh import MAXIMISED
-from reports.rank_tests import PairTest, Values, tested
+from reports.rank_tests import PairTest, Values, compare_pairs
 from reports.records import Record, RecordError, families, merge, require_equal_work
 from reports.seeds import exact
 from reports.statistics import Summary, summarise
 from reports.targets import Family, Target, Targets, stopped_at, targets_for
 from reports.ways import worded_value
 
+SPEAKING = ("algorithm", "variant", "workload")
+"""Parameters whose values need no name beside them."""
 UNEQUAL = 0.05
 """Difference of budgets, as a part of the larger, above which final costs are compared after equal budgets too."""
 
@@ -182,7 +184,7 @@ class Field:
                 samples.append(Values(f"{entry.work}, {entry.place}", times))
             pairs.append((samples[0], samples[1]))
         what = f"seconds to {target.words}, on the same device; a run that never reached it counts as the slowest"
-        return Tests(what, tested(pairs)) if pairs else None
+        return Tests(what, compare_pairs(pairs)) if pairs else None
 
     def _telling_target(self) -> Target:
         """The hardest target that half the runs of some row reached: mostly unknown times would tell little."""
@@ -197,7 +199,7 @@ class Field:
 
 def _all_pairs(of: str, values: Sequence[Values]) -> Tests | None:
     pairs = list(combinations(values, 2))
-    return Tests(of, tested(pairs)) if pairs else None
+    return Tests(of, compare_pairs(pairs)) if pairs else None
 
 
 def _device(record: Record) -> tuple[str, str, int, str]:
@@ -285,31 +287,28 @@ def _work(run: Record) -> str:
 
 
 def names_of_works(runs: Sequence[Record]) -> dict[str, str]:
-    """Name each work by as few of its parameters as tell all apart, those first that tell most apart.
-
-    The value of `algorithm` or `variant`, where one of them is enough, stands alone.
-    """
+    """Name each work by parameters that tell all apart: algorithm, variant and workload, then those that tell most."""
     works = {_work(run): run for run in runs}
     asked = {key: {"workload": run.workload, **run.parameters} for key, run in works.items()}
     open_names = list(dict.fromkeys(name for values in asked.values() for name in values))
-    chosen: list[str] = []
 
     def told_apart(names: Sequence[str]) -> int:
         return len({json.dumps([values.get(name) for name in names]) for values in asked.values()})
+
+    chosen = [name for name in SPEAKING if told_apart([name]) > 1]
 
     while told_apart(chosen) < len(works):
         best = max(open_names, key=lambda name: told_apart([*chosen, name]))
         if told_apart([*chosen, best]) == told_apart(chosen):
             break
         chosen.append(best)
-    chosen = chosen or ["workload"]
+    chosen = chosen or [next(name for name in SPEAKING if all(name in values for values in asked.values()))]
     return {key: _name(values, chosen) for key, values in asked.items()}
 
 
 def _name(values: Mapping[str, Any], names: Sequence[str]) -> str:
-    speaking = ("workload", "algorithm", "variant")
     said = [
-        str(values[name]) if name in speaking else f"{name} = {worded_value(values[name])}"
+        str(values[name]) if name in SPEAKING else f"{name} = {worded_value(values[name])}"
         for name in names
         if name in values
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.kernels.hooks import ANNEAL, NO_KEY, TABU, D, Hooks, Rules
-from core.kernels.moves import NEVER, is_tabu
+from core.kernels.moves import ASSIGN, NEVER, REVERSE, is_tabu
 from core.kernels.neighbour_scans import scan_function
 from core.kernels.walk_steps import copy_solution, element_function, step_function
 from core.kernels.walks import (
@@ -69,6 +69,7 @@ class Template(NamedTuple):
     step: Kernel
     fitness: Kernel
     listed: Kernel
+    copied: Kernel
     adopt: Kernel
 
 
@@ -207,6 +208,34 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
             fitnesses[offset] = fitness_of(first + offset, difference, move, one)
 
     @kernel
+    def write_copied(
+        first: u32, end: u32, neighbours: Array[S], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
+    ):
+        """The same for whole neighbours, copied one after another (section 3.1); a lane finds its move."""
+        one = walks[0]
+        worker = u32(team_rank() * team_size() + lane())
+        for offset in range(worker, end - first, u32(team_count() * team_size())):
+            i, j, k = -1, -1, -1
+            for p in range(one.length):
+                if neighbours[offset * u32(one.length) + u32(p)] != one.solution[p]:
+                    if i < 0:
+                        i = p
+                    elif j < 0 or change_kind == REVERSE:
+                        j = p
+                    else:
+                        k = p
+            fitness = NEVER
+            if i >= 0:
+                if change_kind == ASSIGN:
+                    j = i32(neighbours[offset * u32(one.length) + u32(i)])
+                if change_kind == REVERSE:  # of positions i + 1 to j
+                    i -= 1
+                move = Move(i, j, k)
+                difference = delta(one.solution, move, problem[0])
+                fitness = fitness_of(first + offset, difference, move, one)
+            fitnesses[offset] = fitness
+
+    @kernel
     def adopt_solution(cost: i32, given: Array[S], walks: Rows[Walk], problem: Rows[D]):
         """Every walk that is worse than ``cost`` goes on from the solution ``given``."""
         for w in range(team_rank(), walks.count, team_count()):
@@ -226,5 +255,13 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 barrier()
 
     return Template(
-        begin_walks, walk_walks, refresh_shared, scan_shared, step_shared, write_fitness, write_listed, adopt_solution
+        begin_walks,
+        walk_walks,
+        refresh_shared,
+        scan_shared,
+        step_shared,
+        write_fitness,
+        write_listed,
+        write_copied,
+        adopt_solution,
     )

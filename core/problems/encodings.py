@@ -172,3 +172,36 @@ def listed_moves(shape: int, first: int, end: int, n: int, choices: int, solutio
         place = 1 if shape == moves.TRIPLES else 0
         listed[:, place], listed[:, place + 1] = row, column
     return listed.astype(np.int32)
+
+
+def made_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: np.ndarray) -> None:
+    """Make the neighbours to which listed moves lead, in NumPy, as the host sees them.
+
+    Parameters
+    ----------
+    change
+        What a move does: see `core.kernels.moves`; not `OWN`.
+    listed : ndarray, shape (count, 3)
+        As `listed_moves` returns them.
+    solution : ndarray, shape (n,)
+        Where the moves begin.
+    out : ndarray, shape (count, n)
+        Where the neighbours go.
+
+    """
+    out[:] = solution
+    rows, (i, j, k) = np.arange(len(listed)), listed.T
+    if change == moves.FLIP:
+        for place in (one for one in (i, j, k) if one[0] >= 0):
+            out[rows, place] = 1 - solution[place]
+    elif change == moves.ASSIGN:
+        out[rows, i] = j
+    elif change == moves.EXCHANGE:
+        last = j if k[0] < 0 else k
+        out[rows, i] = solution[j]
+        out[rows, j] = solution[last]
+        out[rows, last] = solution[i]
+    else:
+        p = np.arange(len(solution))
+        inside = (p > i[:, None]) & (p <= j[:, None])
+        out[:] = solution[np.where(inside, (i + 1 + j)[:, None] - p, p)]

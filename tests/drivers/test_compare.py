@@ -149,3 +149,15 @@ def test_each_seed_that_generates_an_instance_has_a_section(tmp_path, monkeypatc
         ("paper:5:50:seed=1", (1,), ("--seed", "1")),
         ("paper:5:50:seed=4", (4,), ("--seed", "4")),
     ]
+
+
+def test_an_instance_that_nobody_described_has_its_reason(compare, tmp_path):
+    described = "It does not say why uniform:8:seed=1:side=10000 was chosen."
+    assert compare("--ranks", devices=[device("cpu")]) == 0
+    assert described in (tmp_path / "compare-ihc.md").read_text()
+    house = stub_house(device("cpu"))
+    assert main(["ihc", "--ranks", "--repeats", "1", "--out", str(tmp_path / "own")], house) == 0
+    assert (
+        "Why this one: the one that this workload is compared on if nothing is asked of it"
+        in (tmp_path / "own" / "compare-ihc.md").read_text()
+    )

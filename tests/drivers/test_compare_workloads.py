@@ -80,3 +80,20 @@ def test_the_same_work_asked_for_in_other_words_is_no_missing_record(tmp_path, c
     capsys.readouterr()
     assert main([*asked, "--exchange", "0", "--out", str(tmp_path)]) == 1
     assert "recorded already, but asked for in other words" in capsys.readouterr().out
+
+
+def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
+    places = ["--backends", "cpu", "--ranks", "--seeds", "0..3", "--repeats", "1", "--no-peers", "--out", str(tmp_path)]
+    assert main(["qap", *SMALL["qap"].split(), *places]) == 0
+    assert "Time to target" not in (tmp_path / "compare-qap.md").read_text()
+    capsys.readouterr()
+    assert main(["qap", *SMALL["qap"].split(), *places, "--history"]) == 0
+    assert "recorded without --history; --fresh runs again with it" in capsys.readouterr().err
+    assert main(["qap", *SMALL["qap"].split(), *places, "--history", "--fresh"]) == 0
+    report = (tmp_path / "compare-qap.md").read_text()
+    assert "## Time to target" in report
+    assert "(compare-qap-1-targets.svg)" in report
+    records = load(tmp_path / "compare-qap.jsonl")
+    assert all(one.samples[0].history[-1][3] == one.best_cost for one in records)
+    best = min(one.best_cost for one in records)
+    assert f"({best:,}) [95 % CI]" in report

@@ -141,6 +141,44 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(ways)
 
 
+def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
+    mapped = ("--mapping", "published")
+    runs = (
+        [],
+        mapped,
+        (*mapped, "--select", "device"),
+        (*mapped, "--generate", "host"),
+        (*mapped, "--tables", "readonly"),
+    )
+    for how in (*runs, (*mapped, "--threads", "tuned")):
+        assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
+    records = lines(tmp_path / "r.jsonl")
+    assert len({record["trajectory_hash"] for record in records}) == 1
+    published = WAYS | {"mapping": "published", "evaluation": "linear", "select": "host"}
+    assert [record["ways"] for record in records] == [
+        WAYS,
+        published,
+        published | {"select": "device"},
+        published | {"generate": "host"},
+        published | {"tables": "readonly"},
+        published | {"threads": "tuned"},
+    ]
+
+
+def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
+    small = ["--instance", "17-15:seed=3", "--backend", "cpu", "--iterations", "50", "--no-progress"]
+    for how in ([], ["--mapping", "published"], ["--mapping", "published", "--layout", "rows"]):
+        code, _, _ = drive(*small, *how, "--record", tmp_path / "r.jsonl", driver=ppp)
+        assert code == 0
+    records = lines(tmp_path / "r.jsonl")
+    assert [record["ways"]["layout"] for record in records] == [None, "local", "rows"]
+    assert [record["ways"]["evaluation"] for record in records] == ["words", "histogram", "histogram"]
+    assert len({record["trajectory_hash"] for record in records}) == 1
+    code, _, error = drive(*small, "--layout", "rows", driver=ppp)
+    assert code == 2
+    assert error == "error: --layout rows: expected with --mapping published or --evaluation histogram\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -226,6 +264,11 @@ def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path
         (["--evaluation", "guessed"], "evaluation 'guessed': "),
         (["--level", "iteration", "--walks", "4"], "4 walks: expected 1 at the iteration level"),
         (["--exchange", "10"], "use level algorithm"),
+        (["--mapping", "published", "--walks", "4"], "4 walks: expected 1 at the iteration level"),
+        (["--mapping", "published", "--level", "solution"], "mapping published at the solution level"),
+        (["--mapping", "published", "--evaluation", "kept"], "mapping published with evaluation kept: expected linear"),
+        (["--mapping", "published", "--algorithm", "annealing"], "mapping published for simulated annealing"),
+        (["--tables", "image"], "is an image on cpu: images exist on OpenCL devices; use readonly"),
         (["--seconds", "0"], "stop after 0.0 seconds: expected more than 0"),
         (["--target", "4000000000"], "stop at cost 4000000000"),
         (["--instance", "no-such"], "no-such"),
@@ -264,6 +307,12 @@ def test_a_run_without_options_makes_walks_for_every_rank_and_ends_in_seconds():
     assert (options.instance, options.level, options.walks) == ("73-73", "algorithm", FIRST_WALKS)
     assert (options.iterations, options.seconds) == (None, FIRST_SECONDS)
     assert settled(ranks=100).walks == 100
+
+
+def test_the_paper_s_mapping_without_other_options_is_one_walk_that_ends_in_seconds():
+    options = settled("--mapping", "published", ranks=100)
+    assert (options.level, options.walks, options.select, options.layout) == ("iteration", 1, "host", "local")
+    assert (options.iterations, options.seconds) == (None, FIRST_SECONDS)
 
 
 @pytest.mark.parametrize("arguments", [["--instance", "9-9"], ["--record", "r.jsonl"], ["--walks", "1"]])

@@ -251,8 +251,8 @@ def test_only_ranks_on_several_hosts_are_a_grid(make_run):
 
 @pytest.mark.parametrize("change", [{"variant": "mmas"}, {"candidates": 20}, {"colonies": 2}])
 def test_what_the_paper_does_not_measure_stands_in_none_of_its_tables(make_ants, change):
-    other = make_ants(parameters=change)
-    found = evidence(load("menezes2019"), [make_ants(), other])
+    other = make_ants(parameters=change, backend="cuda")
+    found = evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
     (left,) = elsewhere(load("menezes2019"), found.rows)
     assert left.record == other
 
@@ -414,7 +414,7 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_record
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
     assert list(row.values())[:4] == ["2085", "0.139", "0.014", "0.10"]
     assert row["ours, suite, 1-trees, one core: cpu"] == (
-        "500 ms [500 ms, 500 ms]<br>2.00x<br>concorde 1.00 s (2.00x ours)<br>1,000 nodes"
+        "500 ms [500 ms, 500 ms]<br>the baseline<br>2.00x<br>concorde 1.00 s (2.00x ours)<br>1,000 nodes"
     )
     assert "concorde 1.00 s" in row["ours, suite, edges: cuda"]
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
@@ -423,8 +423,10 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_record
 
 def test_a_rival_that_is_not_here_is_said_to_be(make_record):
     trouble = [{"name": "concorde", "solve_s": None, "start_s": None, "trouble": "not found: build it"}]
-    row = cells(filled("xavier2022", "5.1", [exact_run(make_record, details={"peers": trouble})]))["gr17"]
-    assert "<br>concorde: not found<br>" in row["ours, suite, 1-trees, one core: cpu"]
+    (datum,) = filled("xavier2022", "5.1", [exact_run(make_record, details={"peers": trouble})]).ours
+    assert datum.notes == ("no time of Concorde beside it: concorde not found",)
+    (datum,) = filled("xavier2022", "5.3", [exact_run(make_record, details={"peers": trouble})]).ours
+    assert datum.notes == ("no time of LKH beside it: it did not run here",)
 
 
 @pytest.mark.parametrize("peers", [7, [1], [{"cost": 5}]])

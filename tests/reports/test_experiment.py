@@ -108,6 +108,61 @@ def test_the_terminal_reads_as_it_did(sections, tmp_path):
     compared_with_golden("\n".join(told) + "\n", "compare-tsp.txt", tmp_path)
 
 
+@pytest.fixture
+def searched(make_record):
+    """Four seeds on one core and on all, twice as fast there; three of them reach 100, at 1 s to 3 s on one core."""
+
+    def run(seed, backend, factor):
+        cost = 100 if seed < 3 else 120
+        history = [[0, 0, 0.1 * factor, 300], [1, 50, (1.0 + seed) * factor, cost]]
+        samples = (Sample(0.0, 0.0, 5.0 * factor, 5.0 * factor, history=history),)
+        own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{seed:04x}", "evaluations": 200}
+        return make_record(workload="qap", unit="moves", backend=backend, samples=samples, **own)
+
+    return [run(seed, *place) for place in (("cpu", 1.0), ("threads", 0.5)) for seed in range(4)]
+
+
+def test_seeds_with_histories_have_the_time_to_targets_of_each_row(searched, tmp_path):
+    report, _, *pictures = experiment.write(experiment.of_records(searched), tmp_path, "qap")
+    assert [path.name for path in pictures[2:]] == ["compare-qap-1-targets.svg", "compare-qap-1-targets.png"]
+    text = report.read_text()
+    assert "![Time to target](compare-qap-1-targets.svg)" in text
+    assert (
+        "Target: the best cost 100 that any run found, since no optimum is known, and costs 1 % and 5 % above it"
+        in text
+    )
+    rows = rows_of(text, "Time to target")
+    # 1 s, 2 s, 3 s, and 5 s of the run that never reached it, over three that did.
+    assert rows["cpu"][1].startswith("3.67 s [")
+    assert rows["threads"][1].startswith("1.83 s [")
+    assert rows["moves, on every device"][1].startswith("117 [50.0, ")
+    assert rows["runs that reached it"][1].startswith("3 of 4 [30, 95] %")
+    assert "- Expected running time: what the runs of all seeds spent" in text
+
+
+def rows_of(text, heading):
+    """The rows of the first table below a heading, by their first cell."""
+    below = text.partition(f" {heading}\n")[2].partition("\n#")[0]
+    table = [line.strip("| ").split(" | ") for line in below.splitlines() if line.startswith("| ")]
+    return {row[0]: row for row in table}
+
+
+def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
+    bare = [replace(run, samples=tuple(replace(one, history=None) for one in run.samples)) for run in searched]
+    for records in (searched[:1], bare):
+        (section,) = experiment.of_records(records)
+        assert section.to_targets is None
+        assert "Time to target" not in compare_report.render([compare_report.shown(section)])
+
+
+def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
+    broken = replace(searched[5], samples=tuple(replace(one, history=[]) for one in searched[5].samples))
+    (section,) = experiment.of_records([*searched[:5], broken, *searched[6:]])
+    text = compare_report.render([compare_report.shown(section)])
+    assert "threads, seed 1, repetition 1: its history is empty: left out." in text
+    assert rows_of(text, "Time to target")["threads"][1] == "not known"
+
+
 def test_headings_are_nested_without_gaps(sections):
     text = compare_report.render([compare_report.shown(section) for section in sections])
     levels = [len(line.split()[0]) for line in text.splitlines() if line.startswith("#")]
@@ -122,6 +177,7 @@ def test_an_earlier_report_is_removed_and_nothing_else(tmp_path):
         "compare-tsp-1.svg",
         "compare-tsp-12.png",
         "compare-tsp-2-scaling.svg",
+        "compare-tsp-2-targets.png",
     ]
     others = ["compare-tsp.jsonl", "compare-tspx.md", "compare-tsp-notes.svg", "speedup.png"]
     for name in (*names, *others):

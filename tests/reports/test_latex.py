@@ -102,10 +102,8 @@ def test_every_table_of_the_markdown_report_is_there_with_the_same_cells(section
         ]
         for block in re.findall(r"(?:^\|.*\|\n?)+", report.read_text(), re.M)
     ]
-    # The twelve rules are about the report, and no figures for a paper.
-    *with_figures, rules = in_markdown
-    assert len(with_figures) == 4 and rules[0][0] == "rule"
-    assert cells(written.read_text()) == [[rows[0], *rows[2:]] for rows in with_figures]
+    assert len(in_markdown) == 4
+    assert cells(written.read_text()) == [[rows[0], *rows[2:]] for rows in in_markdown]
 
 
 def test_tables_are_named_and_no_wider_than_a_page(section, make_record, section_of):

@@ -52,7 +52,7 @@ def test_a_reason_that_is_the_source_itself_is_not_repeated(make_record, report_
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_heading(report):
     found = tables(report)
-    assert len(found) == 5  # results, not run, times, conditions, the twelve rules
+    assert len(found) == 4  # results, not run, times, conditions
     for table in found:
         assert len({len(row) for row in table}) == 1, table
 

@@ -99,6 +99,16 @@ def test_the_scale_reaches_as_far_on_both_sides_of_one(tmp_path, make_record, fa
     assert ends & set(cells) == {furthest} == {"2d004b" if faster[0] == 0.01 else "7f3b08"}
 
 
+def test_the_twelve_rules_are_judged_over_all_workloads(found):
+    text = render(found, "overview.svg")
+    assert "## The twelve rules" in text
+    said = {line.split(".")[0]: line for line in text.partition("## The twelve rules")[2].splitlines()}
+    assert "**Kept**: It says why these instances were chosen" in said["2"]
+    assert "**Broken**" in said["5"] and "cuda on kroA100" in said["5"]
+    assert "**Broken**: It shows medians alone" in said["8"]
+    assert "**Broken**: There is no picture." in render(found)
+
+
 def test_equal_overviews_give_equal_files(tmp_path, found):
     first = [path.read_bytes() for path in write(found, tmp_path)]
     assert len(first) == 3

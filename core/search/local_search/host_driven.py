@@ -2,8 +2,8 @@
 
 The fitness of every neighbour is written to a structure in the device's memory. The host copies all of it and selects,
 or has it reduced on the device and copies the one key that is left (section 6.7); if the host generates the neighbours,
-it copies all moves to the device before (section 6.6). The trajectory is that of the loop on the device; only the time
-differs.
+it copies all of them to the device before (section 6.6): the suite's mapping as moves, the paper's as whole solutions.
+The trajectory is that of the loop on the device; only the time differs.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import UserError
 from core.kernels import moves, walks
 from core.kernels.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.hooks import FIRST, NO_KEY
 from core.kernels.walks import Share
-from core.problems.encodings import listed_moves
+from core.problems.encodings import listed_moves, made_neighbours
 
 SLICE = 1 << 22
 """Neighbours that the suite's mapping evaluates and copies at a time; the paper's launches all of them."""
@@ -39,7 +40,7 @@ class HostLoop:
         largest = max(search.sizes)
         self.room = largest if search.mapping == "published" else min(SLICE, largest)
         self.fitnesses = backend.allocate(self.room, np.int32)
-        self.moves = backend.allocate(3 * self.room, np.int32) if self.generates else None
+        self.generator = generator(search, self.room) if self.generates else None
         self.reduction = Reducer(search, self.room) if search.select == "device" else None
 
     def bind(self) -> None:
@@ -94,13 +95,8 @@ class HostLoop:
     def evaluate(self, level: int, first: int, end: int) -> None:
         """Queue the evaluation of neighbours ``first`` to ``end - 1``, which the host lists before if it generates."""
         search = self.search
-        if self.moves is not None:
-            solution = search.backend.download(search.walkers.solution)
-            encoding = search.problem.encoding
-            shape = search.neighbourhoods[level].shape
-            padded = np.zeros((self.room, 3), np.int32)
-            padded[: end - first] = listed_moves(shape, first, end, encoding.n, encoding.choices, solution)
-            search.backend.write(self.moves, padded)
+        if self.generator is not None:
+            self.generator.copy(level, first, end)
         search.launch_tuned(lambda: self.launch_fitness(level, first, end))
 
     def launch_fitness(self, level: int, first: int, end: int) -> None:
@@ -108,12 +104,82 @@ class HostLoop:
         search = self.search
         launch, team_size = search.backend.launch, search.team_size
         shape = (min(search.teams, -(-(end - first) // team_size)), team_size)
-        if self.moves is not None:
-            launch(search.kernels.listed, *shape, first, end, self.moves, self.fitnesses, search.walkers, search.data)
+        if self.generator is not None:
+            given = (first, end, self.generator.buffer, self.fitnesses, search.walkers, search.data)
+            launch(search.evaluating, *shape, *given)
             return
         is_quick = level == 0 and search.is_quick
         launch(search.kernels.fitness, *shape, is_quick, level, Share(0, 1, first, end), self.fitnesses,
                search.walkers, search.data)  # fmt: skip
+
+
+class Lister:
+    """Copies neighbours to the device as moves, three numbers each.
+
+    Parameters
+    ----------
+    search
+        The search.
+    room
+        Neighbours at most.
+
+    """
+
+    def __init__(self, search: Any, room: int) -> None:
+        self.search = search
+        self.host = np.zeros((room, 3), np.int32)
+        self.buffer = search.backend.allocate(3 * room, np.int32)
+
+    def copy(self, level: int, first: int, end: int) -> None:
+        """Neighbours ``first`` to ``end - 1`` of the present solution."""
+        search, encoding = self.search, self.search.problem.encoding
+        solution = search.backend.download(search.walkers.solution)
+        shape = search.neighbourhoods[level].shape
+        self.host[: end - first] = listed_moves(shape, first, end, encoding.n, encoding.choices, solution)
+        search.backend.write(self.buffer, self.host)
+
+
+class Copier:
+    """Copies neighbours to the device as whole solutions, as the paper does, which ended where memory did.
+
+    Parameters
+    ----------
+    search
+        The search.
+    room
+        Neighbours at most.
+
+    Raises
+    ------
+    UserError
+        They have more elements than 32 bits count.
+
+    """
+
+    def __init__(self, search: Any, room: int) -> None:
+        encoding = search.problem.encoding
+        if room * encoding.n >= 2**31:
+            raise UserError(
+                f"{room} whole neighbours of {encoding.n} elements from the host: expected less than 2^31 elements in "
+                "all; let the device generate them"
+            )
+        self.search = search
+        self.host = np.zeros((room, encoding.n), encoding.dtype)
+        self.buffer = search.backend.allocate(room * encoding.n, encoding.dtype)
+
+    def copy(self, level: int, first: int, end: int) -> None:
+        """Neighbours ``first`` to ``end - 1`` of the present solution."""
+        search, encoding = self.search, self.search.problem.encoding
+        solution = search.backend.download(search.walkers.solution)
+        one = search.neighbourhoods[level]
+        listed = listed_moves(one.shape, first, end, encoding.n, encoding.choices, solution)
+        made_neighbours(one.change, listed, solution, self.host[: end - first])
+        search.backend.write(self.buffer, self.host)
+
+
+def generator(search: Any, room: int) -> Lister | Copier:
+    """What copies the neighbours of a search: see `Launches.copies_solutions`."""
+    return Copier(search, room) if search.copies_solutions else Lister(search, room)
 
 
 class Reducer:

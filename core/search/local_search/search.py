@@ -20,23 +20,18 @@ from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.history import Recorder, places_for
 from core.search.local_search.host_driven import HostLoop
+from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
-from core.search.local_search.plan import MOST_LEVELS, Plan
+from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.stops import Stop
 from core.search.local_search.validation import ProblemError, first_moves_together
 
-SMALL = 16_384
-"""Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
-MOST_LANES = 1024
-BLOCK_SIZE = 256
-"""Lanes of a team, at most; also the paper's threads per block (section 6)."""
-MOST_TEAMS = 65_535
 FIRST_BATCH = 16
 LONGEST_BATCH_S = 0.25
 """The host looks at the time and can be interrupted about so often."""
 
 
-class LocalSearch(Plan):
+class LocalSearch(Launches):
     """One algorithm on one problem and one device, ready to be repeated.
 
     Parameters
@@ -100,55 +95,6 @@ class LocalSearch(Plan):
         self.settle_launch()
 
     # --- launches ---
-
-    def choose_launch(self) -> None:
-        """One team per walk, or a walk's neighbourhood over many teams; the shapes of launches may be set after."""
-        limits = self.backend.capabilities
-        wide = limits.lanes_resident > 1
-        largest = max(self.sizes)
-        # A device that has teams but runs one lane at a time may compile the kernel of a whole walk for minutes.
-        walks_well = wide or limits.max_team_size == 1
-        small = limits.compute_units == 1 or (walks_well and largest * self.evaluation.work <= SMALL)
-        small = small and self.communicator.size == 1 and not self.keeps_apart
-        self.in_one_team = self.level == "algorithm" or small
-        most = min(limits.max_team_size, MOST_LANES)
-        self.step_size = min(most, rounded(self.problem.encoding.n)) if wide else 1
-        if self.level == "solution":
-            self.in_one_team = limits.compute_units == 1 and self.communicator.size == 1
-            self.team_size = min(32, most) if wide else 1
-        elif self.level == "algorithm":
-            self.team_size = min(256, most, rounded(largest)) if wide else 1
-        elif self.in_one_team:
-            self.team_size = min(most, rounded(largest)) if wide else 1
-        elif self.mapping == "published":
-            self.team_size = self.block_size
-        else:
-            self.team_size = min(BLOCK_SIZE, most, rounded(-(-largest // limits.compute_units))) if wide else 1
-        resident = max(1, min(limits.lanes_resident, MOST_LANES) // self.team_size)
-        self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
-        if self.level == "solution" and wide:
-            self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
-        self.give_each_neighbour_a_lane()
-        if self.tuner is not None and self.tuner.done:
-            self.teams, self.team_size = self.tuner.next()
-
-    def give_each_neighbour_a_lane(self) -> None:
-        """As the paper launches: as many threads as neighbours; a device without teams of lanes loops instead."""
-        if self.mapping == "published" and self.backend.capabilities.lanes_resident > 1:
-            self.teams = -(-max(self.sizes) // self.team_size)
-
-    @property
-    def block_size(self) -> int:
-        """Lanes of the paper's blocks, where the device has so many."""
-        limits = self.backend.capabilities
-        return min(BLOCK_SIZE, limits.max_team_size) if limits.lanes_resident > 1 else 1
-
-    @property
-    def evaluating(self) -> Any:
-        """The kernel in which the neighbours of an iteration are evaluated, whose shape a tuner tries."""
-        if not self.is_host_driven:
-            return self.kernels.scan
-        return self.kernels.listed if self.generate == "host" else self.kernels.fitness
 
     def settle_launch(self) -> None:
         """Compile, with smaller teams where a kernel needs more registers than the device has for so many lanes."""
@@ -246,20 +192,6 @@ class LocalSearch(Plan):
         differences = backend.download(fitnesses).astype(np.int64)
         allowed = differences[differences != moves.NEVER]
         return max(1.0, float(np.abs(allowed).mean())) if allowed.size else 1.0
-
-    @property
-    def walk_teams(self) -> int:
-        """Teams of a launch that gives every walk a team."""
-        limits = self.backend.capabilities
-        return max(1, min(self.here, limits.compute_units * max(1, limits.lanes_resident // self.team_size)))
-
-    @property
-    def most_lanes(self) -> int:
-        """Lanes of a launch that evaluates neighbours, at most."""
-        lanes = max(max(self.teams, self.walk_teams) * self.team_size, self.step_size)
-        if self.tuner is not None:  # which begins near the size of a solution and ends near that of the neighbourhood
-            lanes = max(lanes, max(2 * self.problem.encoding.n, *self.sizes) + MOST_LANES)
-        return lanes
 
     # --- running ---
 
@@ -400,23 +332,6 @@ class LocalSearch(Plan):
         self.agree()
         self.launch_step()
 
-    def launch_tuned(self, launch: Callable[[], None]) -> None:
-        """Queue launches; while shapes are tried, with the one that the tuner proposes, and tell it the time."""
-        if self.tuner is None or self.tuner.done:
-            launch()
-            return
-        while True:
-            self.teams, self.team_size = self.tuner.next()
-            try:
-                began = time.perf_counter()
-                launch()
-                self.backend.synchronize()
-                self.tuner.report(time.perf_counter() - began)
-                break
-            except (LaunchRefused, MemoryError) as error:
-                self.tuner.failed(error)
-        self.teams, self.team_size = self.tuner.next()
-
     def launch_refresh(self) -> None:
         """Queue what brings the problem's tables up to date, if it keeps any."""
         rank, size = self.communicator.rank, self.communicator.size
@@ -494,8 +409,3 @@ def next_batch(batch: int, seconds: float) -> int:
     if seconds < LONGEST_BATCH_S / 2:
         return batch * 2
     return max(1, batch // 2) if seconds > LONGEST_BATCH_S else batch
-
-
-def rounded(lanes: int) -> int:
-    """Lanes rounded up to whole warps."""
-    return -(-lanes // 32) * 32

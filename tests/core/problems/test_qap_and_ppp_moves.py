@@ -65,7 +65,7 @@ def test_every_exchange_costs_what_rescoring_says(cpu, symmetric, name, evaluati
     check(search, data.draw(st.permutations(range(n))), data.draw(st.integers(0, 6)))
 
 
-@pytest.mark.parametrize("evaluation", ["words", "linear"])
+@pytest.mark.parametrize("evaluation", ["words", "linear", "histogram"])
 @pytest.mark.parametrize("name", ["flip1", "flip2", "flip3"])
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())

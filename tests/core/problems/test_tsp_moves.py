@@ -18,7 +18,7 @@ from core.search.local_search import HillClimbing, IteratedLocalSearch, Iteratio
 from tests.core.problems.neighbours import after_a_walk, by_kernels, neighbours, rescored
 
 NEIGHBOURHOODS = ("exchange2", "exchange3", "2opt")
-WAYS = [(way, name) for way in ("table", "plane") for name in NEIGHBOURHOODS]
+WAYS = [(way, name) for way in ("table", "plane", "full") for name in NEIGHBOURHOODS]
 LARGEST_SIDE = 46_340
 
 
@@ -187,12 +187,12 @@ def test_coordinates_are_offered_where_they_are_exact_only():
         problem = TspTour(tsp.Instance("given", coordinates=np.array(points, dtype=float), edge_weight_type=kind))
         return [list(problem.evaluations(name)) for name in NEIGHBOURHOODS]
 
-    assert offered([(0, 0), (3, 4), (-6, 8)]) == [["table", "plane"]] * 3
-    assert offered([(0, 0), (3, 4), (-6, 8.5)]) == [["table"]] * 3
-    assert offered([(0, 0), (3, 4), (-6, 8)], "CEIL_2D") == [["table"]] * 3
+    assert offered([(0, 0), (3, 4), (-6, 8)]) == [["table", "plane", "full"]] * 3
+    assert offered([(0, 0), (3, 4), (-6, 8.5)]) == [["table", "full"]] * 3
+    assert offered([(0, 0), (3, 4), (-6, 8)], "CEIL_2D") == [["table", "full"]] * 3
     # 46,340^2 + 296^2 < 2^31 <= 46,340^2 + 297^2
-    assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -296)]) == [["table", "plane"]] * 3
-    assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -297)]) == [["table"]] * 3
+    assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -296)]) == [["table", "plane", "full"]] * 3
+    assert offered([(1e6, 0), (1e6 + 46_340, 0), (1e6, -297)]) == [["table", "full"]] * 3
 
 
 def test_large_instances_prefer_coordinates():

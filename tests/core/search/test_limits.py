@@ -64,10 +64,10 @@ def ordered_copies(teams):
 
 def walks_in(walks):
     backend = Full()
-    problem = SimpleNamespace(encoding=Permutation(2))
+    problem = SimpleNamespace(encoding=Permutation(2), with_room=lambda data, lanes: data)
     alone = SimpleNamespace(
         communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1, history=False,
-        given=Bare(1),
+        most_lanes=1, given=Bare(1),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):
         LocalSearch.allocate(alone)
@@ -76,10 +76,10 @@ def walks_in(walks):
 def rows_in(walks):
     """Walks of which each keeps 20 numbers, more than all else that a walk has."""
     backend = Full()
-    problem = SimpleNamespace(encoding=Permutation(2))
+    problem = SimpleNamespace(encoding=Permutation(2), with_room=lambda data, lanes: data)
     alone = SimpleNamespace(
         communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1, history=False,
-        given=Keeping(n=20),
+        most_lanes=1, given=Keeping(n=20),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):
         LocalSearch.allocate(alone)

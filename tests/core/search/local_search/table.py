@@ -49,13 +49,16 @@ ROWS = [
     ("weierstrass64", "crowns", "full", "tabu", {}),
     ("ppp", "flip2", "words", "tabu", {"level": "solution"}),
     ("weierstrass", "crowns", "full", "annealing", {}),
+    ("qap", "exchange2", "linear", "tabu", {"level": "solution"}),
+    ("tsp", "exchange2", "full", "tabu", {"level": "solution"}),
+    ("tsp", "2opt", "full", "ils", {"level": "solution"}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})
     for problem, names, evaluations in (
         ("qap", ("exchange2", "exchange3"), ("kept", "linear")),
-        ("ppp", ("flip1", "flip2", "flip3"), ("words", "linear")),
-        ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "plane")),
+        ("ppp", ("flip1", "flip2", "flip3"), ("words", "linear", "histogram")),
+        ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "plane", "full")),
         ("cut", ("assign",), ("ties", "linear")),
         ("weierstrass", ("crowns",), ("full",)),
     )

@@ -42,7 +42,7 @@ def cpu():
         (TabuSearch(remember="attributes"), "2opt", {}, "'2opt'"),
         (TABU, "exchange2", {"evaluation": "guess"}, "evaluation 'guess': .* has kept, linear"),
         (TABU, "exchange2", {"level": "grid"}, "level 'grid': expected iteration, algorithm, solution"),
-        (TABU, "exchange2", {"level": "solution"}, "evaluates a neighbour in one piece"),
+        (TABU, "exchange2", {"level": "solution", "evaluation": "kept"}, "evaluates a neighbour in one piece"),
         (TABU, "exchange2", {"walks": 2}, "2 walks: expected 1 at the iteration level"),
         (TABU, "exchange2", {"level": "algorithm", "walks": 0}, "0 walks: expected 1 or more"),
         (TABU, "exchange2", {"exchange": 5}, "use level algorithm"),

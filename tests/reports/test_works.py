@@ -1,0 +1,172 @@
+"""Records sorted by work and device, and which of them are tested against each other."""
+
+from dataclasses import replace
+
+import pytest
+
+from reports.records import RecordError, UnequalWorkError
+from reports.schema import Sample
+from reports.works import fields_of, names_of_works
+
+
+@pytest.fixture
+def seeds_of(make_record):
+    """A function that makes runs of several seeds; each costs so much and is there after so many seconds."""
+
+    def make(costs, seconds=1.0, ended=(9.0, 1000), **changes):
+        runs = []
+        for seed, cost in enumerate(costs):
+            history = [[0, 0, 0.1, 900], [1, 10 * seed + 100, seconds + 0.01 * seed, cost]]
+            samples = (Sample(0.0, 0.0, ended[0], ended[0], history=history),)
+            own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{cost:04x}", "samples": samples}
+            runs.append(
+                make_record(
+                    **(
+                        {"workload": "qap", "evaluations": ended[1], "hash_covers": "moves", "unit": "moves"}
+                        | own
+                        | changes
+                    )
+                )
+            )
+        return runs
+
+    return make
+
+
+TABU, ILS = {"algorithm": "tabu", "tenure": 27}, {"algorithm": "ils", "strength": 3}
+GOOD, BAD = range(100, 110), range(200, 210)
+
+
+def by_question(field):
+    return {tests.of.split(",")[0].split(" to ")[0].split(" after ")[0]: tests.pairs for tests in field.tests}
+
+
+def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
+    records = [
+        *seeds_of(GOOD, 1.0, parameters=TABU),
+        *seeds_of(BAD, 2.0, parameters=ILS),
+        *seeds_of(GOOD, 0.5, parameters=TABU, backend="threads"),
+        *seeds_of(BAD, 0.6, parameters=ILS, backend="threads"),
+    ]
+    (field,) = fields_of(records)
+    assert [(one.work, one.place) for one in field.entries] == [
+        ("tabu", "cpu"),
+        ("ils", "cpu"),
+        ("tabu", "threads"),
+        ("ils", "threads"),
+    ]
+    found = by_question(field)
+    assert list(found) == ["final costs", "seconds"]
+    assert [(one.one.label, one.other.label, one.verdict) for one in found["final costs"]] == [
+        ("tabu", "ils", "tabu is better")
+    ]
+    pairs = [(one.one.label, one.other.label) for one in found["seconds"]]
+    assert pairs == [("tabu, cpu", "ils, cpu"), ("tabu, threads", "ils, threads")]
+
+
+def test_unequal_costs_of_one_work_and_seed_are_refused(seeds_of):
+    with pytest.raises(UnequalWorkError, match="not the same work"):
+        fields_of([*seeds_of(GOOD), *seeds_of(BAD, backend="threads")])
+
+
+def test_runs_that_the_clock_ended_may_differ_and_are_tested_by_device(seeds_of):
+    clocked = {"parameters": TABU | {"seconds": 2.0}}
+    (field,) = fields_of([*seeds_of(GOOD, **clocked), *seeds_of(BAD, backend="threads", **clocked)])
+    (test,) = by_question(field)["final costs"]
+    assert (test.one.label, test.other.label, test.verdict) == ("tabu, cpu", "tabu, threads", "tabu, cpu is better")
+
+
+def test_unequal_budgets_are_told_and_costs_are_compared_after_equal_ones_too(seeds_of):
+    few = seeds_of(BAD, ended=(9.0, 400), parameters=ILS)
+    (field,) = fields_of([*seeds_of(GOOD, ended=(9.0, 1000), parameters=TABU), *few])
+    assert any("unequal numbers of evaluations, at most tabu 1,000, ils 400" in one for one in field.cautions())
+    tests = next(one for one in field.tests if "after" in one.of)
+    assert tests.of == "best costs after 400 moves, as many as the shortest run made"
+    # After 195 evaluations at the latest every run has its best cost.
+    assert tests.pairs[0].one.values == tuple(GOOD)
+    (equal,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, parameters=ILS)])
+    assert not list(equal.cautions())
+
+
+def test_costs_at_equal_evaluations_are_those_that_were_known_then(seeds_of):
+    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of([300], ended=(9.0, 145), parameters=ILS)])
+    tests = next(one for one in field.tests if "after" in one.of)
+    # Seed s improves at 100 + 10 s evaluations.
+    assert tests.pairs[0].one.values == (100, 101, 102, 103, 104, 900, 900, 900, 900, 900)
+
+
+def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
+    stopped = {"parameters": ILS | {"target": 250}}
+    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)])
+    assert list(by_question(field)) == ["seconds"]
+    assert any("ils: told to stop at a cost" in one for one in field.cautions())
+    (asked,) = fields_of([*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, **stopped)], 150)
+    assert any("told to stop at 250, above the target" in one for one in asked.cautions())
+
+
+def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):
+    one = seeds_of([800] + [807] * 9, parameters=TABU)
+    other = seeds_of([832] * 10, parameters=ILS)
+    (field,) = fields_of([*one, *other])
+    tests = next(tests for tests in field.tests if tests.of.startswith("seconds"))
+    assert "the best found + 1 % (808)" in tests.of
+
+
+def test_units_that_differ_are_not_compared(seeds_of):
+    (field,) = fields_of(
+        [*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")]
+    )
+    assert field.units == ["moves", "selections"]
+    assert not any("after" in tests.of for tests in field.tests)
+
+
+def test_unconfirmed_runs_are_left_out_and_told(seeds_of):
+    wrong = [replace(run, scored=False) for run in seeds_of(BAD, parameters=ILS)[:1]]
+    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *wrong])
+    assert len(field.entries) == 1
+    assert "did not confirm its best cost: left out" in field.notes[0]
+    with pytest.raises(RecordError, match="confirmed none of them"):
+        fields_of(wrong)
+    with pytest.raises(RecordError, match="no records"):
+        fields_of([])
+
+
+def test_what_computes_its_one_answer_is_refused(make_record):
+    with pytest.raises(RecordError, match="found records of lcs, which compute the one answer"):
+        fields_of([make_record(workload="lcs"), make_record()])
+
+
+def test_instances_have_a_field_each(seeds_of):
+    fields = fields_of([*seeds_of(GOOD), *seeds_of(BAD, instance="b", instance_sha256="cd" * 32)])
+    assert [field.record.instance for field in fields] == ["kroA100", "b"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ([TABU, ILS], ["tabu", "ils"]),
+        ([TABU, TABU | {"tenure": 9}], ["tenure = 27", "tenure = 9"]),
+        ([TABU, TABU | {"tenure": 9}, ILS], ["tabu, tenure = 27", "tabu, tenure = 9", "ils"]),
+        ([{"variant": "as"}, {"variant": "mmas"}], ["as", "mmas"]),
+        ([TABU], ["tabu"]),
+        ([{"climbers": 4}], ["qap"]),
+    ],
+)
+def test_works_are_named_by_what_tells_them_apart(make_record, asked, names):
+    runs = [make_record(workload="qap", parameters=parameters) for parameters in asked]
+    assert list(names_of_works(runs).values()) == names
+
+
+def test_rows_of_one_work_and_device_are_told_apart_by_their_ways_and_machines(seeds_of, make_record):
+    other = {"environment": make_record().environment | {"cpu": "Other CPU"}}
+    records = [
+        *seeds_of(GOOD, ways={"level": "iteration"}),
+        *seeds_of(GOOD, ways={"level": "solution"}),
+        *seeds_of(GOOD, ways={"level": "iteration"}, **other),
+    ]
+    (field,) = fields_of(records)
+    assert [entry.place for entry in field.entries] == [
+        "cpu (level = iteration, machine A)",
+        "cpu (level = solution, machine A)",
+        "cpu (machine B)",
+    ]
