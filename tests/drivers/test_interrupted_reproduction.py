@@ -122,7 +122,8 @@ def test_an_interrupt_keeps_the_records_and_writes_no_report(undisturbed, tmp_pa
     report, _ = undisturbed
     reproduction = started(tmp_path, environment, "--repeats", "1000000")
     try:
-        assert soon(lambda: sum(map(len, samples(tmp_path).values())) >= 3)
+        # On a busy machine planning and starting the first driver take longer than what `soon` waits for.
+        assert any(soon(lambda: sum(map(len, samples(tmp_path).values())) >= 3) for _ in range(6))
         os.killpg(reproduction.pid, signal.SIGINT)
         output, error = reproduction.communicate(timeout=PATIENCE_S)
     finally:
