@@ -89,6 +89,7 @@ class LocalSearch(Launches):
             ),
         )
         self.tuner: Any = tune(self.evaluating, problem.encoding.n, max(self.sizes)) if tune else None
+        self.recorded = {}
         self.choose_launch()
         self.allocate()
         self.host_loop = HostLoop(self) if self.is_host_driven else None
@@ -304,7 +305,7 @@ class LocalSearch(Launches):
                                 self.data)  # fmt: skip
         elif self.host_loop is not None:
             self.host_loop.iterate(count)
-        elif self.tuner is not None and not self.tuner.done:
+        elif self.is_tuning:
             for _ in range(count):
                 self.iterate_tuned()
         elif self.communicator.size == 1:
