@@ -97,7 +97,7 @@ def local_search(
         standard=standard,
         fitted=fitted,
         scaled="walks",
-        steps=lambda run: run.options.iterations,
+        steps=steps,
         work=work,
         parameters=parameters,
         ways=lambda run: {**run.search.ways, "threads": run.options.threads},
@@ -105,6 +105,12 @@ def local_search(
         save=saved,
         for_peers=for_peers,
     )
+
+
+def steps(run: Run[SearchOptions]) -> int | None:
+    """Iterations that the bar counts: of walks side by side once, of walks one after another all."""
+    iterations = run.options.iterations
+    return iterations and iterations * (run.search.walks if run.search.takes_turns else 1)
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:

@@ -111,7 +111,8 @@ class SearchOptions(Options):
     )
     walks: int | None = option(
         None,
-        f"over all ranks (default: 1; if no option says what to do, {FIRST_WALKS} for {FIRST_SECONDS:g} seconds)",
+        f"over all ranks, one after another with --mapping published (default: 1; if no option says what to do, "
+        f"{FIRST_WALKS} for {FIRST_SECONDS:g} seconds)",
         positive,
         "W",
         group=PARALLEL,

@@ -154,6 +154,10 @@ def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
     assert len({record["trajectory_hash"] for record in records}) == 1
+    climbs = ("--algorithm", "hill", "--walks", "7", "--record", tmp_path / "climbs.jsonl")
+    assert [drive(*SMALL, *climbs, *how)[0] for how in ([], mapped)] == [0, 0]
+    one, other = lines(tmp_path / "climbs.jsonl")
+    assert (one["trajectory_hash"], one["parameters"]) == (other["trajectory_hash"], other["parameters"])
     published = WAYS | {"mapping": "published", "evaluation": "linear", "select": "host"}
     assert [record["ways"] for record in records] == [
         WAYS,
@@ -264,7 +268,7 @@ def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path
         (["--evaluation", "guessed"], "evaluation 'guessed': "),
         (["--level", "iteration", "--walks", "4"], "4 walks: expected 1 at the iteration level"),
         (["--exchange", "10"], "use level algorithm"),
-        (["--mapping", "published", "--walks", "4"], "4 walks: expected 1 at the iteration level"),
+        (["--mapping", "published", "--walks", "4", "--exchange", "9"], "use level algorithm"),
         (["--mapping", "published", "--level", "solution"], "mapping published at the solution level"),
         (["--mapping", "published", "--evaluation", "kept"], "mapping published with evaluation kept: expected linear"),
         (["--mapping", "published", "--algorithm", "annealing"], "mapping published for simulated annealing"),

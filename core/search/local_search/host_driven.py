@@ -59,7 +59,7 @@ class HostLoop:
             if search.communicator.size > 1:
                 key, _ = search.communicator.minloc(key, search.communicator.rank)
             search.backend.write(search.keys, np.array([key], np.uint64))
-            search.launch_step()
+            search.repeat(("step",), search.launch_step)
 
     def smallest_key(self, control: np.ndarray) -> int:
         """The key of the neighbour that the rule takes among this rank's share."""
@@ -68,8 +68,8 @@ class HostLoop:
         level = int(control[walks.LEVEL])
         total = search.sizes[level]
         end = total * (rank + 1) // size
-        if level == 0 and not self.generates:
-            search.launch_refresh()
+        if level == 0 and search.is_quick and not self.generates:
+            search.repeat(("refresh",), search.launch_refresh)
         key = NO_KEY
         for first in range(total * rank // size, end, self.room):
             key = min(key, self.best_of_slice(level, first, min(first + self.room, end)))
@@ -97,7 +97,10 @@ class HostLoop:
         search = self.search
         if self.generator is not None:
             self.generator.copy(level, first, end)
-        search.launch_tuned(lambda: self.launch_fitness(level, first, end))
+        if search.is_tuning:
+            search.launch_tuned(lambda: self.launch_fitness(level, first, end))
+        else:
+            search.repeat(("fitness", level, first, end), lambda: self.launch_fitness(level, first, end))
 
     def launch_fitness(self, level: int, first: int, end: int) -> None:
         """Queue the kernel that writes the fitnesses; the neighbours of a smaller neighbourhood need fewer teams."""
@@ -195,23 +198,29 @@ class Reducer:
     """
 
     def __init__(self, search: Any, room: int) -> None:
-        self.backend = search.backend
+        self.search = search
         self.kernels = reduction_kernels(search.algorithm.rule)
         self.team_size = search.block_size
         blocks = blocks_of(room)
-        self.keys = self.backend.allocate(blocks, np.uint64)
-        self.fewer = self.backend.allocate(blocks_of(blocks), np.uint64)
+        self.keys = search.backend.allocate(blocks, np.uint64)
+        self.fewer = search.backend.allocate(blocks_of(blocks), np.uint64)
 
     def smallest_key(self, fitnesses: Any, first: int, end: int) -> int:
-        """Launch after launch until one key is left, which alone is copied."""
-        launch, size = self.backend.launch, self.team_size
-        keys, fewer = self.keys, self.fewer
-        count = blocks_of(end - first)
+        """Copy the one key that is left when all is reduced."""
+        self.search.repeat(("reduce", first, end), lambda: self.launch(fitnesses, first, end))
+        count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
+        while count > 1:
+            count, keys, fewer = blocks_of(count), fewer, keys
+        return int(self.search.backend.read(keys, 0, 1)[0])
+
+    def launch(self, fitnesses: Any, first: int, end: int) -> None:
+        """Queue launch after launch, until one key is left."""
+        launch, size = self.search.backend.launch, self.team_size
+        count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
         launch(self.kernels.fitnesses, count, size, first, end, fitnesses, keys)
         while count > 1:
             launch(self.kernels.keys, blocks_of(count), size, count, keys, fewer)
             count, keys, fewer = blocks_of(count), fewer, keys
-        return int(self.backend.read(keys, 0, 1)[0])
 
 
 def blocks_of(count: int) -> int:

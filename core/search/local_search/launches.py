@@ -25,6 +25,7 @@ class Launches(Plan):
     communicator: Any
     kernels: Any
     tuner: Any
+    recorded: dict[tuple[object, ...], Any]
     here: int
 
     def choose_launch(self) -> None:
@@ -97,11 +98,21 @@ class Launches(Plan):
             lanes = max(lanes, max(2 * self.problem.encoding.n, *self.sizes) + MOST_LANES)
         return lanes
 
+    def repeat(self, key: tuple[object, ...], launch: Callable[[], None]) -> None:
+        """Queue launches that are the same whenever ``key`` is: they are checked, and a graph made of them, once."""
+        key = (*key, self.teams, self.team_size, self.step_size)
+        if key not in self.recorded:
+            with self.backend.record() as self.recorded[key]:
+                launch()
+        self.recorded[key].replay()
+
+    @property
+    def is_tuning(self) -> bool:
+        """Whether shapes of launches are being tried."""
+        return self.tuner is not None and not self.tuner.done
+
     def launch_tuned(self, launch: Callable[[], None]) -> None:
-        """Queue launches; while shapes are tried, with the one that the tuner proposes, and tell it the time."""
-        if self.tuner is None or self.tuner.done:
-            launch()
-            return
+        """Queue launches with the shape that the tuner proposes, and tell it the time."""
         while True:
             self.teams, self.team_size = self.tuner.next()
             try:

@@ -42,7 +42,8 @@ class Plan:
         lanes, teams and ranks; ``solution`` gives every neighbour a team, whose lanes evaluate it together;
         ``algorithm`` gives every walk a team and shares walks out over teams and ranks.
     walks
-        How many, over all ranks; more than 1 at the algorithm level only.
+        How many, over all ranks; more than 1 at the algorithm level, or with the published mapping, which makes them
+        one after another.
     exchange
         At the algorithmic level: after so many iterations all walks go on from the best of them; 0: never.
     seed
@@ -119,8 +120,9 @@ class Plan:
         """Refuse a parallel model that does not fit the number of walks."""
         if self.level not in LEVELS:
             raise UserError(f"level {self.level!r}: expected {', '.join(LEVELS)}")
-        if self.walks < 1 or (self.level != "algorithm" and self.walks != 1):
-            expected = "1 or more" if self.level == "algorithm" else f"1 at the {self.level} level"
+        several = self.level == "algorithm" or self.mapping == "published"
+        if self.walks < 1 or (self.walks != 1 and not several):
+            expected = "1 or more" if several else f"1 at the {self.level} level"
             raise UserError(f"{self.walks} walks: expected {expected}")
         if self.level == "algorithm" and self.walks < ranks:
             raise UserError(f"{self.walks} walks on {ranks} ranks: expected one or more per rank")

@@ -21,7 +21,7 @@ from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.history import Recorder, places_for
 from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.launches import Launches, rounded
-from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
+from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.stops import Stop
 from core.search.local_search.validation import ProblemError, first_moves_together
@@ -74,6 +74,9 @@ class LocalSearch(Launches):
         self.communicator = communicator
         self.is_tried = False
         self.history = history
+        self.takes_turns = self.walks > 1 and self.level == "iteration"
+        if history and self.takes_turns:
+            raise UserError(f"a history of {self.walks} walks one after another: expected 1 walk, or mapping suite")
         first = self.neighbourhoods[0]
         shapes = tuple(one.shape for one in self.neighbourhoods)
         self.kernels = search_kernels(
@@ -89,6 +92,7 @@ class LocalSearch(Launches):
             ),
         )
         self.tuner: Any = tune(self.evaluating, problem.encoding.n, max(self.sizes)) if tune else None
+        self.recorded = {}
         self.choose_launch()
         self.allocate()
         self.host_loop = HostLoop(self) if self.is_host_driven else None
@@ -226,7 +230,7 @@ class LocalSearch(Launches):
         """
         stop.check()
         self.try_problem()
-        outcome = self.walk(stop, start, advance)
+        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, advance)
         self.confirm(outcome)
         return outcome
 
@@ -281,6 +285,19 @@ class LocalSearch(Launches):
                 break
         return self.outcome(recorder.history() if recorder else None)
 
+    def walk_in_turn(self, stop: Stop, start: np.ndarray | None, advance: Callable[[int], None] | None) -> Outcome:
+        """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
+        began = time.perf_counter()
+        found: list[Outcome] = []
+        for number in range(self.walks):
+            left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
+            if found and left <= 0:
+                break
+            self.first_walk, self.end_walk = number, number + 1
+            self.backend.write(self.walkers.number, np.array([number], np.uint64))
+            found.append(self.walk(stop._replace(seconds=left), start, advance))
+        return together(found)
+
     def bind_all(self) -> None:
         """Compile all that a run launches."""
         backend = self.backend
@@ -304,7 +321,7 @@ class LocalSearch(Launches):
                                 self.data)  # fmt: skip
         elif self.host_loop is not None:
             self.host_loop.iterate(count)
-        elif self.tuner is not None and not self.tuner.done:
+        elif self.is_tuning:
             for _ in range(count):
                 self.iterate_tuned()
         elif self.communicator.size == 1:

@@ -23,7 +23,7 @@ from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
-from core.search.local_search import HillClimbing, Iterations, LocalSearch, SimulatedAnnealing, TabuSearch
+from core.search.local_search import HillClimbing, Iterations, LocalSearch, Seconds, SimulatedAnnealing, TabuSearch
 from core.search.local_search.host_driven import blocks_of
 from tests.core.problems.neighbours import neighbours
 from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, found
@@ -125,6 +125,23 @@ def test_a_host_copies_whole_solutions_with_the_paper_s_mapping_and_moves_with_t
         one.iterate(5)
         copied[mapping] = cpu.timings.copied_bytes - before
     assert copied["published"] - copied["suite"] == 5 * 780 * 4 * (40 - 3)
+
+
+@pytest.mark.parametrize("problem", ["qap", "ppp", "weierstrass"])
+@pytest.mark.parametrize("algorithm", ["hill", "tabu"])
+def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, problem, algorithm):
+    """The paper's sequence of 100 hill climbs (section 6.7)."""
+    name = {"qap": "exchange2", "ppp": "flip2", "weierstrass": "crowns"}[problem]
+    row = (problem, name, algorithm, "device")
+    side_by_side = found(made(cpu, row, level="algorithm", walks=5))
+    one = published(cpu, row, walks=5)
+    assert [found(one), found(one)] == [side_by_side] * 2
+
+
+def test_no_walk_begins_after_the_time_is_over(cpu):
+    one = published(cpu, ROWS[0], walks=1000)
+    outcome = one.run(Seconds(0.2) | Iterations(10**6))
+    assert 0 < outcome.iterations < 10**8
 
 
 @pytest.mark.parametrize("row", [ROWS[0], ROWS[1], ROWS[2]], ids="-".join)
@@ -282,7 +299,9 @@ def test_histograms_lie_as_their_layout_says(python, layout):
         (TabuSearch(), {"mapping": "paper"}, "mapping 'paper': expected suite, published"),
         (TabuSearch(), {"level": "solution"}, "mapping published at the solution level: expected level iteration"),
         (TabuSearch(), {"level": "algorithm", "walks": 3}, "mapping published at the algorithm level"),
-        (TabuSearch(), {"walks": 3}, "3 walks: expected 1 at the iteration level"),
+        (TabuSearch(), {"walks": 0}, "0 walks: expected 1 or more"),
+        (TabuSearch(), {"walks": 3, "exchange": 5}, "use level algorithm"),
+        (TabuSearch(), {"walks": 3, "history": True}, "a history of 3 walks one after another: expected 1 walk"),
         (TabuSearch(), {"evaluation": "kept"}, "mapping published with evaluation kept: expected linear, the paper's"),
         (SimulatedAnnealing(), {}, "mapping published for simulated annealing: expected an algorithm that looks at"),
     ],
