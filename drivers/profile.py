@@ -263,7 +263,7 @@ def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
 
 def table(workload: str, words: str, kernels: Sequence[KernelProfile]) -> list[str]:
     """Lines of text: least, average and most of every kernel, and what the paper says of its own."""
-    from reports.paper import load
+    from reports.paper_file import load
 
     profile = load(PAPER).extra["profile"]
     titles = profile["metrics"]

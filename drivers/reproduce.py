@@ -26,8 +26,7 @@ from drivers.foresight import START_S, in_words
 from drivers.reproduce_options import chosen_paper, read
 from drivers.reproduction import Chosen, Needed, Plan, Recorded, mapped, plan_of
 from drivers.series_places import Here
-from reports import paper as papers
-from reports import paper_report
+from reports import paper_file, paper_report
 from reports.environment import cores, environment
 from reports.exhibits import series_of
 from reports.paper import Exhibit, Paper
@@ -213,7 +212,7 @@ def tell_what_is_shown_nowhere(plan: Plan, recorded: Recorded) -> None:
 def show_list(options: argparse.Namespace, here: Here) -> int:
     """Print a line for each table and figure, of one paper or of all."""
     lines = []
-    for name in [options.paper] if options.paper else papers.names():
+    for name in [options.paper] if options.paper else paper_file.names():
         paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
         records = options.out / f"{paper.name}.jsonl"
         recorded = recorded_in(records)

@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from core.errors import UserError
 from drivers.options import positive
-from reports import paper as papers
 from reports import paper_file
 from reports.paper import SCALES, Paper
 
@@ -35,7 +34,7 @@ def read(argv: Sequence[str], description: str | None) -> argparse.Namespace:
     """
     options = parser(description).parse_args(argv)
     if options.paper is None and not options.list:
-        raise UserError(f"expected a paper, one of {', '.join(papers.names())}, or --list")
+        raise UserError(f"expected a paper, one of {', '.join(paper_file.names())}, or --list")
     if options.paper is None and (options.table or options.figure or options.row):
         raise UserError("--table, --figure and --row: expected with a paper")
     if options.data is not None and not Path(options.data).is_dir():
@@ -55,7 +54,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
         "paper",
         nargs="?",
         metavar="PAPER",
-        help=f"one of {', '.join(papers.names())}, or a file of that form, *{SUFFIX}",
+        help=f"one of {', '.join(paper_file.names())}, or a file of that form, *{SUFFIX}",
     )
     which = made.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
@@ -120,4 +119,4 @@ def chosen_paper(name: str) -> Paper:
         There is none of that name, or the file is not as expected.
 
     """
-    return paper_file.read(Path(name)) if name.endswith(SUFFIX) else papers.load(name)
+    return paper_file.read(Path(name)) if name.endswith(SUFFIX) else paper_file.load(name)

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.errors import UserError
 from core.standard_output import run_watched
 from reports import csv_file, experiment, ioh, paper_report, statistics_report
-from reports.paper import of_workload
+from reports.paper_file import of_workload
 from reports.parameters import worded
 from reports.records import Record, RecordError, UnequalWorkError, load
 

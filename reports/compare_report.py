@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports import compare_tables, exhibits, paper, parameters, scaling, target_plots, twelve_rules, ways
+from reports import compare_tables, exhibits, paper_file, parameters, scaling, target_plots, twelve_rules, ways
 from reports.comparison import Comparison
 from reports.headline import headline
 from reports.markdown import statistics_of, template
@@ -103,7 +103,7 @@ def _section(one: Shown) -> dict[str, Any]:
 def stands_in(comparison: Comparison) -> list[str]:
     """Name the papers' tables that have a place for these runs, with the command that fills them."""
     found = []
-    for one in paper.of_workload(comparison.work.workload):
+    for one in paper_file.of_workload(comparison.work.workload):
         rows = comparison.rows
         names = [
             exhibit.name

@@ -10,7 +10,8 @@ from reports.cautions import condition, marks
 from reports.comparison import Comparison, Row, is_baseline
 from reports.exhibit_tables import Marked, table_of
 from reports.exhibits import Evidence, shown
-from reports.paper import PROCESSORS, Paper, of_workload
+from reports.paper import PROCESSORS, Paper
+from reports.paper_file import of_workload
 from reports.records import Record
 from reports.sections import Compared
 from reports.seeds import exact, time_deviation

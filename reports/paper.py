@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import UserError
 
-FOLDER = Path(__file__).parent / "papers"
 SCALES = ("quick", "standard", "full")
 KINDS = ("core", "cores", "gpu")
 INSTANCE, PROCESSORS, WORKLOAD = "instance", "processors", "workload"
@@ -314,31 +311,3 @@ class Paper:
         if not exhibit.of:
             return exhibit
         return next(one for one in self.exhibits if one.number == exhibit.of and not one.of)
-
-
-def names() -> list[str]:
-    """All papers, by their short names."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
-
-
-@cache
-def load(name: str) -> Paper:
-    """Read a paper.
-
-    Raises
-    ------
-    UserError
-        There is no such paper; says which there are.
-    PaperError
-        Its file is not as expected.
-    """
-    if name not in names():
-        raise UserError(f"expected one of the papers {', '.join(names())}, found {name!r}")
-    from reports.paper_file import read
-
-    return read(FOLDER / f"{name}.toml")
-
-
-def of_workload(workload: str) -> list[Paper]:
-    """Papers that measured a workload."""
-    return [paper for paper in map(load, names()) if workload in paper.workloads()]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from core.errors import UserError
 from reports.measures import MEASURES
 from reports.paper import (
     INSTANCE,
@@ -28,6 +30,7 @@ from reports.paper import (
     Series,
 )
 
+FOLDER = Path(__file__).parent / "papers"
 ROW = ("label", "spec", "figures", "percentages", "workload", "options", "series")
 """What a row may say beside its key."""
 OWN = {"rows", "figure", "table", *SCALES}
@@ -48,6 +51,32 @@ class Printed(float):
     def __str__(self) -> str:
         """The digits as printed."""
         return self.text
+
+
+def names() -> list[str]:
+    """All papers, by their short names."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+@cache
+def load(name: str) -> Paper:
+    """Read a paper.
+
+    Raises
+    ------
+    UserError
+        There is no such paper; says which there are.
+    PaperError
+        Its file is not as expected.
+    """
+    if name not in names():
+        raise UserError(f"expected one of the papers {', '.join(names())}, found {name!r}")
+    return read(FOLDER / f"{name}.toml")
+
+
+def of_workload(workload: str) -> list[Paper]:
+    """Papers that measured a workload."""
+    return [paper for paper in map(load, names()) if workload in paper.workloads()]
 
 
 def read(path: Path) -> Paper:

@@ -13,7 +13,8 @@ from reports.comparison import Row
 from reports.exhibit_tables import caption, table_of
 from reports.exhibits import Evidence, Shown, elsewhere, evidence, shown
 from reports.markdown import statistics_of, template
-from reports.paper import Disagreement, Exhibit, Paper, of_workload
+from reports.paper import Disagreement, Exhibit, Paper
+from reports.paper_file import of_workload
 from reports.parameters import parameters, shared, worded
 from reports.plots import FORMATS
 from reports.records import Record, RecordError

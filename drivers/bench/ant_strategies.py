@@ -127,7 +127,7 @@ def timed_iteration(colony: Any, instance: Any) -> Iterated:
 
 def published_seconds() -> dict[tuple[str, int], dict[str, float]]:
     """Table II of the paper: the seconds of the strategies, by instance and ants."""
-    from reports.paper import load
+    from reports.paper_file import load
 
     (table,) = load("menezes2019").chosen("table", "II")
     found: dict[tuple[str, int], dict[str, float]] = {}

@@ -36,7 +36,7 @@ def contests(field: Field) -> Iterator[Contest]:
 
 def published() -> dict[str, str]:
     """The thesis' times by instance, as printed; in words where there is none."""
-    from reports.paper import load
+    from reports.paper_file import load
 
     (table,) = load("xavier2022").chosen("table", TABLE)
     place = [column.heading for column in table.columns].index("the thesis")

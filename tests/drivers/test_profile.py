@@ -14,7 +14,7 @@ import pytest
 from drivers import profile
 from drivers.command import parse
 from drivers.endings import run_driver
-from reports.paper import load
+from reports.paper_file import load
 
 LOAD, WARP, IPC = (printed for printed, _ in profile.METRICS.values())
 HEADING = (

@@ -268,8 +268,8 @@ def test_the_list_has_a_line_for_each_table_and_figure(reproduce, tmp_path, caps
 
 
 def test_the_list_of_all_papers_names_every_exhibit_of_each(capsys):
-    from reports.paper import load as paper_of
-    from reports.paper import names
+    from reports.paper_file import load as paper_of
+    from reports.paper_file import names
 
     assert main(["--list", "--scale", "quick"], stub_house(*MACHINE)) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -6,7 +6,7 @@ import pytest
 
 from reports.exhibit_plots import draw, panels
 from reports.exhibits import evidence, shown
-from reports.paper import load
+from reports.paper_file import load
 
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
 

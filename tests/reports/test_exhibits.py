@@ -7,7 +7,7 @@ import pytest
 
 from reports.exhibit_tables import table_of
 from reports.exhibits import elsewhere, evidence, processors, series_of, shown
-from reports.paper import load
+from reports.paper_file import load
 from reports.records import RecordError, UnequalWorkError
 
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.paper import load
+from reports.paper_file import load
 
 ROOT = Path(__file__).parents[2]
 TEXT = "001_399ad9021ef1e452.txt"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.paper import FOLDER, load, of_workload
+from reports.paper_file import FOLDER, load, of_workload
 
 ROOT = Path(__file__).parents[2]
 TEXT = "002_1c141bdda1f149ba.txt"

@@ -3,8 +3,8 @@
 import pytest
 
 from core.errors import UserError
-from reports.paper import FOLDER, PaperError, load, names, of_workload
-from reports.paper_file import read
+from reports.paper import PaperError
+from reports.paper_file import FOLDER, load, names, of_workload, read
 
 HEAD = """
 name = "made2026"

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import UserError
 from reports import paper_report
-from reports.paper import load
+from reports.paper_file import load
 from reports.records import RecordError, append
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 
 from reports.comparison import compare
 from reports.exhibits import series_of
-from reports.paper import load as load_paper
+from reports.paper_file import load as load_paper
 from reports.records import completed, fold, load
 
 SAMPLE = {"compile_s": 0.5, "transfer_s": 0.125, "kernel_s": 1.0, "total_s": 2.5}

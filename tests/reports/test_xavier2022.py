@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.paper import load
+from reports.paper_file import load
 
 ROOT = Path(__file__).parents[2]
 TEXT = "003_ba087668a40c5435.txt"
