@@ -11,6 +11,7 @@ three times, and from that follows how often all of them do. A run that was stop
 from __future__ import annotations
 
 import argparse
+import shlex
 import statistics
 import sys
 from collections.abc import Sequence
@@ -49,7 +50,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         that cannot be written.
 
     """
-    options = parser().parse_args(argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = parser().parse_args(arguments)
     house = house or House(survey)
     workloads = [named(name) for name in dict.fromkeys(options.workloads or NAMES)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
@@ -58,7 +60,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     make_room(records, lambda: overview.remove(options.out), options.fresh)
     runner = Runner(len(workloads) * (1 + len(configurations)), house.command)
     lines = [line_of(workload, options, records, runner, configurations) for workload in workloads]
-    return conclude(Overview(tuple(lines), tuple(not_here)), options.out)
+    made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
+    return conclude(Overview(tuple(lines), tuple(not_here)), options.out, made_by)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -128,13 +131,13 @@ def compared(workload: Workload[Any], found: Sequence[Record], failures: Sequenc
         return Line(name, title, None, why, str(error))
 
 
-def conclude(found: Overview, folder: Path) -> int:
+def conclude(found: Overview, folder: Path, made_by: str) -> int:
     """Show and write what there is; returns the exit code."""
     if not found.rows:
         print("error: of no workload is there a run to show", file=sys.stderr)
         return FAILED
     print(f"\n{overview.plain_text(found)}\n")
-    for path in overview.write(found, folder):
+    for path in overview.write(found, folder, made_by):
         print(path)
     return FAILED if any(list(line.failures()) for line in found.lines) else DONE
 

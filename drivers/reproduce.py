@@ -60,7 +60,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         Then nothing was started.
 
     """
-    options = read(sys.argv[1:] if argv is None else argv, __doc__)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = read(arguments, __doc__)
     house = house or House()
     if options.list:
         return show_list(options, here_of(options, house))
@@ -81,7 +82,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     if len(left) < len(plan.needed):
         runner.warn_of_changes(chosen.records)
     failed, elsewhere = run_all(plan, left, runner)
-    return conclude(paper, exhibits, plan, chosen.records, options.out, failed, elsewhere)
+    made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
+    return conclude(paper, exhibits, plan, chosen.records, options.out, failed, elsewhere, made_by)
 
 
 def here_of(options: argparse.Namespace, house: House) -> Here:
@@ -166,8 +168,9 @@ def conclude(
     folder: Path,
     failed: Sequence[str],
     elsewhere: Sequence[Needed],
+    made_by: str,
 ) -> int:
-    """Write the report, say what failed, and return the exit code."""
+    """Write the report, which names the command line, say what failed, and return the exit code."""
     recorded = recorded_in(records)
     found = {one.identity: one for run in plan.needed.values() for one in recorded.of(run, alike=run in elsewhere)}
     doubted = [
@@ -177,7 +180,7 @@ def conclude(
     ]
     missing = {exhibit: plan.part_of(paper.drawn(exhibit)).missing() for exhibit in exhibits}
     try:
-        written = paper_report.write(paper, exhibits, list(found.values()), folder, missing)
+        written = paper_report.write(paper, exhibits, list(found.values()), folder, missing, made_by)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)

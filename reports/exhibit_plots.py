@@ -7,7 +7,7 @@ and markers or hatches that differ too. Published figures are hollow and dashed,
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from reports.exhibit_tables import caption
 from reports.exhibits import Shown
 from reports.measures import MEASURES
 from reports.paper import Exhibit, Plot
-from reports.plots import pyplot, save
+from reports.plots import FORMATS, pyplot, save
 from reports.scaling_plot import STYLES
 
 HATCHES = ("", "//", "..", "xx", "\\\\", "oo")
@@ -54,13 +54,15 @@ def panels(figure: Exhibit, shown: Shown) -> list[Panel]:
     return [one for one in found if sum(len(curve.values) for curve in one.curves) > 1]
 
 
-def draw(figure: Exhibit, shown: Shown, folder: Path, name: str) -> list[Path]:
-    """Draw a figure into a folder as SVG and PNG of a name.
+def draw(
+    figure: Exhibit, shown: Shown, folder: Path, name: str, formats: Sequence[str] = FORMATS
+) -> list[Path]:
+    """Draw a figure into a folder as files of a name.
 
     Returns
     -------
     list of Path
-        The files written, the SVG first; empty where there is nothing to draw or matplotlib is not installed.
+        The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not installed.
     """
     drawn = panels(figure, shown)
     library = pyplot() if drawn and figure.plot else None
@@ -76,7 +78,7 @@ def draw(figure: Exhibit, shown: Shown, folder: Path, name: str) -> list[Path]:
     for axes in every.flat[len(drawn) :]:
         axes.set_axis_off()
     picture.suptitle("\n".join(textwrap.wrap(caption(figure), 30 * across + 50)), fontsize=10)
-    written = save(picture, folder, name)
+    written = save(picture, folder, name, formats)
     library.close(picture)
     return written
 

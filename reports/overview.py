@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class Line:
     Attributes
     ----------
     workload, title : str
-        Its name, and what it is.
+        Its name, and what it is; records alone do not say the latter.
     comparison : Comparison, optional
         Its runs side by side; None where there is nothing to compare.
     not_run : tuple of NotRun
@@ -144,7 +144,7 @@ class Overview:
 # --- Markdown ---
 
 
-def render(overview: Overview, picture: str | None = None) -> str:
+def render(overview: Overview, picture: str | None = None, made_by: str = "") -> str:
     """Return the report's text.
 
     Parameters
@@ -153,6 +153,8 @@ def render(overview: Overview, picture: str | None = None) -> str:
         With at least one run.
     picture : str, optional
         Address of the heat map, relative to the report.
+    made_by : str, optional
+        The command line that made the records.
 
     """
     devices = overview.devices
@@ -161,7 +163,7 @@ def render(overview: Overview, picture: str | None = None) -> str:
     for line in overview.lines:
         cells = [_in_markdown(line.on(device)) for device in devices]
         table.append([line.workload, line.instance or MISSING, line.work or MISSING, *cells])
-    text = ["# Every workload on everything here", ""]
+    text = ["# Every workload on everything here", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
     if picture:
         text += [f"![Speed-up over one core, workload by device]({picture})", ""]
     text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
@@ -197,9 +199,10 @@ def _rules(overview: Overview, picture: str | None) -> str:
 
 def _about(line: Line) -> str:
     if line.comparison is None:
-        return line.title
+        return line.title or line.refused
     work = line.comparison.work
-    return f"{line.title}; {line.work}, best {work.best_cost}, hash `{work.trajectory_hash}`"
+    title = f"{line.title}; " if line.title else ""
+    return f"{title}{line.work}, best {work.best_cost}, hash `{work.trajectory_hash}`"
 
 
 def _failures(overview: Overview) -> Iterator[str]:
@@ -262,15 +265,15 @@ def _shortened(text: str, width: int) -> str:
 # --- the heat map ---
 
 
-def draw(overview: Overview, folder: Path) -> list[Path]:
-    """Draw the speed-ups, workload by device, into a folder as SVG and PNG.
+def draw(overview: Overview, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Draw the speed-ups, workload by device, into a folder.
 
     The colour is the logarithm of the speed-up over one core, as far on one side of 1 as on the other.
 
     Returns
     -------
     list of Path
-        The files written, the SVG first; empty where no run has a speed-up or matplotlib is not installed.
+        The files written, in the order of the formats; empty where no run has a speed-up or matplotlib is not installed.
 
     """
     if not any(row.speedup for row in overview.rows):
@@ -288,7 +291,7 @@ def draw(overview: Overview, folder: Path) -> list[Path]:
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
     _fill(figure, axes, overview)
     written = []
-    for form in FORMATS:
+    for form in formats:
         path = folder / f"{NAME}.{form}"
         metadata = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(path, dpi=150, metadata=metadata, transparent=True)
@@ -374,7 +377,7 @@ def remove(folder: Path) -> None:
         (folder / f"{NAME}.{form}").unlink(missing_ok=True)
 
 
-def write(overview: Overview, folder: Path) -> list[Path]:
+def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write the report, and the heat map where matplotlib is and one core ran; returns the files, the report first.
 
     Raises
@@ -385,8 +388,8 @@ def write(overview: Overview, folder: Path) -> list[Path]:
     """
     report = folder / f"{NAME}.md"
     try:
-        drawn = draw(overview, folder)
-        report.write_text(render(overview, drawn[0].name if drawn else None), encoding="utf-8")
+        drawn = draw(overview, folder, formats)
+        report.write_text(render(overview, drawn[0].name if drawn else None, made_by), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the overview: {error.strerror}") from None
     return [report, *drawn]

@@ -27,7 +27,13 @@ NotRun = Mapping[Exhibit, Sequence[tuple[str, str]]]
 
 
 def write(
-    paper: Paper, exhibits: Sequence[Exhibit], records: Sequence[Record], folder: Path, not_run: NotRun | None = None
+    paper: Paper,
+    exhibits: Sequence[Exhibit],
+    records: Sequence[Record],
+    folder: Path,
+    not_run: NotRun | None = None,
+    made_by: str = "",
+    formats: Sequence[str] = FORMATS,
 ) -> list[Path]:
     """Write the report of some exhibits of a paper, named after the paper, and their plots.
 
@@ -40,6 +46,10 @@ def write(
     folder : Path
     not_run : mapping, optional
         What could not run.
+    made_by : str, optional
+        The command line that made the records, which the report then says.
+    formats : sequence of str, optional
+        Of the plots.
 
     Returns
     -------
@@ -65,11 +75,11 @@ def write(
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
             name = f"{paper.name}-{_file_name(exhibit)}{half}"
-            pictures = exhibit_plots.draw(exhibit, filled, folder, name)
+            pictures = exhibit_plots.draw(exhibit, filled, folder, name, formats)
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
-        path.write_text(_text(paper, exhibits, parts, found), encoding="utf-8")
+        path.write_text(_text(paper, exhibits, parts, found, made_by), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [path, *drawn]
@@ -111,10 +121,13 @@ def _file_name(exhibit: Exhibit) -> str:
 # --- what the template prints ---
 
 
-def _text(paper: Paper, exhibits: Sequence[Exhibit], parts: Sequence[dict[str, Any]], found: Evidence) -> str:
+def _text(
+    paper: Paper, exhibits: Sequence[Exhibit], parts: Sequence[dict[str, Any]], found: Evidence, made_by: str
+) -> str:
     rows = [row for part in parts for row in part["rows"]]
     text = template("paper.md.j2").render(
         paper=paper,
+        made_by=made_by,
         parts=parts,
         machines=found.machines,
         unconfirmed=found.unconfirmed,

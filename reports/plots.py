@@ -36,10 +36,10 @@ def pyplot() -> Any:
     return loaded
 
 
-def save(figure: Any, folder: Path, name: str) -> list[Path]:
-    """Save a figure in all formats, on white, and close it; the SVG comes first."""
+def save(figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Save a figure in some formats, on white; the first is what reports show."""
     written = []
-    for form in FORMATS:
+    for form in formats:
         path = folder / f"{name}.{form}"
         metadata = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(path, dpi=150, facecolor="white", metadata=metadata)
