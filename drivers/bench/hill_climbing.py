@@ -114,7 +114,9 @@ def against(devices: Sequence[Place], yardstick: str) -> dict[str, str]:
 
 def subject_of(instance: Any, climbers: int, ways: dict[str, Any]) -> Subject:
     """What a record says of all runs, as `drivers.ihc` does."""
-    return Subject("ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "suite", **ways}, "climbs")
+    return Subject(
+        "ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "suite", **ways}, "climbs"
+    )
 
 
 def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -> Prepared:
