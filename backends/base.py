@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from backends.listener import Listener, checks_asked, talk_of
-from core.errors import LaunchRefused, UserError
+from core.errors import LaunchRefused, TeamTooLarge, UserError
 from core.lang import tree
 from core.lang.bundles import Row, Rows, fields_of, is_bundle, row_sizes, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, described, fits, i32
@@ -237,11 +237,39 @@ class Backend:
                 raise LaunchRefused(
                     f"{self.name}: {kernel.name} needs {needed} bytes of shared memory; a team has {room}"
                 )
-            made = self._executables[key] = self.compile(program)
+            try:
+                made = self.compile(program)
+                most = self.most_lanes(made)
+            finally:
+                self.timings.compile_s += time.perf_counter() - began
+            if team_size > most:
+                raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {most} lanes here, not {team_size}")
+            self._executables[key] = made
             if isinstance(made, str) and kernel.identity is not None:
                 self.compiled_earlier[name] = made
-            self.timings.compile_s += time.perf_counter() - began
         return made
+
+    def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:
+        """How many lanes the teams of a kernel can have here: ``team_size``, or that halved until a team fits.
+
+        A kernel that needs many registers has smaller teams than the device. Every size is another program, so each is
+        compiled until one fits, and its launches compile nothing more. On NVIDIA's GPUs a lane has up to 255 of a
+        multiprocessor's 65,536 registers: teams of up to 256 lanes always fit, and only who wants more has to ask.
+
+        Parameters
+        ----------
+        kernel, team_size, *arguments
+            Of the launches, as `launch` takes them.
+
+        """
+        lanes = min(team_size, self.capabilities.max_team_size)
+        while lanes > 1:
+            try:
+                self.bind(kernel, 1, lanes, arguments)
+                break
+            except TeamTooLarge:
+                lanes = -(-lanes // 2)
+        return lanes
 
     @contextmanager
     def record(self) -> Iterator[Sequence]:
@@ -412,6 +440,10 @@ class Backend:
     def compile(self, program: tree.Program) -> Any:
         """Machine code for a program."""
         raise NotImplementedError
+
+    def most_lanes(self, executable: Any) -> int:
+        """Lanes of a team, at most, of what `compile` made: its registers may be too many for the device's largest."""
+        return self.capabilities.max_team_size
 
     def reload(self, saved: str) -> Any:
         """Take over what another rank has compiled, one of its `compiled_earlier`; None: it cannot be used here."""

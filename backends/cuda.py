@@ -128,7 +128,7 @@ class CudaBackend(Backend):
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         first = self.mark()
-        buffer.handle[: host.size].copy_to_device(host, stream=self.stream)
+        part(buffer, 0, host.size).copy_to_device(host, stream=self.stream)
         self.span("transfer", first)
 
     def download(self, buffer: Buffer) -> np.ndarray:
@@ -150,7 +150,7 @@ class CudaBackend(Backend):
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         self.mark().wait(self.copies)
         first = self.mark(self.copies)
-        buffer.handle[start : start + count].copy_to_host(host, stream=self.copies)
+        part(buffer, start, count).copy_to_host(host, stream=self.copies)
         last = self.mark(self.copies)
         self.spans.append(("transfer", first, last))
         return last.synchronize
@@ -180,6 +180,12 @@ class CudaBackend(Backend):
         if shared > 48 << 10:
             self.allow_shared(dispatcher, shared)
         return dispatcher, program.team_size, shared
+
+    def most_lanes(self, executable: Any) -> int:
+        """What the driver says; a kernel is compiled with as few registers as its own team's lanes leave each other."""
+        dispatcher, *_ = executable
+        (kernel,) = dispatcher.overloads.values()
+        return int(kernel.max_threads_per_block)
 
     @staticmethod
     def allow_shared(dispatcher: Any, shared: int) -> None:
@@ -232,6 +238,12 @@ class CudaBackend(Backend):
                 graphs[repetitions].launch(self.core_stream)
             times %= repetitions
         self.span("kernel", first)
+
+
+def part(buffer: Buffer, start: int, count: int) -> Any:
+    """Elements of a buffer on the device; all of them as they are, since numba takes long to cut an array."""
+    whole = buffer.handle
+    return whole if start == 0 and count == whole.size else whole[start : start + count]
 
 
 def signature(program: tree.Program) -> Any:

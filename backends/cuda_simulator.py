@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Buffer, Capabilities, DeviceInfo, Launch
-from backends.cuda import CudaBackend, emitted_kernel
+from backends.cuda import CudaBackend, emitted_kernel, part
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class CudaSimulator(CudaBackend):
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         first = self.mark()
-        buffer.handle[start : start + count].copy_to_host(host, stream=self.copies)
+        part(buffer, start, count).copy_to_host(host, stream=self.copies)
         self.span("transfer", first)
         return lambda: None
 
@@ -48,6 +48,9 @@ class CudaSimulator(CudaBackend):
 
         dispatcher = emitted_kernel(program, SimulatorPython(program).source())
         return dispatcher, program.team_size, tree.shared_bytes(program)
+
+    def most_lanes(self, executable: Any) -> int:
+        return self.capabilities.max_team_size
 
     def prepare(self, launches: list[Launch]) -> list[Launch]:
         return launches

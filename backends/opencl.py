@@ -208,12 +208,11 @@ class OpenClBackend(Backend):
         printer = IntelC if self.is_intel else OpenClC
         built = self.program(printer(program).source(), program.kernel.name)
         kernel = self.cl.Kernel(built, program.kernel.name + "_")
-        info = self.cl.kernel_work_group_info
-        most = kernel.get_work_group_info(info.WORK_GROUP_SIZE, self.handle)
-        if program.team_size > most:
-            name = program.kernel.name
-            raise LaunchRefused(f"opencl: {name} runs teams of 1 to {most} lanes here, not {program.team_size}")
         return Executable(built, kernel, program.team_size)
+
+    def most_lanes(self, executable: Executable) -> int:
+        info = self.cl.kernel_work_group_info.WORK_GROUP_SIZE
+        return int(executable.kernel.get_work_group_info(info, self.handle))
 
     def program(self, source: str, name: str) -> Any:
         """Build from the binary that an earlier run left, else from source."""

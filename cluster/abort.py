@@ -18,7 +18,7 @@ INTERRUPTED = 130
 FIRST_WORD_S = 2.0
 # Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
 NEXT_WORD_S = 0.02
-# What the launcher has not read of a traceback when the job ends is lost.
+# What the launcher has not read of a message when the job ends is lost.
 LAST_WORD_S = 0.2
 
 
@@ -46,6 +46,16 @@ def report_mistake(message: object) -> None:
     if rank:
         wait_for_first_rank()
     print(f"error{f' (rank {rank})' if rank else ''}: {message}", file=sys.stderr, flush=True)
+    let_launcher_read()
+
+
+def let_launcher_read() -> None:
+    """Wait until what this rank has said is on its way to the terminal; at once where no launcher listens."""
+    if launcher.launched():
+        import time
+
+        sys.stderr.flush()
+        time.sleep(LAST_WORD_S)
 
 
 def wait_for_first_rank() -> None:
@@ -68,10 +78,6 @@ def _end_by_exception(kind: type[BaseException], error: BaseException, traceback
         if launcher.launched():
             print(f"rank {launcher.rank()} failed:", file=sys.stderr)
         sys.__excepthook__(kind, error, traceback)
-        if launcher.launched():
-            import time
-
-            sys.stderr.flush()
-            time.sleep(LAST_WORD_S)
+        let_launcher_read()
     end_job(code)
     raise SystemExit(code)

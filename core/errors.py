@@ -14,3 +14,7 @@ class UserError(Exception):
 
 class LaunchRefused(UserError):
     """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""
+
+
+class TeamTooLarge(LaunchRefused):
+    """The device runs smaller teams of this kernel, which needs too many registers for so many lanes."""

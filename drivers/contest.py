@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -209,15 +209,18 @@ class Runner:
             print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
             return found
         said = result.stderr.strip().splitlines()
+        telling = telling_line(said)
+        if result.returncode == USER_MISTAKE and telling:
+            line = without_error(telling)
+            print(f"refused: {line} ({took_s:.1f} s{self.left()})")
+            return Refused(**asdict(configuration.not_run(f"refused: {line}")), said=line)
         if result.returncode:
             reason = f"failed with exit code {result.returncode}"
         else:
             reason = self._nothing_recorded(result.stdout)
         print(f"{reason} ({took_s:.1f} s{self.left()})")
         print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
-        failed = configuration.not_run(reason + (f": {telling_line(said)}" if said else ""))
-        if result.returncode == USER_MISTAKE and said:
-            return Refused(**asdict(failed), said=telling_line(said).removeprefix("error: "))
+        failed = configuration.not_run(reason + (f": {telling}" if telling else ""))
         if result.returncode == DONE and RECORDED_ALREADY in result.stdout:
             return InOtherWords(**asdict(failed))
         return failed
@@ -265,9 +268,24 @@ def variables(configuration: Configuration) -> dict[str, str]:
 
 
 def telling_line(said: Sequence[str]) -> str:
-    """Pick the line that names the error; a launcher's own lines come after it."""
+    """Pick the line that names the error; a launcher's banners, between lines of dashes, do not; empty if none does."""
     errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
-    return errors[-1] if errors else said[0]
+    return errors[-1] if errors else next(outside_banners(said), "")
+
+
+def outside_banners(said: Iterable[str]) -> Iterator[str]:
+    """Lines that are not blank and stand in no banner of a launcher."""
+    within = False
+    for line in said:
+        if re.fullmatch("-{5,}", line.strip()):
+            within = not within
+        elif line.strip() and not within:
+            yield line
+
+
+def without_error(line: str) -> str:
+    """What a line says of a mistake, without the word before it and the rank that found it."""
+    return re.sub(r"^error( \(rank \d+\))?: ", "", line)
 
 
 def make_room(records: Path, remove_report: Callable[[], None], fresh: bool) -> None:

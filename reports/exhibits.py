@@ -23,8 +23,6 @@ from reports.wording import listed
 
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
-UNSAID = {"mapping": "suite"}
-"""What records from before an option existed were run with."""
 NOT_RECORDED = ("peers", "history", "verify", "profile")
 """Options of which a record's parameters and ways say nothing."""
 LINEAR_SPACE = "linear space"
@@ -190,7 +188,7 @@ def _suits(series: Series, record: Record) -> bool:
 
 def has(record: Record, options: Mapping[str, Any]) -> bool:
     """Tell whether a run was asked for options."""
-    asked = {**UNSAID, **record.parameters, **record.ways, "instance": record.instance}
+    asked = {**record.parameters, **record.ways, "instance": record.instance}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
     return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)

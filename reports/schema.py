@@ -13,6 +13,7 @@ from typing import Any
 
 from reports import version_1
 from reports.rules import HASH_COVERS, MEASURED, MOST_NESTED, SCHEMA, RecordError, check, is_integer, short
+from reports.unsaid import all_ways
 
 __all__ = ["HASH_COVERS", "READ", "SCHEMA", "Record", "RecordError", "Sample", "identity"]
 
@@ -86,7 +87,8 @@ class Record:
         equal.
     ways : dict
         Everything that was asked and decides only the speed (scan, evaluation, tiling ...). Runs that differ in it
-        are runs of their own, and are compared when their hashes are equal.
+        are runs of their own, and are compared when their hashes are equal. Those that came later than a record are
+        filled in (`reports.unsaid`).
     seed : int
     backend, device : str
         As given to `--backend` and `--device`.
@@ -150,7 +152,7 @@ class Record:
     origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Name the unit if nobody did, and check every field.
+        """Name the unit if nobody did, and the ways that nobody named; check every field.
 
         Raises
         ------
@@ -160,6 +162,7 @@ class Record:
         if self.unit == "" and isinstance(self.workload, str):
             object.__setattr__(self, "unit", version_1.UNITS.get(self.workload, version_1.OTHER_UNIT))
         check(self)
+        object.__setattr__(self, "ways", all_ways(self.workload, self.ways))
 
     @property
     def label(self) -> str:
@@ -249,8 +252,9 @@ def identity(
     Ways and environment are part of it: times of another way to work, another machine or another version of the suite
     are another run's.
     """
+    every = all_ways(workload, ways)
     return json.dumps(
-        [workload, instance_sha256, parameters, ways, seed, backend, device, ranks, environment], sort_keys=True
+        [workload, instance_sha256, parameters, every, seed, backend, device, ranks, environment], sort_keys=True
     )
 
 

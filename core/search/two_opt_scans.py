@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.two_opt import CountedClimbs
+from core.kernels.two_opt import TOTALS, CountedClimbs
 from core.kernels.two_opt_columns import climb_columns
 from core.kernels.two_opt_lanes import climb_lanes
 from core.kernels.two_opt_pruned import climb_pruned
@@ -26,7 +26,10 @@ PAPERS_COUNT = "(n - 2)(n - 1) / 2 moves of every step, as in the paper: all, an
 ASSIGNMENTS = ("auto", "static", "worklist")
 """How climbers get to lanes in the paper's mapping."""
 BLOCK = 1024
-"""Lanes of a team in the paper's mapping, which climbs 1,024 tours at a time on a compute unit (section 2.2)."""
+"""Lanes of a team in the paper's mapping, which climbs 1,024 tours at a time on a compute unit (section 2.2).
+
+Where a compute unit has too few registers for so many, a half, a quarter, ... of them.
+"""
 
 
 class Scan:
@@ -225,7 +228,14 @@ class LanesScan(Scan):
         self.distances = backend.upload(distances)
         self.assign = assign if assign != "auto" else "worklist" if is_wide(backend) else "static"
         if is_wide(backend):
-            self.team_size = min(BLOCK, backend.capabilities.max_team_size)
+            self.team_size = backend.largest_team(self.kernel, BLOCK, self.no_climbs(), *self.arguments(1))
+
+    def no_climbs(self) -> CountedClimbs:
+        """What a launch takes that climbs nothing."""
+        tours, ticket = np.zeros(self.n, np.uint16), np.zeros(1, np.uint32)
+        best, totals = np.zeros(1, np.uint64), np.zeros(TOTALS, np.uint64)
+        climbs: CountedClimbs = self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, best, totals))
+        return climbs
 
     @property
     def ways(self) -> dict[str, str]:

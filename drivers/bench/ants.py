@@ -172,7 +172,8 @@ class Touring(NamedTuple):
 
 def subject_of(instance: Any, settings: Any, iterations: int, ways: Mapping[str, Any]) -> Subject:
     """What a record says of all runs, as `drivers.aco` does."""
-    return Subject("aco", instance, {**settings._asdict(), "iterations": iterations}, ways, "tours")
+    parameters = {**settings._asdict(), "iterations": iterations}
+    return Subject("aco", instance, parameters, {"mapping": "suite", **ways}, "tours")
 
 
 def touring(work: Touring, note: Callable[[Touring, Any, Sequence[Any], float], str], backend: Any) -> Prepared:

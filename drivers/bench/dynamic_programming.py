@@ -245,13 +245,13 @@ def toured(instance: Any, backend: Any) -> Prepared:
         return Finding(outcome.transitions, facts, confirmed, result)
 
     parameters = {"trace": True, "k": None, "rotations": None, "improve": False}
-    subject = Subject("heldkarp", instance, parameters, {"tiling": "auto", "device_memory": None}, "answer")
+    subject = Subject("heldkarp", instance, parameters, ways_of(Way(True)), "answer")
     return Prepared(lambda repetition: search.run(), read, subject=subject)
 
 
 def ways_of(way: Way) -> dict[str, Any]:
-    """What decides the speed alone, as the drivers of strings and knapsacks record it."""
-    return {"tiling": "auto", "device_memory": way.room, "spill": False}
+    """What decides the speed alone, as the drivers record it."""
+    return {"mapping": "suite", "tiling": "auto", "device_memory": way.room, "spill": False}
 
 
 def streaming(outcome: Any) -> dict[str, Any]:

@@ -114,7 +114,9 @@ def against(devices: Sequence[Place], yardstick: str) -> dict[str, str]:
 
 def subject_of(instance: Any, climbers: int, ways: dict[str, Any]) -> Subject:
     """What a record says of all runs, as `drivers.ihc` does."""
-    return Subject("ihc", instance, {"climbers": climbers, "start": "oneil2011"}, ways, "climbs")
+    return Subject(
+        "ihc", instance, {"climbers": climbers, "start": "oneil2011"}, {"mapping": "suite", **ways}, "climbs"
+    )
 
 
 def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -> Prepared:
@@ -136,7 +138,7 @@ def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -
     return Prepared(
         lambda repetition: search.run(climbers),
         read,
-        subject=subject_of(instance, climbers, {"scan": search.scan.name}),
+        subject=subject_of(instance, climbers, search.scan.ways),
     )
 
 

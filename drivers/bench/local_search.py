@@ -124,7 +124,7 @@ def searching(field: Field, experiment: Experiment, backend: Any) -> Prepared:
         lambda repetition: search.run(Iterations(experiment.iterations)),
         read,
         lambda outcomes, median: beside(experiment, median),
-        Subject(experiment.workload, problem, parameters(experiment, search), ways(search), "moves"),
+        Subject(experiment.workload, problem, parameters(experiment, search), ways(experiment, search), "moves"),
     )
 
 
@@ -134,9 +134,10 @@ def parameters(experiment: Experiment, search: Any) -> dict[str, Any]:
     return {**search.parameters, "iterations": experiment.iterations, **own}
 
 
-def ways(search: Any) -> dict[str, Any]:
+def ways(experiment: Experiment, search: Any) -> dict[str, Any]:
     """What decides the speed alone, as the drivers record it."""
-    return {**search.ways, "threads": "fixed"}
+    own = {"layout": None} if experiment.workload == "ppp" else {}
+    return {**search.ways, "threads": "fixed", **own}
 
 
 def beside(experiment: Experiment, median: float) -> str:

@@ -274,6 +274,8 @@ def test_kernels_compile_to_ptx(ptx, name, capability):
     assert len(re.findall(r"^\s*\.visible \.entry", text, re.MULTILINE)) == 1
     barriers = PROGRAMS[name]().kernel.has_barrier
     assert bool(re.search(r"\bbar\.sync|\bbarrier\.sync", text)) == barriers
+    # So the assembler leaves each lane few enough registers: a team of the largest size can be launched too.
+    assert f".maxntid {PROGRAMS[name]().team_size}, 1, 1" in text
 
 
 def test_what_is_said_is_atomics_and_stores_or_nothing(ptx):

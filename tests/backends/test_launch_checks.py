@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from core.errors import LaunchRefused
-from core.lang import Array, Const, Generic, f32, i32, kernel, team_rank
+from backends.python import PythonBackend
+from core.errors import LaunchRefused, TeamTooLarge
+from core.lang import Array, Const, Generic, f32, i32, kernel, lane, team_rank, team_size
 
 T = Generic("T")
 
@@ -112,3 +113,48 @@ def test_infinities_are_floats(backend):
     values = backend.upload(np.ones(1, np.float32))
     backend.launch(scaled, 1, 1, values, -np.inf, 1)
     assert backend.download(values).tolist() == [np.inf]
+
+
+# --- teams that a kernel's registers allow ---
+
+
+@kernel
+def lanes_of(values: Array[i32]):
+    values[lane()] = team_size()
+
+
+@pytest.fixture
+def few_registers():
+    """A device whose largest team has 1,024 lanes, of which no kernel has more than 100."""
+    made = PythonBackend(PythonBackend.devices()[0])
+    made.most_lanes = lambda executable: 100
+    return made
+
+
+def test_a_team_that_a_kernel_needs_too_many_registers_for_is_refused_each_time(few_registers):
+    values = few_registers.upload(np.zeros(1024, np.int32))
+    for _ in range(2):
+        with pytest.raises(TeamTooLarge, match="^python: lanes_of runs teams of 1 to 100 lanes here, not 101$"):
+            few_registers.launch(lanes_of, 1, 101, values)
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(1, 1), (100, 100), (101, 51), (1000, 63), (1024, 64), (5000, 64)])
+def test_the_largest_team_of_a_kernel_is_the_wanted_one_or_that_halved_until_it_runs(few_registers, wanted, found):
+    values = few_registers.upload(np.zeros(1024, np.int32))
+    lanes = few_registers.largest_team(lanes_of, wanted, values)
+    assert lanes == found
+    few_registers.launch(lanes_of, 1, lanes, values)
+    assert few_registers.download(values)[:lanes].tolist() == [lanes] * lanes
+
+
+def test_every_device_runs_the_largest_team_that_it_says_a_kernel_has(backend):
+    values = backend.upload(np.zeros(1024, np.int32))
+    lanes = backend.largest_team(lanes_of, 1024, values)
+    assert 1 <= lanes <= backend.capabilities.max_team_size
+    backend.launch(lanes_of, 1, lanes, values)
+    assert backend.download(values)[:lanes].tolist() == [lanes] * lanes
+
+
+def test_an_argument_that_does_not_fit_is_no_reason_for_smaller_teams(few_registers):
+    with pytest.raises(LaunchRefused, match="must be a Buffer"):
+        few_registers.largest_team(lanes_of, 1024, 3)

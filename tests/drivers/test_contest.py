@@ -10,7 +10,7 @@ from core.errors import UserError
 from drivers import contest as contests
 from drivers.compare import main
 from drivers.configurations import Configuration
-from drivers.contest import Contest, Runner, telling_line
+from drivers.contest import Contest, Refused, Runner, telling_line
 from drivers.workloads import named
 from reports.records import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
@@ -18,6 +18,11 @@ from tests.drivers.made_up_comparison import device
 
 compare = compare_fixture
 BOTH = [device("cpu"), device("threads")]
+
+
+RULE = 74 * "-"
+BANNERS = [RULE, "MPI_ABORT was invoked on rank 0", "", "NOTE: it kills", RULE, RULE, "prterun has exited", RULE]
+"""What Open MPI's launcher says when a rank ends the job."""
 
 
 def lines(folder):
@@ -183,10 +188,38 @@ def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
         (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
         (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
         (["python: No module named drivers.ihc", "-----"], "python: No module named drivers.ihc"),
+        ([*BANNERS, "error (rank 1): no such file"], "error (rank 1): no such file"),
+        ([BANNERS[0], "error: no such file", *BANNERS[1:]], "error: no such file"),
+        ([*BANNERS, "", "Killed"], "Killed"),
+        (BANNERS, ""),
+        ([], ""),
     ],
 )
 def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):
     assert telling_line(said) == told
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        ("error: 2 ranks are too many", "refused: 2 ranks are too many"),
+        ("error (rank 1): no room", "refused: no room"),
+        ("", "failed with exit code 2"),
+    ],
+)
+def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_path, capsys, last, reason):
+    said = "\n".join([*BANNERS, last])
+    done = SimpleNamespace(returncode=2, stderr=said, stdout="")
+    monkeypatch.setattr("drivers.guardian.run", lambda *_: done)
+    task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
+    one = Contest(named("ihc"), task, (), {}, (0,), 3, tmp_path / "r.jsonl")
+    records, (row,) = Runner(1).all_of(one, [Configuration("cpu", "0", "a core", 2)])
+    assert (records, row.reason) == ([], reason)
+    assert isinstance(row, Refused) == bool(last)
+    assert str(row) == f"cpu (device 0, 2 ranks): {reason}"
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1 and f" ... {reason} (" in captured.out
+    assert ("MPI_ABORT" in captured.err) != bool(last)
 
 
 @pytest.mark.parametrize(

@@ -70,12 +70,13 @@ def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, 
     text = report_of(runs)
     assert "| cpu | Test CPU |" in text and "| cpu (scan = pruned) | Test CPU |" in text
     assert "  - scan = full: every move of every step is evaluated\n" in text
+    assert "  - mapping = suite: the work is laid on the device in the suite's own way\n" in text
     assert "- Ways of the rows whose names say so:\n  - scan = pruned: moves that " in text
     assert "- Moves: 2,000,000,000 per repetition. Counted: as the driver defines them." in text
     assert "- Moves (scan = pruned): 5 per repetition. Counted: those that it looks at." in text
     printed = "\n".join(lines(section_of(runs)))
     assert "cpu (scan = pruned)" in printed
-    assert "ways of all rows whose name says nothing else: scan = full" in printed
+    assert "ways of all rows whose name says nothing else: mapping = suite, scan = full" in printed
     assert "equal work: hash 0123456789abcdef of all climbs\nbest cost 21,282 by index 17" in printed
 
 
@@ -87,9 +88,8 @@ def test_reports_say_once_what_most_rows_share(make_record, section_of, report_o
     assert "- Ways, which decide the speed alone, in every row whose name says nothing else:\n  - level = iter" in text
     assert "| cuda (threads = tuned) |" in text and "| threads | Test CPU |" in text
     assert "- Moves: 2,000,000,000 per repetition." in text
-    assert "ways of all rows whose name says nothing else: level = iteration, threads =" in "\n".join(
-        lines(section_of(runs))
-    )
+    printed = " ".join(" ".join(lines(section_of(runs))).split())
+    assert "ways of all rows whose name says nothing else: level = iteration, mapping = suite, threads =" in printed
 
 
 def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):

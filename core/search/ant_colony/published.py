@@ -27,7 +27,8 @@ class PublishedShape(NamedTuple):
     strategy : str
         ``coarse``, ``fine`` or ``fine-deposit``.
     team_size, ants_per_team : int
-        Lanes of a team that makes tours, and how many ants they are.
+        Lanes of a team that makes tours, and how many ants they are. Where an ant is a team that has not a lane for
+        every city, lanes take several.
     edge_lanes : int
         Lanes of a team of which each lets the pheromone of one edge evaporate.
 
@@ -79,6 +80,20 @@ class PublishedColony(Colony):
     shared_by_ranks = False
     shape_for = staticmethod(published_shape)
     bytes_needed = staticmethod(published_bytes)
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        if self.shape.strategy != "coarse":
+            self.shape = self.shape._replace(team_size=self.lanes_of_an_ant())
+
+    def lanes_of_an_ant(self) -> int:
+        """As many as the shape says, or as a team of this device can have."""
+        lanes = self.backend.largest_team(
+            kernels.construct_fine, self.shape.team_size, self.ants, self.trails, self.scales, self.memory
+        )
+        if self.shape.strategy == "fine-deposit":
+            lanes = self.backend.largest_team(kernels.deposit_edges, lanes, self.ants, self.update, self.trails)
+        return int(lanes)
 
     @staticmethod
     def numbered(tour: np.ndarray) -> np.ndarray:

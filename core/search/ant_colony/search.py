@@ -93,7 +93,6 @@ class AntColony:
         self.notes: list[str] = []
         kind = MAPPINGS[mapping]
         self.shape = kind.shape_for(strategy, backend.capabilities, n, settings, team)
-        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
         colonies, count = (1, end - begin) if split else (end - begin, settings.ants)
         wide = distances.dtype != np.uint16
         self.split = split and size > 1
@@ -117,11 +116,13 @@ class AntColony:
                 kind(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
                 for number in numbers
             ]
+            self.shape = self.colonies[0].shape
             self.leader = backend.rows(Ant(n=n, first=0), 1)
             if self.send_tours:
                 self.all_ants = backend.rows(Ant(n=n, first=0), settings.ants)
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
+        self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
         self.recorded: dict[int, Any] = {}
         self.looks: dict[int, list[tuple[int, float]]] = {}
         """Of every colony of this rank: iterations made, and the clock, whenever the host looked."""

@@ -124,6 +124,8 @@ class Sweep:
         self.choices = backend.allocate(self.part * states if keep else 1, np.uint8)
         self.step = backend.allocate(3, np.int32)
         self.sequence: Any = None
+        if self.in_teams:
+            self.team_size = backend.largest_team(layers_in_teams, self.team_size, *self._layers(2, 2))
 
     def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Go through all layers.
@@ -155,15 +157,17 @@ class Sweep:
                 kept[begin - 2 : end - 2] = part.reshape(-1, states)
         return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], kept
 
+    def _layers(self, begin: int, end: int) -> tuple[Any, ...]:
+        """What `layers_in_teams` takes to go through layers ``begin`` to ``end`` - 1."""
+        net = self.net
+        return self.problem, self.rotations, begin, end, self.choices, net.k, net.states, self.keep
+
     def _launch(self, begin: int, end: int) -> None:
         """Queue layers ``begin`` to ``end`` - 1."""
         backend, net = self.backend, self.net
         tables = self.problem, self.rotations
         if self.in_teams:
-            backend.launch(
-                layers_in_teams, self.teams, self.team_size, *tables, begin, end, self.choices,
-                net.k, net.states, self.keep,
-            )  # fmt: skip
+            backend.launch(layers_in_teams, self.teams, self.team_size, *self._layers(begin, end))
             return
         if self.sequence is None:
             with backend.record() as self.sequence:

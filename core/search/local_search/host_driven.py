@@ -40,6 +40,7 @@ class HostLoop:
         largest = max(search.sizes)
         self.room = largest if search.mapping == "published" else min(SLICE, largest)
         self.fitnesses = backend.allocate(self.room, np.int32)
+        self.copied: Any = backend.host_array(self.room, np.int32) if search.select == "host" else None
         self.generator = generator(search, self.room) if self.generates else None
         self.reduction = Reducer(search, self.room) if search.select == "device" else None
 
@@ -83,7 +84,8 @@ class HostLoop:
         self.evaluate(level, first, end)
         if self.reduction is not None:
             return self.reduction.smallest_key(self.fitnesses, first, end)
-        fitnesses = search.backend.read(self.fitnesses, 0, end - first)
+        fitnesses: np.ndarray = self.copied[: end - first]
+        search.backend.stream_out(self.fitnesses, 0, end - first, fitnesses)()
         if search.algorithm.rule == FIRST:
             better = np.flatnonzero(fitnesses < 0)
             return first + int(better[0]) if better.size else NO_KEY

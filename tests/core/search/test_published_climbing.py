@@ -140,6 +140,17 @@ def test_lanes_take_climbers_as_the_paper_does_on_such_a_device(cpu):
         assert (scan.teams(), scan.team_size) == (backend.capabilities.compute_units, team_size)
 
 
+@pytest.mark.parametrize("assign", ASSIGNED)
+def test_a_block_that_needs_too_many_registers_is_halved_until_it_runs(assign, cpu):
+    distances = tsp.load("uniform:9:seed=2").distances
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.most_lanes = lambda program: 20 if program.kernel.name == "climb_lanes" else 1024
+    search = HillClimbing(oracle, Solo(), distances, published=assign)
+    assert search.scan.team_size == 16
+    assert search.scan.fewest_climbers() == 16 * 16
+    assert alike(search.run(19)) == alike(HillClimbing(cpu, Solo(), distances).run(19))
+
+
 def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, monkeypatch):
     distances = tsp.load("uniform:9:seed=2").distances
 

@@ -119,6 +119,17 @@ def test_more_cities_than_the_lanes_of_a_wide_device(backend, monkeypatch, strat
     same(few_lanes(backend, monkeypatch, 16), EIL51, 3, {"ants": 40}, strategy=strategy, mapping="published")
 
 
+@pytest.mark.parametrize("strategy", ["fine", "fine-deposit"])
+@pytest.mark.parametrize("kernel", ["construct_fine", "deposit_edges"])
+def test_a_team_that_needs_too_many_registers_takes_several_cities_a_lane(strategy, kernel):
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.most_lanes = lambda program: 4 if program.kernel.name == kernel else 1024
+    same(oracle, SMALL, 2, {"ants": 5}, strategy=strategy, mapping="published")
+    engine = published(oracle, distances_of(SMALL), {"ants": 5}, strategy)
+    halved = kernel == "construct_fine" or strategy == "fine-deposit"
+    assert engine.team_size == engine.colonies[0].shape.team_size == (4 if halved else 13)
+
+
 def launches(strategy, ants, n):
     """Of one iteration on the oracle: each kernel's name, teams and lanes."""
     oracle = PythonBackend(PythonBackend.devices()[0])

@@ -136,6 +136,13 @@ def test_lanes_in_either_order_find_the_same(lanes, tiling):
         assert one._replace(tour=None) == expected._replace(tour=None)
 
 
+def test_a_rotation_whose_team_needs_too_many_registers_has_a_smaller_team():
+    distances, start = case(7, 9, 4)
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.most_lanes = lambda program: 8 if program.kernel.name == "layers_in_teams" else 1024
+    assert found(distances, 4, start, oracle).tour.tolist() == found(distances, 4, start).tour.tolist()
+
+
 @pytest.mark.parametrize("tiling", ["auto", "none"])
 def test_choices_of_a_few_layers_at_a_time_give_the_same_tour(tiling):
     distances, start = case(9, 100, 1000)

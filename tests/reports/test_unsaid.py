@@ -1,0 +1,74 @@
+"""A record from before a way existed means what there was, and is no run of another kind than one that says so."""
+
+import json
+
+import pytest
+
+from drivers.workloads import NAMES, named
+from reports.comparison import compare
+from reports.records import Record, append, completed, fold, load
+from reports.unsaid import UNSAID, all_ways
+from reports.ways import WAYS
+
+BEFORE = {
+    "ihc": {"scan": "full"},
+    "aco": {"strategy": "fine"},
+    "ppp": {"evaluation": "words", "level": "iteration"},
+    "exact": {"bound": "edges", "enumerate": None, "depth": None},
+    "heldkarp": {"tiling": "auto", "device_memory": None},
+}
+"""Ways as they were recorded before there were mappings."""
+
+
+def without(record, names):
+    """The line that a record would have been, had nobody known these ways."""
+    content = json.loads(record.to_line())
+    for name in names:
+        del content["ways"][name]
+    return json.dumps(content) + "\n"
+
+
+@pytest.mark.parametrize("workload", NAMES)
+def test_what_a_workload_leaves_unsaid_are_ways_that_it_has_and_reports_explain(workload):
+    declared = {*named(workload).options().deciding("way"), "unrolled", "spill"}
+    assert "mapping" in UNSAID[workload]
+    for name, value in UNSAID[workload].items():
+        assert name in declared
+        assert value in WAYS[name]
+
+
+@pytest.mark.parametrize(("workload", "ways"), BEFORE.items(), ids=BEFORE)
+def test_an_old_line_is_a_repetition_of_the_run_that_names_all_its_ways(workload, ways, make_record, tmp_path):
+    path = tmp_path / "r.jsonl"
+    named_all = {**ways, **UNSAID[workload]}
+    now = make_record(workload=workload, ways=named_all, times=[2.0])
+    path.write_text(without(make_record(workload=workload, ways=named_all, times=[1.0]), UNSAID[workload]))
+    assert load(path)[0].ways == now.ways
+    assert load(path)[0].identity == now.identity
+    assert [one.kernel_s for one in completed(path, now.identity).samples] == [1.0]
+    append(path, now)
+    fold(path, now.identity)
+    assert [[one.kernel_s for one in record.samples] for record in load(path)] == [[1.0, 2.0]]
+
+
+def test_no_label_tells_an_old_baseline_from_a_new_row(make_record):
+    old = Record.from_line(without(make_record(ways={"scan": "full", "mapping": "suite"}), ["mapping"]))
+    new = make_record(backend="cuda", ways={"scan": "full", "mapping": "suite"})
+    published = make_record(backend="opencl", ways={"scan": "full", "mapping": "published"})
+    comparison = compare([old, new, published])
+    assert [row.labels for row in comparison.rows] == [(), (), ("its baseline ran with mapping = suite",)]
+    assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cuda", "opencl (mapping = published)"]
+
+
+def test_a_way_that_is_said_is_not_changed():
+    published = {"mapping": "published", "spill": True}
+    assert all_ways("heldkarp", published) == published
+
+
+def test_histograms_of_before_lay_in_local_memory():
+    assert all_ways("ppp", {"evaluation": "histogram"})["layout"] == "local"
+    assert all_ways("ppp", {"evaluation": "words"})["layout"] is None
+
+
+def test_nobody_knows_what_a_users_own_workload_left_unsaid(make_record):
+    assert make_record(workload="mine", ways={"order": 1}).ways == {"order": 1}
