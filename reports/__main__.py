@@ -11,18 +11,19 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.standard_output import run_watched
-from reports import csv_file, experiment, gallery_pages, ioh, paper_report, readme, statistics_report
+from reports import csv_file, experiment, ioh, paper_report, statistics_report
 from reports.paper import of_workload
 from reports.parameters import worded
 from reports.records import Record, RecordError, UnequalWorkError, load
+from reports.repository import PAGES, add_commands, make_pages
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (0 done, 1 pages and records differ, 2 user mistake)."""
+    """Run the command line; returns the exit code (0 done, 1 pages are not as records say, 2 user mistake)."""
     options = _parser().parse_args(argv)
     try:
         if options.command in PAGES:
-            return PAGES[options.command](options)
+            return _tell_pages(options)
         records = [record for path in options.records for record in load(path)]
         if options.command == "csv":
             return _write_csv(records, options.out)
@@ -40,6 +41,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _tell_pages(options: argparse.Namespace) -> int:
+    """Make or check the repository's pages."""
+    written, troubles = make_pages(options)
+    if written:
+        tell(written)
+    for trouble in troubles:
+        print(trouble, file=sys.stderr)
+    return 1 if troubles else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -79,48 +90,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Write every run in IOHprofiler's format: its best cost over its evaluations, a run per seed.",
     )
     _add_files(command, out=Path("reports/out/ioh"))
-    command = commands.add_parser("gallery", help="the gallery's reports and index, from its records")
-    _add_folder(command)
-    command = commands.add_parser("readme", help="the README's tables of results, from the gallery's records")
-    _add_folder(command)
-    command.add_argument("--readme", type=Path, default=Path("README.md"), help="the file to fill (%(default)s)")
+    add_commands(commands)
     return parser
-
-
-def _gallery(options: argparse.Namespace) -> int:
-    """Make or check the gallery's pages."""
-    if options.check:
-        return _told(gallery_pages.differences(options.folder))
-    written, absent = gallery_pages.write(options.folder, options.folder)
-    tell(written)
-    return _told(absent)
-
-
-def _readme(options: argparse.Namespace) -> int:
-    """Fill or check the README's tables."""
-    filled = readme.fill(options.readme, options.folder)
-    for note in filled.notes:
-        print(f"note: {note}", file=sys.stderr)
-    if options.check:
-        return _told([*filled.troubles, *readme.differences(options.readme, filled)])
-    if filled.after != filled.before:
-        try:
-            options.readme.write_text(filled.after, encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"{options.readme}: cannot write it: {error.strerror}") from None
-    tell([options.readme])
-    return _told(filled.troubles)
-
-
-def _told(troubles: Sequence[str]) -> int:
-    """Print what is not as the records say; returns the exit code."""
-    for line in troubles:
-        print(line, file=sys.stderr)
-    return 1 if troubles else 0
-
-
-PAGES = {"gallery": _gallery, "readme": _readme}
-"""Commands on the records of the gallery, which need none on the command line."""
 
 
 def _cost(text: str) -> int | float:
@@ -203,15 +174,6 @@ def _add_files(
 ) -> None:
     command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
     command.add_argument("--out", type=Path, default=out, help=what)
-
-
-def _add_folder(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--folder", type=Path, default=Path("reports/gallery"), help="folder of the records (%(default)s)"
-    )
-    command.add_argument(
-        "--check", action="store_true", help="write nothing; print what differs from the records, and end with 1 if any"
-    )
 
 
 if __name__ == "__main__":
