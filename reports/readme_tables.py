@@ -22,6 +22,9 @@ from reports.wording import number, ratio_interval
 
 WIDTH = 120
 
+CONCERNS = {"its baseline": {"speedup"}, "no time of": {"peers", "over_peer"}}
+"""Beginnings of notes, and the measures that they are about; others are about a run."""
+
 Cell = tuple[Choice, Sequence[Datum]]
 """What is asked for in a cell, and what was found."""
 
@@ -155,16 +158,16 @@ def _chosen(filled: Shown, datum: Datum, choice: Choice) -> bool:
 def _as_told(filled: Shown, datum: Datum, choice: Choice) -> Datum:
     """A run of ours as the README tells it.
 
-    Headings say its device and its ways; of its baseline only a ratio over one core has to say something.
+    Headings say its device and its ways, and a note on a figure that no cell shows says nothing.
     """
     assert datum.row is not None
     asked = parameters(datum.row.record)
-    ratio = not choice.shows or "speedup" in choice.shows
+    measures = {*(choice.shows or filled.exhibit.shows)}
     notes = [
         note
         for note in datum.notes
         if not all(part.partition(" = ")[0] in asked for part in note.split(", "))
-        and (ratio or not note.startswith("its baseline"))
+        and all(measures & wanted for begins, wanted in CONCERNS.items() if note.startswith(begins))
     ]
     words = datum.words[1:] if filled.exhibit.row_by == PROCESSORS else datum.words
     return replace(datum, words=words, notes=tuple(notes))
