@@ -33,7 +33,7 @@ def dates(records: Sequence[Record]) -> str:
 def runs(records: Sequence[Record]) -> str:
     """How many runs there are, and of how many repetitions all together."""
     merged = merge(records)
-    return f"{_count(len(merged), 'run')} of {_count(sum(len(one.samples) for one in merged), 'repetition')}"
+    return f"{_count(len(merged), 'run')}, {_count(sum(len(one.samples) for one in merged), 'repetition')} in all"
 
 
 def repetitions(records: Sequence[Record]) -> str:

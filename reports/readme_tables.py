@@ -118,6 +118,7 @@ class Filling:
         """The median time of other runs, which did equal work on the same device, over that of the cell's."""
         others = self._data(replace(choice, **{**choice.over, "over": {}}))
         rows = [(one.row, other.row) for one in data for other in others if one.row and other.row]
+        rows = [(row, other) for row, other in rows if row.record.identity != other.record.identity]
         times = [(_times(other), _times(row)) for row, other in rows if _alike(row, other) and row.running.median.value]
         return "<br>".join(ratio_interval(ratio_of_medians(*pair)) for pair in times)
 
