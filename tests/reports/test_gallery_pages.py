@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
+from drivers.overview import parser as overview_options
+from drivers.reproduce_options import read as reproduce_options
 from reports import provenance
 from reports.gallery_pages import differences, overview_of, read, write
 from reports.records import append, load
@@ -162,3 +165,15 @@ def test_exit_codes_tell_whether_pages_are_what_records_say(gallery):
     damaged = run("gallery", "--folder", gallery, "--check")
     assert damaged.returncode == 2
     assert damaged.stderr.startswith("error: ") and damaged.stderr.count("\n") == 1
+
+
+def test_the_repository_s_gallery_has_commands_that_the_programs_take():
+    for entry in read(ROOT / "reports" / "gallery"):
+        for command in entry.commands:
+            words = shlex.split(command)
+            assert words[:2] == ["python", "-m"]
+            if words[2] == "drivers.overview":
+                overview_options().parse_args(words[3:])
+            else:
+                assert words[2] == "drivers.reproduce"
+                assert reproduce_options(words[3:], None).paper == entry.name
