@@ -85,7 +85,7 @@ def fill(readme: Path, folder: Path) -> Filled:
             continue
         lines[block.begin + 1 : block.end] = ["", *filling.text.splitlines(), ""]
         if filling.left_out:
-            notes.insert(0, f"table {table.name}: no run of ours is recorded for {', '.join(filling.left_out)}")
+            notes.insert(0, f"table {table.name}: no run of ours is recorded for {'; '.join(filling.left_out)}")
     return Filled(before, "\n".join(lines) + "\n", tuple(troubles), tuple(notes))
 
 
