@@ -177,3 +177,8 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
             else:
                 assert words[2] == "drivers.reproduce"
                 assert reproduce_options(words[3:], None).paper == entry.name
+
+
+def test_the_repository_s_pages_are_what_their_records_say():
+    pytest.importorskip("matplotlib")
+    assert differences(ROOT / "reports" / "gallery") == [], "`make gallery` mends it"

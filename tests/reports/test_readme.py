@@ -208,3 +208,9 @@ def test_a_mistake_of_the_user_ends_with_one_line_and_exit_code_2(page):
     found = run(page, "--check")
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
     assert found.stderr.startswith(f"error: {page}:1: ")
+
+
+def test_the_repository_s_tables_are_what_the_gallery_s_records_say():
+    found = readme.fill(ROOT / "README.md", ROOT / "reports" / "gallery")
+    assert not found.troubles, "`make gallery`, after the commands that these name"
+    assert not readme.differences(ROOT / "README.md", found), "`make gallery` mends it"
