@@ -32,6 +32,7 @@ help:
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
+	@echo "make gallery   make reports/gallery's pages and the README's tables from reports/gallery's records"
 	@echo "make venv      only set up .venv; make clean removes it, all caches and reports/out"
 
 venv: $(STAMP)
@@ -79,6 +80,11 @@ lint: venv
 
 bench: venv
 	$(RUN) -m drivers.bench --yardsticks
+
+.PHONY: gallery
+gallery: venv
+	$(RUN) -m reports gallery
+	$(RUN) -m reports readme
 
 clean:
 	rm -rf $(VENV) build dist reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

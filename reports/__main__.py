@@ -15,12 +15,15 @@ from reports import csv_file, experiment, ioh, paper_report, statistics_report
 from reports.paper_file import of_workload
 from reports.parameters import worded
 from reports.records import Record, RecordError, UnequalWorkError, load
+from reports.repository import PAGES, add_commands, make_pages
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (0 done, 2 user mistake)."""
+    """Run the command line; returns the exit code (0 done, 1 pages are not as records say, 2 user mistake)."""
     options = _parser().parse_args(argv)
     try:
+        if options.command in PAGES:
+            return _tell_pages(options)
         records = [record for path in options.records for record in load(path)]
         if options.command == "csv":
             return _write_csv(records, options.out)
@@ -38,6 +41,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _tell_pages(options: argparse.Namespace) -> int:
+    """Make or check the repository's pages."""
+    written, troubles = make_pages(options)
+    if written:
+        tell(written)
+    for trouble in troubles:
+        print(trouble, file=sys.stderr)
+    return 1 if troubles else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -77,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Write every run in IOHprofiler's format: its best cost over its evaluations, a run per seed.",
     )
     _add_files(command, out=Path("reports/out/ioh"))
+    add_commands(commands)
     return parser
 
 

@@ -54,15 +54,14 @@ def panels(figure: Exhibit, shown: Shown) -> list[Panel]:
     return [one for one in found if sum(len(curve.values) for curve in one.curves) > 1]
 
 
-def draw(
-    figure: Exhibit, shown: Shown, folder: Path, name: str, formats: Sequence[str] = FORMATS
-) -> list[Path]:
+def draw(figure: Exhibit, shown: Shown, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Draw a figure into a folder as files of a name.
 
     Returns
     -------
     list of Path
-        The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not installed.
+        The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not
+        installed.
     """
     drawn = panels(figure, shown)
     library = pyplot() if drawn and figure.plot else None

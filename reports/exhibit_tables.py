@@ -53,11 +53,11 @@ def _in_columns_of_their_own(shown: Shown, marks: dict[str, str]) -> Table:
     rows = []
     for line in shown.lines:
         figures = (
-            [_words([datum], marks) for datum in shown.published if datum.line == line.key] if line.figures else []
+            [words_of([datum], marks) for datum in shown.published if datum.line == line.key] if line.figures else []
         )
         cells = [figures[place] if place < len(figures) else "" for place in range(len(printed))]
         ours = [[datum for datum in shown.ours if (datum.line, datum.column) == (line.key, one)] for one in own]
-        rows.append([line.label, *cells, *(_words(data, marks) or NOT_RUN for data in ours)])
+        rows.append([line.label, *cells, *(words_of(data, marks) or NOT_RUN for data in ours)])
     return Table(caption(exhibit), tuple(headings), rows)
 
 
@@ -76,7 +76,7 @@ def _in_their_columns(shown: Shown, marks: dict[str, str]) -> Table:
     for line in shown.lines:
         first = True
         for data in _by_whose(shown, line):
-            cells = [_words([datum for datum in data if datum.column == one], marks) for one in columns]
+            cells = [words_of([datum for datum in data if datum.column == one], marks) for one in columns]
             rows.append([line.label if first else "", data[0].whose + ("" if data[0].row else ", published"), *cells])
             first = False
     return Table(caption(exhibit), headings, rows)
@@ -101,7 +101,7 @@ def _ordered(shown: Shown) -> list[Datum]:
     return sorted(shown.ours, key=lambda datum: order.get((datum.whose or datum.column).partition(": ")[0], len(order)))
 
 
-def _words(data: Sequence[Datum], marks: dict[str, str]) -> str:
+def words_of(data: Sequence[Datum], marks: dict[str, str]) -> str:
     """The lines of a cell, each run with the marks of what has to be said of it."""
     said = []
     for datum in data:

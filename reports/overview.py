@@ -273,7 +273,8 @@ def draw(overview: Overview, folder: Path, formats: Sequence[str] = FORMATS) -> 
     Returns
     -------
     list of Path
-        The files written, in the order of the formats; empty where no run has a speed-up or matplotlib is not installed.
+        The files written, in the order of the formats; empty where no run has a speed-up or matplotlib is not
+        installed.
 
     """
     if not any(row.speedup for row in overview.rows):

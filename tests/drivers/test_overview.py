@@ -70,6 +70,7 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
     assert code == 0
     assert started == [(name, backend, 1) for name in ("ihc", "lcs") for backend in ("cpu", "threads")]
     printed, report = capsys.readouterr().out, (tmp_path / "overview.md").read_text()
+    assert f"Made by `python -m drivers.overview --workloads ihc lcs --ranks --out {tmp_path}`." in report
     assert "[1/6] ihc, " in printed and "[6/6] lcs, " in printed and " s left)" in printed
     for text in (printed, report):
         assert "2.00x" in text and "1.00 s" in text

@@ -69,6 +69,13 @@ def test_a_second_call_runs_nothing_and_writes_the_same_report(reproduce, tmp_pa
     assert (report.read_bytes(), records.read_bytes()) == (before, recorded)
 
 
+def test_the_report_says_by_which_command_it_was_made(reproduce, tmp_path):
+    assert reproduce("--repeats", "1", parts=(HILLS,)) == 0
+    given = f"{tmp_path / 'made-up.toml'} --scale quick --out {tmp_path / 'out'} --repeats 1"
+    report = (tmp_path / "out" / "made-up.md").read_text()
+    assert f"\nMade by `python -m drivers.reproduce {given}`.\n" in report
+
+
 def test_more_repetitions_are_added_to_those_that_are_there_and_fresh_runs_all_again(reproduce, tmp_path):
     reproduce()
     commands = []

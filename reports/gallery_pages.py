@@ -1,0 +1,242 @@
+"""The gallery: a report of each paper and an overview, made from the records of one folder, and a page that shows them.
+
+`gallery.toml` in that folder lists the reports with the command lines that made their records, `NAME.jsonl`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import UserError
+from reports import overview, paper_report, provenance
+from reports.comparison import Row, compare
+from reports.exhibits import evidence, series_of, shown
+from reports.markdown import template
+from reports.measures import MEASURES
+from reports.overview import Line, Overview
+from reports.paper import Exhibit, Paper, load, names
+from reports.plots import pyplot
+from reports.records import Record, RecordError, UnequalWorkError
+from reports.records import load as load_records
+from reports.toml_file import DataFile
+from reports.wording import number
+
+DATA, INDEX = "gallery.toml", "index.md"
+FORMATS = ("svg",)
+"""Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A report of the gallery.
+
+    Attributes
+    ----------
+    name : str
+        Of a paper, or `overview`; its records are `NAME.jsonl`.
+    title, note : str
+        What it is about, and what a reader should know beside what the records say; the latter may be empty.
+    commands : tuple of str
+        Command lines that made the records.
+    exhibit, measure : str
+        A table or figure of the paper, and the ratio in it that the index tells; empty where none is told.
+    picture : str
+        Of the report, without its ending: the one that the index shows; empty for the first.
+    """
+
+    name: str
+    title: str
+    commands: tuple[str, ...]
+    note: str = ""
+    exhibit: str = ""
+    measure: str = "speedup"
+    picture: str = ""
+
+    @property
+    def made_by(self) -> str:
+        """The command lines in one."""
+        return " && ".join(self.commands)
+
+    def records(self, folder: Path) -> list[Record]:
+        """Its records; none where there is no file of them."""
+        path = folder / f"{self.name}.jsonl"
+        return load_records(path) if path.exists() else []
+
+    def absent(self, folder: Path) -> str:
+        """That it has no records, and how they are made."""
+        return f"{folder / self.name}.jsonl: no records; they are made by `{self.made_by}`"
+
+
+def read(folder: Path) -> list[Entry]:
+    """Read which reports there are.
+
+    Raises
+    ------
+    UserError
+        The file is not as expected.
+    """
+    file = DataFile(folder / DATA)
+    content = file.known(file.content, "the file", ("reports",))
+    entries = []
+    for one in content["reports"]:
+        place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"
+        one = file.known(one, place, ("name", "title", "commands"), ("note", "exhibit", "measure", "picture"))
+        file.among(place, "name", [one["name"]], [*names(), overview.NAME])
+        file.among(place, "measure", [one.get("measure", "speedup")], list(MEASURES))
+        if "exhibit" in one:
+            file.among(place, "exhibit", [one["exhibit"]], [exhibit.name for exhibit in _exhibits(one["name"])])
+        entries.append(Entry(**{**one, "commands": tuple(one["commands"])}))
+    return entries
+
+
+def _exhibits(name: str) -> Sequence[Exhibit]:
+    """The tables and figures of a paper that have data of their own."""
+    return () if name == overview.NAME else tuple(one for one in load(name).exhibits if not one.of)
+
+
+# --- making it, and comparing it with what is there ---
+
+
+def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
+    """Write the reports of a folder's records, and the index.
+
+    Returns
+    -------
+    tuple
+        The files written, the index first, and what has no records.
+
+    Raises
+    ------
+    UserError
+        The folder cannot be written, or jinja2 or matplotlib is not installed.
+    UnequalWorkError, RecordError
+        Records cannot be compared, or one of them is damaged.
+    """
+    if pyplot() is None:
+        raise UserError("matplotlib is missing: pip install -e '.[report]'")
+    written, absent, parts = [], [], []
+    for entry in read(folder):
+        records = entry.records(folder)
+        if not records:
+            absent.append(entry.absent(folder))
+            continue
+        files, headline = (_overview if entry.name == overview.NAME else _paper)(entry, records, out)
+        written += files
+        parts.append(_part(entry, records, headline, files))
+    index = out / INDEX
+    try:
+        index.write_text(template("index.md.j2").render(parts=parts), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{index}: cannot write the index: {error.strerror}") from None
+    return [index, *written], absent
+
+
+def differences(folder: Path) -> list[str]:
+    """Say in which lines the pages of a folder differ from what its records say now, and what has no records.
+
+    Raises
+    ------
+    UserError
+        As `write`.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        written, found = write(folder, Path(temporary))
+        for path in written:
+            there = folder / path.name
+            if not there.exists():
+                found.append(f"{there}: missing; `python -m reports gallery` makes it")
+            elif path.suffix == ".md":
+                found += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
+    return found
+
+
+def difference(path: Path, there: str, expected: str) -> list[str]:
+    """The lines in which a file differs from what is expected of it."""
+    lines = there.splitlines(), expected.splitlines()
+    return list(difflib.unified_diff(*lines, str(path), f"{path}, from the records", lineterm="", n=0))
+
+
+# --- reports ---
+
+
+def _paper(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    paper = load(entry.name)
+    files = paper_report.write(paper, paper.exhibits, records, out, made_by=entry.made_by, formats=FORMATS)
+    return files, _headline_of(paper, entry, records) if entry.exhibit else ""
+
+
+def _headline_of(paper: Paper, entry: Entry, records: Sequence[Record]) -> str:
+    exhibit = next(one for one in paper.exhibits if one.name == entry.exhibit and not one.of)
+    found = []
+    for datum in shown(exhibit, evidence(paper, records), paper.machines).ours:
+        series = datum.row and series_of(exhibit, datum.row.record)
+        if datum.row and series and entry.measure in datum.values:
+            found.append((f"{series.heading}: {datum.row.name}", datum.row, datum.values[entry.measure]))
+    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found)
+
+
+def _overview(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    made = overview_of(records)
+    if not made.rows:
+        raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {made.lines[0].refused}")
+    found = [(row.name, row, row.speedup.value) for row in made.rows if row.speedup]
+    files = overview.write(made, out, entry.made_by, FORMATS)
+    return files, _ranges("All workloads, speed-up over one core", found)
+
+
+def overview_of(records: Iterable[Record]) -> Overview:
+    """The overview that records alone make: workloads in the order in which they ran; none says what did not run."""
+    by_workload: dict[str, list[Record]] = {}
+    for record in records:
+        by_workload.setdefault(record.workload, []).append(record)
+    return Overview(tuple(_line(workload, found) for workload, found in by_workload.items()))
+
+
+def _line(workload: str, records: Sequence[Record]) -> Line:
+    try:
+        return Line(workload, "", compare(records))
+    except (UnequalWorkError, RecordError) as error:
+        return Line(workload, "", None, (), str(error))
+
+
+# --- the index ---
+
+
+def _ranges(what: str, found: Sequence[tuple[str, Row, float]]) -> str:
+    """Word ratios by whose they are, from the least to the greatest: those of GPUs where there are any.
+
+    What a ratio is over has 1 itself, and is left out.
+    """
+    found = [one for one in found if one[2] != 1]
+    of_gpus = [one for one in found if one[1].record.device_kind == "gpu"]
+    of_others = [one for one in found if one[1].record.device_kind != "core" or one[1].record.ranks > 1]
+    by_whose: dict[str, list[float]] = {}
+    for whose, _, value in of_gpus or of_others:
+        by_whose.setdefault(whose, []).append(value)
+    return f"{what}: {'; '.join(map(_range, by_whose.items()))}" if by_whose else ""
+
+
+def _range(ratios: tuple[str, Sequence[float]]) -> str:
+    whose, values = ratios
+    ends = dict.fromkeys(f"{number(value)}x" for value in (min(values), max(values)))
+    return f"{whose} {' to '.join(ends)}"
+
+
+def _part(entry: Entry, records: Sequence[Record], headline: str, files: Sequence[Path]) -> Mapping[str, object]:
+    """What the index says of a report."""
+    report, *pictures = [path.name for path in files]
+    wanted = f"{entry.picture}.svg"
+    return {
+        "entry": entry,
+        "report": report,
+        "picture": wanted if wanted in pictures else next(iter(pictures), ""),
+        "headline": headline,
+        "runs": provenance.runs(records),
+        "devices": provenance.devices(records),
+        "dates": provenance.dates(records),
+        "records": f"{entry.name}.jsonl",
+    }

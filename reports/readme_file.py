@@ -1,0 +1,163 @@
+"""Which figures the README's tables show, as data: `readme.toml` beside the records that they come from.
+
+A row and a column of such a table each say a part of which figure stands where they meet; together they are a `Choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from reports.measures import MEASURES
+from reports.paper import Exhibit, Paper, load, names
+from reports.toml_file import DataFile
+
+DATA = "readme.toml"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which figure stands in a cell: a published one where a machine of the paper is named, else one of ours.
+
+    Attributes
+    ----------
+    exhibit, line : str
+        `table 4`, and the key of its row.
+    machine, column : str
+        Of a published figure: the key of the machine, and the heading of the column; the latter may be empty where
+        `where` tells columns, or the machine has one alone.
+    where : mapping
+        Options that a run of ours was asked for, and that tell the paper's columns where options do: strategy, ants ...
+    series, backend : str
+        Of ours; without a backend those of all.
+    ranks : int
+        Of ours; 0: any number.
+    shows : tuple of str
+        Measures that the cell says; empty: what the exhibit's cells say, or all that is printed.
+    over : mapping
+        What is other in the run whose median time is divided by that of this cell, `{ series = "published" }`: the cell
+        then says the ratio.
+    """
+
+    exhibit: str = ""
+    line: str = ""
+    machine: str = ""
+    column: str = ""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    series: str = ""
+    backend: str = ""
+    ranks: int = 0
+    shows: tuple[str, ...] = ()
+    over: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def published(self) -> bool:
+        """Whether it is a figure of the paper."""
+        return bool(self.machine)
+
+
+CHOICE = tuple(one.name for one in fields(Choice))
+
+
+@dataclass(frozen=True)
+class ReadmeTable:
+    """A table of the README: a paper, and choices by row and column; `first` is the heading above the rows."""
+
+    name: str
+    paper: Paper
+    first: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Choice, ...], ...]
+
+
+def read(folder: Path) -> dict[str, ReadmeTable]:
+    """Read the tables, by name.
+
+    Raises
+    ------
+    UserError
+        The file is not as expected: says the table, what was found and what was expected.
+    """
+    file = DataFile(folder / DATA)
+    content = file.known(file.content, "the file", ("tables",))
+    tables: dict[str, ReadmeTable] = {}
+    for one in content["tables"]:
+        place = f"table {one.get('name', '?') if isinstance(one, dict) else '?'}"
+        one = file.known(one, place, ("name", "paper", "first", "rows", "columns"), CHOICE)
+        if one["name"] in tables:
+            file.wrong(place, "this name twice", "names that differ")
+        tables[one["name"]] = _table(file, place, one)
+    return tables
+
+
+def _table(file: DataFile, place: str, content: Mapping[str, Any]) -> ReadmeTable:
+    file.among(place, "paper", [content["paper"]], names())
+    paper = load(content["paper"])
+    usual = {name: value for name, value in content.items() if name in CHOICE}
+    rows = [file.known(one, f"{place}, a row", ("label",), CHOICE) for one in content["rows"]]
+    columns = [file.known(one, f"{place}, a column", ("heading",), CHOICE) for one in content["columns"]]
+    return ReadmeTable(
+        content["name"],
+        paper,
+        content["first"],
+        tuple(row["label"] for row in rows),
+        tuple(column["heading"] for column in columns),
+        tuple(tuple(_choice(file, place, paper, usual, row, column) for column in columns) for row in rows),
+    )
+
+
+def _choice(
+    file: DataFile,
+    place: str,
+    paper: Paper,
+    usual: Mapping[str, Any],
+    row: Mapping[str, Any],
+    column: Mapping[str, Any],
+) -> Choice:
+    """What stands where a row and a column meet, after a look at whether the paper has it."""
+    said = {name: value for name, value in {**usual, **row, **column}.items() if name in CHOICE}
+    choice = Choice(**{**said, "shows": tuple(said.get("shows", ()))})
+    at = f"{place}, {row['label']}, {column['heading']}"
+    file.among(at, "measure", choice.shows, list(MEASURES))
+    file.known(dict(choice.over), f"{at}, over", (), CHOICE)
+    exhibits = [one for one in paper.exhibits if not one.of]
+    file.among(at, "exhibit", [choice.exhibit], [one.name for one in exhibits])
+    exhibit = exhibit_of(paper, choice)
+    if choice.line or choice.published:
+        file.among(at, "line", [choice.line], [one.key for one in exhibit.lines])
+    if choice.published:
+        _check_column(file, at, exhibit, choice)
+    else:
+        series = [choice.series, *([choice.over["series"]] if "series" in choice.over else [])]
+        file.among(at, "series", series, [one.name for one in exhibit.series])
+    return choice
+
+
+def _check_column(file: DataFile, at: str, exhibit: Exhibit, choice: Choice) -> None:
+    file.among(at, "machine", [choice.machine], list(dict.fromkeys(one.machine for one in exhibit.columns)))
+    if columns_of(exhibit, choice):
+        return
+    there = [f"{one.heading!r} of {one.machine}" for one in exhibit.columns]
+    file.wrong(
+        at, f"the column {choice.column or dict(choice.where)!r} of {choice.machine}", "one of " + ", ".join(there)
+    )
+
+
+def exhibit_of(paper: Paper, choice: Choice) -> Exhibit:
+    """The exhibit of a choice: of several halves of a table the first that has the row."""
+    found = [one for one in paper.exhibits if one.name == choice.exhibit and not one.of]
+    return next((one for one in found if any(line.key == choice.line for line in one.lines)), found[0])
+
+
+def columns_of(exhibit: Exhibit, choice: Choice) -> Sequence[str]:
+    """Headings of the columns that a choice may mean, of the paper's machine where it names one."""
+    return [
+        one.heading
+        for one in exhibit.columns
+        if choice.machine in ("", one.machine)
+        and choice.column in ("", one.heading)
+        and choice.where.items() <= one.parameters.items()
+    ]

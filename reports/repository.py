@@ -1,0 +1,67 @@
+"""The pages of the repository that are made from records: the gallery, and the tables of results in the README."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import UserError
+from reports import gallery_pages, readme
+
+PAGES = ("gallery", "readme")
+
+
+def add_commands(commands: Any) -> None:
+    """Add the two commands to those of a command line (what `add_subparsers` returned)."""
+    gallery = commands.add_parser("gallery", help="the gallery's reports and index, from its records")
+    _add_options(gallery)
+    command = commands.add_parser("readme", help="the README's tables of results, from the gallery's records")
+    _add_options(command)
+    command.add_argument("--readme", type=Path, default=Path("README.md"), help="the file to fill (%(default)s)")
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
+    folder = Path("reports/gallery")
+    command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")
+    command.add_argument(
+        "--check", action="store_true", help="write nothing; print what differs from the records, and end with 1 if any"
+    )
+
+
+def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[str]]:
+    """Make or check the pages of one command.
+
+    Returns
+    -------
+    tuple
+        The files written, and what is not as the records say or cannot be made, a line each.
+
+    Raises
+    ------
+    UserError
+        A page cannot be read or written, or a file that says what is shown is not as expected.
+    UnequalWorkError, RecordError
+        Records cannot be compared, or one of them is damaged.
+    """
+    if options.command == "readme":
+        return _readme(options.readme, options.folder, check=options.check)
+    if options.check:
+        return (), gallery_pages.differences(options.folder)
+    return gallery_pages.write(options.folder, options.folder)
+
+
+def _readme(path: Path, folder: Path, *, check: bool) -> tuple[Sequence[Path], Sequence[str]]:
+    filled = readme.fill(path, folder)
+    for note in filled.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if check:
+        return (), [*filled.troubles, *readme.differences(path, filled)]
+    if filled.after != filled.before:
+        try:
+            path.write_text(filled.after, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{path}: cannot write it: {error.strerror}") from None
+    return (path,), filled.troubles

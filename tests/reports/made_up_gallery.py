@@ -1,0 +1,84 @@
+"""A gallery of records that nobody measured: hill climbing of O'Neil et al., and two workloads of an overview."""
+
+import hashlib
+from dataclasses import replace
+
+from reports.records import append
+
+DATA = """
+[[reports]]
+name = "overview"
+title = "Every workload"
+commands = ["python -m drivers.overview --seconds-each 2"]
+
+[[reports]]
+name = "oneil2011"
+title = "Hill climbing"
+commands = ["python -m drivers.reproduce oneil2011", "python -m drivers.reproduce oneil2011 --table 1"]
+exhibit = "figure 1"
+picture = "oneil2011-figure-2"
+note = "A note."
+"""
+
+TABLE = """
+[[tables]]
+name = "climbs"
+paper = "oneil2011"
+exhibit = "figure 1"
+first = "on"
+rows = [
+    { label = "one core", line = "core:1", series = "full", backend = "cpu" },
+    { label = "eight cores", line = "cores:8", series = "full", backend = "threads" },
+    { label = "GPU, paper's mapping", line = "gpu:1", series = "worklist", backend = "cuda" },
+    { label = "GPU", line = "gpu:1", series = "full", backend = "cuda" },
+]
+columns = [
+    { heading = "paper, ms", machine = "paper", column = "median, ms" },
+    { heading = "ours", shows = ["seconds"] },
+    { heading = "over one core", shows = ["speedup"] },
+    { heading = "over the paper's mapping", over = { series = "worklist" } },
+]
+"""
+
+README = """# A suite
+
+<!-- table climbs: made by python -m reports readme -->
+old
+<!-- end climbs -->
+
+More.
+"""
+
+FULL = {"mapping": "suite", "scan": "full"}
+WORKLIST = {"mapping": "published", "scan": "full", "assign": "worklist"}
+GPU = {"backend": "cuda", "details": {"device_name": "Test GPU"}}
+
+
+def climb(make_record, times, ways=FULL, climbers=100_000, **changes):
+    """A run of hill climbing on kroE100."""
+    asked = {"climbers": climbers, "start": "oneil2011"}
+    sha256 = hashlib.sha256(b"kroE100").hexdigest()
+    record = make_record(times, instance="kroE100", instance_sha256=sha256, parameters=asked, ways=ways, **changes)
+    started = [f"2026-11-{22 + place:02}T10:00:00Z" for place in range(len(times))]
+    return replace(record, samples=tuple(map(lambda one, at: replace(one, started=at), record.samples, started)))
+
+
+def fill(folder, make_record, **changes):
+    """Write the gallery's two files and its records into a folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "gallery.toml").write_text(DATA)
+    (folder / "readme.toml").write_text(TABLE)
+    for record in (
+        climb(make_record, (2.0, 2.1, 2.2), **changes),
+        climb(make_record, (0.5, 0.5, 0.5), WORKLIST, **GPU, **changes),
+        climb(make_record, (0.02, 0.021, 0.022), **GPU, **changes),
+    ):
+        append(folder / "oneil2011.jsonl", record)
+    letters = {"workload": "lcs", "instance": "letters", "instance_sha256": "cd" * 32, "evaluations": 3 * 10**12}
+    for record in (
+        climb(make_record, (2.0,), **changes),
+        climb(make_record, (0.5,), **GPU, **changes),
+        make_record((4.0,), **letters),
+        make_record((8.0,), **letters, **GPU),
+    ):
+        append(folder / "overview.jsonl", record)

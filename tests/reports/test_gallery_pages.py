@@ -1,0 +1,184 @@
+"""The gallery: its reports and index come from the records of a folder, and a check says where they do not."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import UserError
+from drivers.overview import parser as overview_options
+from drivers.reproduce_options import read as reproduce_options
+from reports import provenance
+from reports.gallery_pages import differences, overview_of, read, write
+from reports.records import append, load
+from tests.reports.made_up_gallery import DATA, climb, fill
+
+GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def gallery(tmp_path, make_record):
+    """A folder with records and the file that lists reports."""
+    pytest.importorskip("matplotlib")
+    fill(tmp_path / "gallery", make_record)
+    return tmp_path / "gallery"
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_index_tells_of_every_report_what_its_records_say(gallery, tmp_path):
+    _, absent = write(gallery, gallery)
+    assert not absent
+    text = (gallery / "index.md").read_text(encoding="utf-8")
+    golden = GOLDEN / "gallery-index.md"
+    found = tmp_path / "index.md"
+    found.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8"), f"if the change is meant: cp {found} {golden}"
+
+
+def test_reports_name_their_commands_and_have_pictures_as_svg_alone(gallery):
+    (gallery / "oneil2011-figure-1.png").write_bytes(b"of an earlier reproduction")
+    written, _ = write(gallery, gallery)
+    assert files(gallery) == [
+        "gallery.toml",
+        "index.md",
+        "oneil2011-figure-1.svg",
+        "oneil2011-figure-2.svg",
+        "oneil2011.jsonl",
+        "oneil2011.md",
+        "overview.jsonl",
+        "overview.md",
+        "overview.svg",
+        "readme.toml",
+    ]
+    assert written[0] == gallery / "index.md"
+    both = "python -m drivers.reproduce oneil2011 && python -m drivers.reproduce oneil2011 --table 1"
+    assert f"\nMade by `{both}`.\n" in (gallery / "oneil2011.md").read_text()
+    overview = (gallery / "overview.md").read_text()
+    assert "\nMade by `python -m drivers.overview --seconds-each 2`.\n" in overview
+    assert "| lcs | letters | 3 T cells | 4.00 s, 1.00x | 8.00 s, 0.500x |" in overview
+
+
+def test_pages_that_are_what_the_records_say_pass_the_check(gallery):
+    write(gallery, gallery)
+    there = {name: (gallery / name).read_bytes() for name in files(gallery)}
+    assert differences(gallery) == []
+    assert {name: (gallery / name).read_bytes() for name in files(gallery)} == there
+
+
+def test_the_check_says_which_lines_of_which_page_differ(gallery):
+    write(gallery, gallery)
+    page = gallery / "oneil2011.md"
+    page.write_text(page.read_text().replace("×100 ", "×200 "))
+    found = differences(gallery)
+    assert any(line.startswith("---") and str(page) in line for line in found)
+    assert any(line.startswith("-|") and "×200 " in line for line in found)
+    assert any(line.startswith("+|") and "×100 " in line for line in found)
+    assert not any("index.md" in line for line in found)
+
+
+def test_the_check_misses_a_picture_and_notices_new_records(gallery, make_record):
+    write(gallery, gallery)
+    (gallery / "overview.svg").unlink()
+    assert differences(gallery) == [f"{gallery / 'overview.svg'}: missing; `python -m reports gallery` makes it"]
+    write(gallery, gallery)
+    append(gallery / "overview.jsonl", climb(make_record, (1.0,), backend="threads"))
+    found = "\n".join(differences(gallery))
+    assert "index.md" in found and "overview.md" in found and "oneil2011.md" not in found
+
+
+def test_a_report_without_records_is_named_with_its_command_and_the_others_are_made(gallery):
+    (gallery / "oneil2011.jsonl").unlink()
+    _, absent = write(gallery, gallery)
+    assert len(absent) == 1
+    assert absent[0].startswith(f"{gallery / 'oneil2011.jsonl'}: no records; ")
+    assert "`python -m drivers.reproduce oneil2011 && " in absent[0]
+    assert (gallery / "overview.md").exists() and not (gallery / "oneil2011.md").exists()
+    assert "Hill climbing" not in (gallery / "index.md").read_text()
+
+
+def test_a_workload_whose_runs_did_different_work_is_refused_and_the_others_are_shown(gallery):
+    records = load(gallery / "overview.jsonl")
+    made = overview_of([*records[:3], replace(records[3], trajectory_hash="ffff")])
+    assert [(line.workload, line.comparison is None) for line in made.lines] == [("ihc", False), ("lcs", True)]
+    assert "not the same work" in made.lines[1].refused
+
+
+def test_records_tell_where_and_when_they_were_made(make_record):
+    runs = [
+        climb(make_record, (1.0, 1.0), backend="cuda", details={"device_name": "NVIDIA Card"}),
+        climb(make_record, (1.0,), backend="opencl", device_kind="gpu", details={"device_name": "NVIDIA Card 141GB"}),
+    ]
+    assert provenance.devices(runs) == "NVIDIA Card 141GB and Test CPU, 2 cores"
+    assert provenance.dates(runs) == "2026-11-22 to 2026-11-23"
+    assert provenance.dates([make_record()]) == ""
+    assert provenance.runs(runs) == "2 runs, 3 repetitions in all"
+    assert provenance.repetitions(runs) == "1 to 2 repetitions"
+    two_hosts = make_record(environment={**runs[0].environment, "hosts": 2})
+    assert provenance.devices([two_hosts]) == "Test CPU, 2 cores on each of 2 hosts"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "oneil2011"', 'name = "nobody"', "report nobody: found the name 'nobody', expected some of luong2013"),
+        (
+            'exhibit = "figure 1"',
+            'exhibit = "figure 9"',
+            "found the exhibit 'figure 9', expected some of figure 1, table 1",
+        ),
+        ('note = "A note."', 'measure = "sheep"', "report oneil2011: found the measure 'sheep'"),
+        ('note = "A note."', 'remark = "A note."', "report oneil2011: found the key 'remark'"),
+        ('title = "Hill climbing"', "", "report oneil2011: found no key 'title'"),
+        ("[[reports]]", "[[reports", "expected TOML, found"),
+    ],
+)
+def test_a_mistake_in_the_list_of_reports_is_told(tmp_path, old, new, message):
+    (tmp_path / "gallery.toml").write_text(DATA.replace(old, new))
+    with pytest.raises(UserError) as error:
+        read(tmp_path)
+    assert message in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path / 'gallery.toml'}: ")
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "reports", *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+
+
+def test_exit_codes_tell_whether_pages_are_what_records_say(gallery):
+    assert run("gallery", "--folder", gallery, "--check").returncode == 1
+    made = run("gallery", "--folder", gallery)
+    assert (made.returncode, made.stdout.splitlines()[0]) == (0, str(gallery / "index.md"))
+    assert run("gallery", "--folder", gallery, "--check").returncode == 0
+    record = json.loads((gallery / "oneil2011.jsonl").read_text().splitlines()[0])
+    (gallery / "oneil2011.jsonl").write_text(json.dumps(record | {"ranks": 0}) + "\n")
+    damaged = run("gallery", "--folder", gallery, "--check")
+    assert damaged.returncode == 2
+    assert damaged.stderr.startswith("error: ") and damaged.stderr.count("\n") == 1
+
+
+def test_the_repository_s_gallery_has_commands_that_the_programs_take():
+    for entry in read(ROOT / "reports" / "gallery"):
+        for command in entry.commands:
+            words = shlex.split(command)
+            assert words[:2] == ["python", "-m"]
+            if words[2] == "drivers.overview":
+                overview_options().parse_args(words[3:])
+            else:
+                assert words[2] == "drivers.reproduce"
+                assert reproduce_options(words[3:], None).paper == entry.name
+
+
+def test_the_repository_s_pages_are_what_their_records_say():
+    pytest.importorskip("matplotlib")
+    assert differences(ROOT / "reports" / "gallery") == [], "`make gallery` mends it"

@@ -1,0 +1,216 @@
+"""The README's tables come from the gallery's records, and a check says where they do not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.errors import UserError
+from reports import readme, readme_file
+from reports.records import append
+from tests.reports.made_up_gallery import GPU, README, TABLE, climb, fill
+
+GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def page(tmp_path, make_record):
+    """A README with a place for one table, beside a folder with its records."""
+    fill(tmp_path / "gallery", make_record)
+    path = tmp_path / "README.md"
+    path.write_text(README)
+    return path
+
+
+def filled(page):
+    return readme.fill(page, page.parent / "gallery")
+
+
+def rows(text):
+    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line[:1] == "|"]
+
+
+# --- what a table says ---
+
+
+def test_a_block_is_what_its_records_say_and_the_rest_of_the_page_stays(page, tmp_path):
+    found = filled(page)
+    assert not found.troubles
+    golden = GOLDEN / "readme-block.md"
+    (tmp_path / "block.md").write_text(found.after, encoding="utf-8")
+    assert found.after == golden.read_text(encoding="utf-8"), f"if the change is meant: cp {tmp_path}/block.md {golden}"
+
+
+def test_a_row_of_which_nothing_is_recorded_is_left_out_and_named(page):
+    found = filled(page)
+    assert [row[0] for row in rows(found.after)[2:]] == ["one core", "GPU, paper's mapping", "GPU"]
+    assert found.notes == ("table climbs: no run of ours is recorded for eight cores",)
+
+
+def test_published_figures_are_as_printed_and_a_factor_is_of_two_runs_of_ours(page):
+    (_, _, core, mapped, gpu) = rows(filled(page).after)
+    assert core[1:4] == ["154684", "2.10 s [2.00 s, 2.20 s]", "the baseline"]
+    assert mapped[1] == "2497"
+    assert gpu[3].startswith("×100 [") and gpu[3].endswith(" over 2.10 s")
+    assert gpu[4] == "23.8x [22.7, 25.0]"  # 0.5 s of the worklist over 0.021 s
+
+
+def test_runs_of_less_work_than_the_papers_say_so_below_the_table(tmp_path, make_record, page):
+    fill(tmp_path / "small", make_record, climbers=1_000)
+    text = readme.fill(page, tmp_path / "small").after
+    assert "- All of ours: 1,000 climbers, not 100,000: seconds do not compare with the paper's, ratios do.\n" in text
+    append(page.parent / "gallery" / "oneil2011.jsonl", climb(make_record, (9.0,), climbers=1_000))
+    text = filled(page).after
+    assert "- **a**: 1,000 climbers, not 100,000: " in text and "9.00 s [a]" in text
+
+
+def test_a_filled_page_is_filled_again_to_the_same(page):
+    page.write_text(filled(page).after)
+    again = filled(page)
+    assert again.after == again.before
+    assert readme.differences(page, again) == []
+
+
+def test_other_records_than_the_table_s_are_not_in_it(page, make_record):
+    before = filled(page).after
+    other = climb(make_record, (7.0,), backend="opencl", device_kind="gpu", details=GPU["details"])
+    append(page.parent / "gallery" / "oneil2011.jsonl", other)
+    assert filled(page).after == before
+
+
+# --- the page's marks ---
+
+BEGIN, END = "<!-- table climbs: made by python -m reports readme -->", "<!-- end climbs -->"
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "message"),
+    [
+        (["", BEGIN, "text"], 2, "found no end of table 'climbs', expected `<!-- end climbs -->`"),
+        ([BEGIN, END, BEGIN, END], 3, "found the table 'climbs' again, which line 1 has already"),
+        ([BEGIN.replace("climbs", "ants"), END], 1, "found the table 'ants', expected one of climbs"),
+        (["", "", END], 3, "found the end of 'climbs', expected its beginning before"),
+        ([BEGIN, END.replace("climbs", "ants")], 2, "expected `<!-- end climbs -->`, as line 1 begins"),
+        ([BEGIN, BEGIN, END], 2, "expected `<!-- end climbs -->`, as line 1 begins"),
+        (["<!-- table climbs -->", END], 1, "found '<!-- table climbs -->', expected `<!-- table NAME: made by"),
+        ([BEGIN, "<!-- END climbs -->"], 2, "found '<!-- END climbs -->', expected `<!-- end climbs -->`"),
+        ([f"text {BEGIN}", END], 2, "found the end of 'climbs'"),
+    ],
+)
+def test_a_damaged_mark_is_one_error_with_its_line(page, lines, line, message):
+    page.write_text("\n".join(lines) + "\n")
+    with pytest.raises(UserError) as error:
+        filled(page)
+    assert str(error.value).startswith(f"{page}:{line}: ")
+    assert message in str(error.value)
+
+
+def test_a_table_without_a_place_in_the_page_is_told(page):
+    page.write_text("# Nothing\n")
+    with pytest.raises(
+        UserError, match=r"README.md: expected a place for the table 'climbs' of .*readme.toml, found none"
+    ):
+        filled(page)
+
+
+# --- the file that says what tables show ---
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('paper = "oneil2011"', 'paper = "nobody"', "table climbs: found the paper 'nobody'"),
+        (
+            'exhibit = "figure 1"',
+            'exhibit = "table 7"',
+            "table climbs, one core, paper, ms: found the exhibit 'table 7'",
+        ),
+        ('line = "core:1"', 'line = "core:9"', "found the line 'core:9', expected some of core:1"),
+        (
+            'line = "gpu:1", series = "full"',
+            'line = "gpu:1", series = "fast"',
+            "found the series 'fast', expected some of full",
+        ),
+        ('machine = "paper"', 'machine = "theirs"', "found the machine 'theirs', expected some of paper"),
+        (
+            'column = "median, ms"',
+            'column = "mean"',
+            "found the column 'mean' of paper, expected one of 'median, ms' of paper",
+        ),
+        ('shows = ["seconds"]', 'shows = ["sheep"]', "found the measure 'sheep'"),
+        ('over = { series = "worklist" }', 'over = { series = "x" }', "found the series 'x'"),
+        ('over = { series = "worklist" }', 'over = { serie = "x" }', "found the key 'serie'"),
+        ('label = "GPU",', 'label = "GPU", colour = "red",', "table climbs, a row: found the key 'colour'"),
+        ('first = "on"', "", "table climbs: found no key 'first'"),
+    ],
+)
+def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
+    assert old in TABLE
+    (tmp_path / "readme.toml").write_text(TABLE.replace(old, new))
+    with pytest.raises(UserError) as error:
+        readme_file.read(tmp_path)
+    assert message in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path / 'readme.toml'}: table climbs")
+
+
+def test_a_name_that_two_tables_have_is_told(tmp_path):
+    (tmp_path / "readme.toml").write_text(TABLE + TABLE)
+    with pytest.raises(UserError, match="table climbs: found this name twice"):
+        readme_file.read(tmp_path)
+
+
+# --- the command ---
+
+
+def run(page, *arguments):
+    command = [sys.executable, "-m", "reports", "readme", "--readme", str(page)]
+    command += ["--folder", str(page.parent / "gallery"), *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+
+
+def test_the_check_passes_after_the_command_and_fails_after_a_hand_has_changed_a_figure(page):
+    checked = run(page, "--check")
+    assert checked.returncode == 1 and "-old" in checked.stderr.splitlines()
+    assert page.read_text() == README
+    assert run(page).returncode == 0
+    assert run(page, "--check").returncode == 0
+    page.write_text(page.read_text().replace("×100 [", "×110 ["))
+    checked = run(page, "--check")
+    assert checked.returncode == 1
+    assert any(line.startswith("-") and "×110 [" in line for line in checked.stderr.splitlines())
+
+
+def test_missing_records_are_named_with_the_command_that_makes_them_and_the_table_stays(page):
+    (page.parent / "gallery" / "oneil2011.jsonl").unlink()
+    for arguments in ((), ("--check",)):
+        found = run(page, *arguments)
+        assert found.returncode == 1
+        assert f"{page}:3: table climbs: {page.parent / 'gallery' / 'oneil2011.jsonl'}: no records" in found.stderr
+        assert "`python -m drivers.reproduce oneil2011 && " in found.stderr
+        assert page.read_text() == README
+
+
+def test_records_of_which_none_belongs_to_the_table_are_no_table(page, make_record):
+    records = page.parent / "gallery" / "oneil2011.jsonl"
+    records.unlink()
+    append(records, climb(make_record, (1.0,), backend="joblib"))
+    found = run(page)
+    assert found.returncode == 1
+    assert found.stderr == f"{page}:3: table climbs: no run of ours is recorded for any of its rows\n"
+
+
+def test_a_mistake_of_the_user_ends_with_one_line_and_exit_code_2(page):
+    page.write_text(BEGIN + "\n")
+    found = run(page, "--check")
+    assert (found.returncode, found.stderr.count("\n")) == (2, 1)
+    assert found.stderr.startswith(f"error: {page}:1: ")
+
+
+def test_the_repository_s_tables_are_what_the_gallery_s_records_say():
+    found = readme.fill(ROOT / "README.md", ROOT / "reports" / "gallery")
+    assert not found.troubles, "`make gallery`, after the commands that these name"
+    assert not readme.differences(ROOT / "README.md", found), "`make gallery` mends it"
