@@ -18,7 +18,8 @@ from reports.exhibits import evidence, series_of, shown
 from reports.markdown import template
 from reports.measures import MEASURES
 from reports.overview import Line, Overview
-from reports.paper import Exhibit, Paper, load, names
+from reports.paper import Exhibit, Paper
+from reports.paper_file import load, names
 from reports.plots import pyplot
 from reports.records import Record, RecordError, UnequalWorkError
 from reports.records import load as load_records

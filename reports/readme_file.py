@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.measures import MEASURES
-from reports.paper import Exhibit, Paper, load, names
+from reports.paper import Exhibit, Paper
+from reports.paper_file import load, names
 from reports.toml_file import DataFile
 
 DATA = "readme.toml"
