@@ -79,6 +79,11 @@ def marks(found: Sequence[Caution], label: str) -> str:
     return " ".join(one.mark for one in found if label in one.figures)
 
 
+def doubts(row: Row) -> list[str]:
+    """What makes the time of one row doubtful, whatever stands beside it: without the figures."""
+    return [text for found in (_spread(row), _too_fast(row), _throttled(row.record.samples)) for text, _ in found]
+
+
 def _letter(place: int) -> str:
     return chr(ord("a") + place % 26) * (place // 26 + 1)
 

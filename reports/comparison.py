@@ -310,8 +310,9 @@ def _baseline_of(row: Row, baselines: Sequence[Row], likeness: Likeness) -> Row:
 def _unlike(row: Row, baseline: Row, likeness: Likeness) -> tuple[str, ...]:
     """Label what sets a baseline apart from the one that a row wants."""
     elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
-    ways = likeness.unlike(row.record, baseline.record)
-    others = [f"{way} = {baseline.record.ways.get(way)}" for way in ways]
+    # What a baseline does not have, because it is another mapping's or was left to the device, says nothing of it.
+    ways = [way for way in likeness.unlike(row.record, baseline.record) if baseline.record.ways.get(way) is not None]
+    others = [f"{way} = {baseline.record.ways[way]}" for way in ways]
     return elsewhere + ((f"its baseline ran with {', '.join(others)}",) if others else ())
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from reports.cautions import doubts
 from reports.comparison import Comparison, Likeness, Row, compare_works, is_baseline
 from reports.measures import AMOUNTS, MEASURES, Cell, no_rival
 from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
@@ -281,7 +282,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) -> Iterator[Datum]:
-    for one in _best_of(placed) if exhibit.keep == "best" else placed:
+    for one in _kept(exhibit, placed):
         alike = shared([other.row.record for other in placed if other.line == one.line])
         beside = [other.row.record for other in placed if _same_problem(one, other)]
         cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside)
@@ -301,6 +302,19 @@ def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) ->
             (*_notes(exhibit, one, alike), *([missing] if missing else [])),
             one.row,
         )
+
+
+def _kept(exhibit: Exhibit, placed: Sequence[Placed]) -> Iterable[Placed]:
+    """The runs that stand in an exhibit: the best of each cell, or where ratios are shown those that have one."""
+    if exhibit.keep == "best":
+        return _best_of(placed)
+    with_ratios = {id(one) for one in placed if _reference(exhibit, one, placed) is not None}
+    cells = {_cell_of(one) for one in placed if id(one) in with_ratios}
+    return [one for one in placed if id(one) in with_ratios or _cell_of(one) not in cells]
+
+
+def _cell_of(one: Placed) -> tuple[Any, ...]:
+    return one.line.key, one.column, one.series.name, one.row.name, one.row.machine
 
 
 def _best_of(placed: Sequence[Placed]) -> Iterator[Placed]:
@@ -353,6 +367,7 @@ def _alike(one: Placed, other: Placed) -> bool:
 
 def _notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[str]:
     yield from one.row.labels
+    yield from doubts(one.row)
     record = one.row.record
     if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not names_of(record) & {one.line.key, one.line.label}:
         yield f"on {record.instance}"

@@ -55,6 +55,10 @@ class Column:
     holds: tuple[str, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        """Columns of an exhibit differ in heading or machine."""
+        return hash((self.heading, self.machine))
+
 
 @dataclass(frozen=True)
 class Line:

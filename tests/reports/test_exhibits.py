@@ -101,7 +101,7 @@ def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(m
     ]
     assert table["tai100a"]["M2050: GPUTex"] == "2.6×18.6"
     assert table["tai100a"]["ours, suite: cuda"] == "100 ms [100 ms, 100 ms]<br>×80.0 [80.0, 80.0] over 8.00 s"
-    assert table["tai100a"]["ours, one core: cpu"] == "8.00 s [8.00 s, 8.00 s]<br>the baseline"
+    assert table["tai100a"]["ours, one core, suite: cpu"] == "8.00 s [8.00 s, 8.00 s]<br>the baseline"
     assert table["tai35a"]["ours, suite: cuda"] == "not run"
 
 
@@ -112,13 +112,13 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     runs += [make_run(backend="opencl", device_kind="gpu", times=(1.0,) * 3, ways=PUBLISHED | {"tables": "image"})]
     row = cells(filled("luong2013", "2", runs))["tai30a"]
     assert [name for name in row if name.startswith("ours")] == [
-        "ours, one core: cpu",
+        "ours, one core, suite: cpu",
         "ours, GPU as published: cuda",
         "ours, GPUTex as published: opencl",
         "ours, GPUTex as published, read-only cache in place of textures: cuda",
         "ours, suite: cuda",
     ]
-    assert row["ours, GPU as published: cuda"].endswith("×2.00 [2.00, 2.00] over 4.00 s")
+    assert row["ours, GPU as published: cuda"].endswith("×2.00 [2.00, 2.00] over 4.00 s [a]")
     assert "×8.00" in row["ours, suite: cuda"]
 
 
@@ -234,10 +234,10 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
         number: [datum.column for datum in filled("luong2013", number, runs).ours] for number in ("4", "8", "10", "11")
     }
     assert headings == {
-        "4": ["one core: cpu", "suite: cuda"],
-        "8": ["one core: cpu", "suite: cuda", "as published, evaluation on the device alone: cuda"],
-        "10": ["one core: cpu", "suite: cuda", "COW, ranks of one core: cpu, 4 ranks"],
-        "11": ["one core: cpu", "suite: cuda"],
+        "4": ["one core, suite: cpu", "suite: cuda"],
+        "8": ["one core, suite: cpu", "suite: cuda", "as published, evaluation on the device alone: cuda"],
+        "10": ["one core, suite: cpu", "suite: cuda", "COW, ranks of one core: cpu, 4 ranks"],
+        "11": ["one core, suite: cpu", "suite: cuda"],
     }
 
 
@@ -302,16 +302,22 @@ def test_other_work_may_have_another_hash_and_is_no_baseline(make_run, change):
     ],
 )
 def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run, number, ways, fields):
-    """Whatever a table varies, the paper's baseline is its program on one core without it."""
+    """Whatever a table varies, the paper's baseline is its program on one core without it, in the same mapping."""
     slow = make_run(times=(20.0,) * 3, ways=PUBLISHED | ways, **fields)
-    plain = make_run(times=(8.0,) * 3, **fields)
+    plain = make_run(times=(8.0,) * 3, ways={"mapping": "published"}, **fields)
+    suite = make_run(times=(1.0,) * 3, **fields)
     gpu = make_run(times=(4.0,) * 3, backend="cuda", ways=PUBLISHED | ways, **fields)
-    data = filled("luong2013", number, [slow, plain, gpu]).ours
-    (cuda,) = [datum for datum in data if datum.row.record.backend == "cuda"]
+
+    def on_the_gpu(*runs):
+        data = filled("luong2013", number, [*runs, gpu]).ours
+        return next(datum for datum in data if datum.row.record.backend == "cuda")
+
+    cuda = on_the_gpu(slow, plain, suite)
     assert (cuda.values["speedup"], cuda.row.baseline_s, cuda.notes) == (2.0, 8.0, ())
-    alone = filled("luong2013", number, [slow, gpu]).ours
-    (cuda,) = [datum for datum in alone if datum.row.record.backend == "cuda"]
-    assert "its baseline ran with" in cuda.notes[0] and "mapping = published" in cuda.notes[0]
+    (name, value) = next(iter(ways.items()))
+    assert f"{name} = {value}" in on_the_gpu(slow, suite).notes[0]
+    alone = on_the_gpu(suite)
+    assert alone.notes == ("its baseline ran with mapping = suite",) and alone.row.baseline_s == 1.0
 
 
 def test_a_run_that_the_scorer_did_not_confirm_stands_nowhere_and_is_listed(make_run):
