@@ -33,10 +33,17 @@ class Likeness:
     plain : mapping
         Ways that an experiment varies, with their values without it: what a baseline has in them is this, and not what
         the row has. A way that no row has is ignored.
+    same : tuple of str
+        Ways in which a run with another value is no baseline at all, because it is another algorithm.
     """
 
     first: tuple[str, ...] = ()
     plain: Mapping[str, Any] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
+
+    def comparable(self, record: Record, baseline: Record) -> bool:
+        """Tell whether a run on one core may be a record's baseline."""
+        return all(record.ways.get(name) == baseline.ways.get(name) for name in self.same)
 
     def unlike(self, record: Record, baseline: Record) -> list[str]:
         """Return the ways in which a baseline is another than wanted, those that weigh most first."""
@@ -284,10 +291,11 @@ def is_baseline(row: Row) -> bool:
 def _with_speedups(rows: Sequence[Row], likeness: Likeness) -> Iterable[Row]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
-        if not baselines or row.running.median.value == 0:
+        comparable = [one for one in baselines if likeness.comparable(row.record, one.record)]
+        if not comparable or row.running.median.value == 0:
             yield row
             continue
-        baseline = _baseline_of(row, baselines, likeness)
+        baseline = _baseline_of(row, comparable, likeness)
         if row is baseline:
             yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
             continue

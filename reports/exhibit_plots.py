@@ -19,7 +19,7 @@ from reports.paper import Exhibit, Plot
 from reports.plots import FORMATS, pyplot, save
 from reports.scaling_plot import STYLES
 
-HATCHES = ("", "//", "..", "xx", "\\\\", "oo")
+HATCHES = ("", "/", "\\", "-", "|", "+")
 MOST_CURVES = 8
 PANELS_ACROSS = 3
 RATIOS = ("speedup", "over_peer", "over_first")
@@ -189,11 +189,12 @@ def _dress(axes: Any, panel: Panel, plot: Plot) -> None:
     if plot.logarithmic:
         axes.set_yscale("log")
         values = [value for curve in panel.curves for value in curve.values.values() if value > 0]
+        values += [1.0] if plot.measure in RATIOS else []
         axes.yaxis.set_major_formatter("{x:g}")
         # Within a decade there may be no power of ten to read the axis by.
         axes.yaxis.set_minor_formatter("{x:g}" if max(values) < 8 * min(values) else "")
         axes.tick_params(axis="y", which="both", labelsize=8)
-    else:
+    elif plot.kind == "bars":
         axes.set_ylim(bottom=0)
     if plot.measure in RATIOS:
         axes.axhline(1.0, color="black", linewidth=0.8)

@@ -128,7 +128,7 @@ def evidence(paper: Paper, records: Iterable[Record]) -> Evidence:
     """
     runs = [_by_what_it_finds(run) for run in merge(records) if run.workload in paper.workloads()]
     confirmed = [one_for_all(family) for family in families([run for run in runs if run.scored and run.samples])]
-    found = compare_works(confirmed, Likeness(paper.first, paper.plain)) if confirmed else []
+    found = compare_works(confirmed, Likeness(paper.first, paper.plain, paper.same)) if confirmed else []
     return Evidence(tuple(found), tuple(run for run in runs if not run.scored))
 
 

@@ -274,7 +274,7 @@ class Paper:
     machines : mapping
         Those that it measured on, by key.
     exhibits : tuple of Exhibit
-    first, plain
+    first, plain, same
         Which run on one core a speed-up of ours is over, see `reports.comparison.Likeness`.
     disagreements : tuple of Disagreement
     extra : mapping
@@ -289,6 +289,7 @@ class Paper:
     exhibits: tuple[Exhibit, ...]
     first: tuple[str, ...] = ()
     plain: Mapping[str, Any] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 

@@ -107,7 +107,7 @@ class _Reader:
             self.content,
             "the file",
             needed=("name", "citation", "measured", "machines", "series", "exhibits"),
-            may=("legend", "first", "plain", "scales", "disagreements", "extra"),
+            may=("legend", "first", "plain", "same", "scales", "disagreements", "extra"),
         )
         series = {name: self._series(name, one) for name, one in content["series"].items()}
         exhibits = tuple(self._exhibit(one, series) for one in content["exhibits"])
@@ -124,6 +124,7 @@ class _Reader:
             exhibits,
             tuple(content.get("first", ())),
             content.get("plain", {}),
+            tuple(content.get("same", ())),
             tuple(self._disagreement(one) for one in content.get("disagreements", ())),
             content.get("extra", {}),
         )

@@ -427,6 +427,17 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_record
     assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, suite, 1-trees, one core: cpu"]
 
 
+def test_a_search_with_another_bound_is_no_baseline(make_record):
+    """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
+    edges = {"bound": "edges", "enumerate": None, "depth": None, "mapping": "suite"}
+    runs = [exact_run(make_record), exact_run(make_record, backend="cuda", ways=edges)]
+    row = cells(filled("xavier2022", "5.1", runs))["gr17"]
+    assert row["ours, suite, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
+    runs.append(exact_run(make_record, ways=edges))
+    row = cells(filled("xavier2022", "5.1", runs))["gr17"]
+    assert "×1.00" in row["ours, suite, edges: cuda"]
+
+
 def test_a_rival_that_is_not_here_is_said_to_be(make_record):
     trouble = [{"name": "concorde", "solve_s": None, "start_s": None, "trouble": "not found: build it"}]
     (datum,) = filled("xavier2022", "5.1", [exact_run(make_record, details={"peers": trouble})]).ours
