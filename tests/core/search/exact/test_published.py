@@ -210,8 +210,8 @@ def test_without_a_bound_all_nodes_are_explored(cpu):
         assert (solution.nodes.tolist(), solution.length) == (nodes, length)
 
 
-@pytest.mark.parametrize(("n", "depth"), [(8, 4), (9, 5), (10, 6), (13, 6), (30, 6)])
-def test_items_have_six_cities_or_as_many_as_there_can_be(cpu, n, depth):
+@pytest.mark.parametrize(("n", "depth"), [(8, 4), (9, 5), (10, 6), (11, 7), (13, 7), (30, 7)])
+def test_items_have_seven_cities_or_as_many_as_there_can_be(cpu, n, depth):
     assert ExactSearch(cpu, Solo(), distances_of("uniform", n, 1), **EDGES).method.depth == depth
 
 
