@@ -99,7 +99,8 @@ def test_published_figures_stand_beside_ours_where_the_paper_has_rows_of_process
 
 
 def test_runs_on_another_instance_name_the_command_that_fills_the_papers_tables(make_record, report_of):
-    text = report_of([make_record(parameters={"climbers": 100, "start": "oneil2011"}, ways={"scan": "full"})])
+    asked = {"parameters": {"climbers": 100, "start": "oneil2011"}, "ways": {"scan": "full"}}
+    text = report_of([make_record(**asked, backend="cuda")])
     assert "C2050" not in text
     assert "Runs like these stand in table 1 of `oneil2011`" in text
 

@@ -132,7 +132,7 @@ def test_a_table_without_a_place_in_the_page_is_told(page):
         (
             'line = "gpu:1", series = "full"',
             'line = "gpu:1", series = "fast"',
-            "found the series 'fast', expected some of full",
+            "found the series 'fast', expected some of sequential, full",
         ),
         ('machine = "paper"', 'machine = "theirs"', "found the machine 'theirs', expected some of paper"),
         (
