@@ -22,10 +22,6 @@ Figure = tuple[Any, ...]
 """A published cell: numbers or texts as printed; empty where nothing is printed."""
 
 
-class PaperError(UserError):
-    """A paper's file that is not what this module expects; says which file, where, what was found and expected."""
-
-
 @dataclass(frozen=True)
 class Machine:
     """What a paper measured on: its name, and a short one for headings."""

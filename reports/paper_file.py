@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -24,11 +23,11 @@ from reports.paper import (
     Line,
     Machine,
     Paper,
-    PaperError,
     Plot,
     Scale,
     Series,
 )
+from reports.toml_file import DataFile
 
 FOLDER = Path(__file__).parent / "papers"
 ROW = ("label", "spec", "figures", "percentages", "workload", "options", "series")
@@ -66,7 +65,7 @@ def load(name: str) -> Paper:
     ------
     UserError
         There is no such paper; says which there are.
-    PaperError
+    UserError
         Its file is not as expected.
     """
     if name not in names():
@@ -84,26 +83,18 @@ def read(path: Path) -> Paper:
 
     Raises
     ------
-    PaperError
+    UserError
         It cannot be read, is no TOML, or a key is missing, unknown or of another kind.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Printed)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PaperError(f"{path}: expected a paper as TOML, found {error}") from None
-    return _Reader(path, content).paper()
+    return _Reader(path, Printed).paper()
 
 
-class _Reader:
-    """Turns a file's tables into the classes above, and names the place of whatever is wrong."""
-
-    def __init__(self, path: Path, content: dict[str, Any]) -> None:
-        self.path = path
-        self.content = content
+class _Reader(DataFile):
+    """Turns a file's tables into the classes of `reports.paper`."""
 
     def paper(self) -> Paper:
         """The whole file."""
-        content = self._known(
+        content = self.known(
             self.content,
             "the file",
             needed=("name", "citation", "measured", "machines", "series", "exhibits"),
@@ -114,7 +105,7 @@ class _Reader:
         numbers = [one.number for one in exhibits if not one.of]
         for one in exhibits:
             if one.of and one.of not in numbers:
-                raise self._wrong(one.name, f"of = {one.of!r}", f"the number of an exhibit with data: {numbers}")
+                self.wrong(one.name, f"of = {one.of!r}", f"the number of an exhibit with data: {numbers}")
         return Paper(
             content["name"],
             content["citation"],
@@ -132,14 +123,14 @@ class _Reader:
     # --- parts ---
 
     def _machine(self, key: str, content: dict[str, Any]) -> Machine:
-        return Machine(**self._known(content, f"machine {key}", ("short", "name")))
+        return Machine(**self.known(content, f"machine {key}", ("short", "name")))
 
     def _series(self, name: str, content: dict[str, Any]) -> Series:
         place = f"series {name}"
-        content = self._known(content, place, ("heading",), _names_of(Series))
+        content = self.known(content, place, ("heading",), _names_of(Series))
         kinds = tuple(content.get("kinds", KINDS))
         if not set(kinds) <= set(KINDS):
-            raise self._wrong(place, f"kinds {list(kinds)}", f"some of {', '.join(KINDS)}")
+            self.wrong(place, f"kinds {list(kinds)}", f"some of {', '.join(KINDS)}")
         lists: dict[str, Any] = {key: tuple(content[key]) for key in ("backends", "ranks", "rows") if key in content}
         return Series(**{**content, **lists, "name": name, "kinds": kinds})
 
@@ -151,14 +142,12 @@ class _Reader:
             "number",
             "row_by",
         }
-        content = self._known(content, place, (kind, "title"), may)
+        content = self.known(content, place, (kind, "title"), may)
         if "of" in content:
             return Exhibit(kind, content[kind], content["title"], of=content["of"], plot=self._plot(content, place))
         columns = tuple(self._column(one, place) for one in content.get("columns", ()))
         row_by, lines = self._lines(content.get("rows", ()), len(columns), place)
-        unknown = [name for name in content.get("series", ()) if name not in series]
-        if unknown:
-            raise self._wrong(place, f"the series {unknown[0]!r}", f"some of {', '.join(series)}")
+        self.among(place, "series", content.get("series", ()), list(series))
         made = Exhibit(
             kind,
             content[kind],
@@ -187,7 +176,7 @@ class _Reader:
         parameters = {name: value for name, value in content.items() if name not in reserved}
         machine = content.get("machine", "")
         if machine and machine not in self.content["machines"]:
-            raise self._wrong(place, f"the machine {machine!r}", f"some of {', '.join(self.content['machines'])}")
+            self.wrong(place, f"the machine {machine!r}", f"some of {', '.join(self.content['machines'])}")
         words = ", ".join(
             f"{value:,} {name}" if isinstance(value, int) else value for name, value in parameters.items()
         )
@@ -199,13 +188,13 @@ class _Reader:
         for row in rows:
             by = next((name for name in (INSTANCE, PROCESSORS, WORKLOAD) if name in row), None)
             if by is None:
-                raise self._wrong(place, f"a row with the keys {sorted(row)}", "instance, processors or workload")
+                self.wrong(place, f"a row with the keys {sorted(row)}", "instance, processors or workload")
             # A row that names an instance may name the workload that runs it too.
             row_by, key = by, str(row[by])
-            self._known(row, f"{place}, row {key}", (by,), ROW)
+            self.known(row, f"{place}, row {key}", (by,), ROW)
             figures = tuple(_as_figure(one) for one in row.get("figures", ()))
             if figures and len(figures) != columns:
-                raise self._wrong(f"{place}, row {key}", f"{len(figures)} figures", f"{columns}, one for each column")
+                self.wrong(f"{place}, row {key}", f"{len(figures)} figures", f"{columns}, one for each column")
             shares = tuple(map(tuple, row.get("percentages", ())))
             options = row.get("options", {})
             spec = str(row.get("spec", key if by == INSTANCE and not options else ""))
@@ -217,43 +206,28 @@ class _Reader:
         """What an exhibit says of a scale, over what its paper says."""
         own = content.get(name, {})
         said = {**self.content.get("scales", {}).get(name, {}), **own}
-        self._known(said, f"{place}, {name}", (), ("rows", "amount", "repeats", "seeds", "columns"))
+        self.known(said, f"{place}, {name}", (), ("rows", "amount", "repeats", "seeds", "columns"))
         keys = tuple(map(str, said.get("rows", [line.key for line in lines])))
         unknown = [key for key in keys if key not in {line.key for line in lines}]
         if unknown:
-            raise self._wrong(f"{place}, {name}", f"the row {unknown[0]!r}", "a row of the exhibit")
+            self.wrong(f"{place}, {name}", f"the row {unknown[0]!r}", "a row of the exhibit")
         amount = {**content.get("amount", {}), **self.content.get("scales", {}).get(name, {}).get("amount", {})}
         amount.update(own.get("amount", {}))
         return Scale(keys, amount, said.get("repeats", 3), tuple(said.get("seeds", (0,))), said.get("columns", {}))
 
     def _plot(self, content: Mapping[str, Any], place: str) -> Plot:
-        said = self._known(content["plot"], f"{place}, plot", ("measure",), _names_of(Plot))
+        said = self.known(content["plot"], f"{place}, plot", ("measure",), _names_of(Plot))
         return Plot(**{**said, "only": tuple(said.get("only", ())), "machines": tuple(said.get("machines", ()))})
 
     def _disagreement(self, content: Mapping[str, Any]) -> Disagreement:
-        said = self._known(content, "disagreements", ("where", "says", "finding"), ("exhibits", "quote"))
+        said = self.known(content, "disagreements", ("where", "says", "finding"), ("exhibits", "quote"))
         return Disagreement(said["where"], said["says"], said["finding"], tuple(map(str, said.get("exhibits", ()))))
 
     # --- checks ---
 
     def _check_measures(self, made: Exhibit, place: str) -> None:
-        for name in (*made.shows, *(part for column in made.columns for part in column.holds)):
-            if name not in MEASURES:
-                raise self._wrong(place, f"the measure {name!r}", f"some of {', '.join(MEASURES)}")
-
-    def _known(self, content: Any, place: str, needed: Sequence[str], may: Collection[str] = ()) -> dict[str, Any]:
-        if not isinstance(content, dict):
-            raise self._wrong(place, repr(content), f"a table with {', '.join(needed) or 'keys'}")
-        missing = [key for key in needed if key not in content]
-        if missing:
-            raise self._wrong(place, f"no key {missing[0]!r}", f"the keys {', '.join(needed)}")
-        unknown = [key for key in content if key not in needed and key not in may]
-        if unknown:
-            raise self._wrong(place, f"the key {unknown[0]!r}", f"some of {', '.join(sorted({*needed, *may}))}")
-        return content
-
-    def _wrong(self, place: str, found: str, expected: str) -> PaperError:
-        return PaperError(f"{self.path}: {place}: found {found}, expected {expected}")
+        held = [part for column in made.columns for part in column.holds]
+        self.among(place, "measure", [*made.shows, *held], list(MEASURES))
 
 
 def _as_figure(value: Any) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,10 +19,10 @@ class DataFile:
         It cannot be read, or is no TOML.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, parse_float: Callable[[str], float] = float) -> None:
         self.path = path
         try:
-            self.content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+            self.content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=parse_float)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UserError(f"{path}: expected TOML, found {error}") from None
 

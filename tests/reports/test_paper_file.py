@@ -3,7 +3,6 @@
 import pytest
 
 from core.errors import UserError
-from reports.paper import PaperError
 from reports.paper_file import FOLDER, load, names, of_workload, read
 
 HEAD = """
@@ -110,7 +109,7 @@ def test_a_figure_that_draws_a_table_has_its_data(made):
         ({'{ short = "K", name = "Kay" }': '{ name = "Kay" }'}, r"machine k: found no key 'short'"),
         ({'citation = "Made up"': ""}, r"the file: found no key 'citation'"),
         ({'plot = { measure = "speedup" }': 'plot = { colour = "red" }'}, r"plot: found no key 'measure'"),
-        ({'title = "times"': 'title = "times'}, r"made2026\.toml: expected a paper as TOML, found "),
+        ({'title = "times"': 'title = "times'}, r"made2026\.toml: expected TOML, found "),
         (
             {'workload = "qap"': 'workload = "qap"\nof = "9"'},
             r"table 1: found of = '9', expected the number of an exhibit",
@@ -118,7 +117,7 @@ def test_a_figure_that_draws_a_table_has_its_data(made):
     ],
 )
 def test_whoever_writes_a_table_is_told_the_place(made, change, message):
-    with pytest.raises(PaperError, match=message):
+    with pytest.raises(UserError, match=message):
         made(**change)
 
 
