@@ -13,14 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reports.cautions import doubts
-from reports.comparison import Comparison, Likeness, Row, compare_works, is_baseline
-from reports.measures import AMOUNTS, MEASURES, Cell, no_rival
+from reports.comparison import Comparison, Likeness, Row, compare_works
+from reports.exhibit_notes import names_of, notes
+from reports.measures import MEASURES, Cell, no_rival
 from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
-from reports.parameters import parameters, shared, worded
+from reports.parameters import shared
 from reports.records import Record, families, merge
 from reports.seeds import one_for_all
-from reports.wording import listed
 
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
@@ -215,12 +214,6 @@ def _line_of(exhibit: Exhibit, row: Row) -> Line:
     return next(found, Line(record.instance, record.instance, record.instance))
 
 
-def names_of(record: Record) -> set[str]:
-    """What a paper may call a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
-    name = record.instance
-    return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
-
-
 def processors(record: Record) -> str:
     """Kind and number of the processors that a run had: `gpu:1`, `cores:16`, `core:1`."""
     if record.device_kind == "gpu":
@@ -299,7 +292,7 @@ def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) ->
             heading if one.column else "",
             tuple(word for word in words if word),
             values,
-            (*_notes(exhibit, one, alike), *([missing] if missing else [])),
+            (*notes(exhibit, one, alike), *([missing] if missing else [])),
             one.row,
         )
 
@@ -360,47 +353,6 @@ def _alike(one: Placed, other: Placed) -> bool:
         == (theirs.instance_sha256, theirs.parameters, theirs.seed)
         and one.row.machine == other.row.machine
     )
-
-
-# --- what has to be said of a run ---
-
-
-def _notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[str]:
-    yield from one.row.labels
-    yield from doubts(one.row)
-    record = one.row.record
-    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not names_of(record) & {one.line.key, one.line.label}:
-        yield f"on {record.instance}"
-    yield from _other_work(exhibit, record)
-    told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
-    if "with" in exhibit.shows:
-        told |= set(AMOUNTS)
-    asked = {name: value for name, value in parameters(record).items() if name not in told and value is not None}
-    apart = {name: value for name, value in asked.items() if name not in common}
-    if apart and not is_baseline(one.row):
-        yield worded(apart)
-
-
-def _other_work(exhibit: Exhibit, record: Record) -> Iterator[str]:
-    """Word what a run computed less or more than the paper did, so that their times do not compare.
-
-    A published time is of so many walks one after the other, of so many iterations each.
-    """
-    asked = record.parameters
-    other = []
-    for name, wanted in exhibit.amount.items():
-        ours = asked.get(name, 1 if name == "walks" else None)
-        if name == "iterations" and asked.get("walks", 1) == 1:
-            # A search of one walk records how many it made: a target or patience may have ended it before its limit.
-            ours = record.details.get("iterations", ours)
-        if ours is not None and ours != wanted:
-            other.append(
-                f"{ours:,} {name}, not {wanted:,}" if isinstance(ours, int) else f"{name} = {ours}, not {wanted}"
-            )
-    if other:
-        yield f"{listed(other)}: seconds do not compare with the paper's, ratios do"
-    elif exhibit.amount.get("walks", 1) > 1:
-        yield f"its {asked['walks']} climbs ran side by side, the paper's one after the other"
 
 
 def natural(name: str) -> list[tuple[int, str]]:

@@ -14,6 +14,8 @@ from typing import Any, Literal
 from core.errors import UserError
 
 SCALES = ("quick", "standard", "full")
+PUBLISHED = "published"
+"""The mapping of a series that lays the work on a device as its paper does."""
 KINDS = ("core", "cores", "gpu")
 INSTANCE, PROCESSORS, WORKLOAD = "instance", "processors", "workload"
 """What the rows of an exhibit may be; the second: kind and number of the processors, `cores:8`."""
@@ -133,7 +135,7 @@ class Series:
     @property
     def published(self) -> bool:
         """Whether it lays the work on a device as the paper does."""
-        return self.options.get("mapping") == "published"
+        return self.options.get("mapping") == PUBLISHED
 
 
 @dataclass(frozen=True)
