@@ -176,7 +176,7 @@ def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
             bottom=foot,
             width=0.92 * width,
             color="white" if curve.published else colour,
-            edgecolor=colour,
+            edgecolor=colour if curve.published else "white",
             hatch=HATCHES[number % len(HATCHES)],
             label="\n".join(textwrap.wrap(curve.name, LEGEND_WIDTH)),
         )
