@@ -223,7 +223,7 @@ def test_where_nobody_can_tell_how_long_it_takes_at_least_the_start_is_said(repr
 MISTAKES = {
     "no paper": ([], "expected a paper, one of "),
     "unknown paper": (["luong2014"], "expected one of the papers luong2013, "),
-    "unknown file": (["nowhere.toml"], "nowhere.toml: expected a paper as TOML, found "),
+    "unknown file": (["nowhere.toml"], "nowhere.toml: expected TOML, found "),
     "unknown table": (["PAPER", "--table", "9"], "--table 9: expected one of 1 in made-up"),
     "unknown figure": (["PAPER", "--figure", "1"], "--figure 1: expected one of no figure in made-up"),
     "table and figure": (["PAPER", "--table", "1", "--figure", "1"], "--figure: not allowed with argument --table"),
