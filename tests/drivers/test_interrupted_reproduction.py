@@ -90,7 +90,7 @@ def resumed(folder, environment):
 
 
 @pytest.mark.filterwarnings("ignore:.*the last line is incomplete")
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 23))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 21))])
 def test_a_kill_at_any_moment_loses_at_most_the_repetition_in_flight(seed, undisturbed, tmp_path, environment):
     report, takes_s = undisturbed
     draw = random.Random(seed)

@@ -199,7 +199,7 @@ def same_selection(backend, instance):
 def test_the_same_subsequence_on_every_backend(backend):
     if backend.device.driver == "simulated":
         pytest.skip("the simulator takes minutes; tests/backends/test_cuda_without_gpu.py has a small case")
-    for n, m in ((70, 33), (20, 160), (128, 128), (129, 257)):
+    for n, m in ((70, 33), (20, 60)) if backend.name == "python" else ((70, 33), (20, 160), (128, 128), (129, 257)):
         a, b = drawn(n, n, m)
         found = same_common(backend, a, b)
         assert [tuple(pair) for pair in found.pairs.tolist()] == common_pairs(common_table(a, b))
@@ -217,7 +217,7 @@ def test_the_same_selection_on_every_backend(backend):
         Knapsack("never fits", np.array([9, BIG, 2, 10]), np.array([1, BIG, 3, 1]), 8),
         Knapsack("all fits", np.array([0, 0, 3, 40]), np.array([5, 0, 7, 1]), 60),
     ):
-        if instance.capacity * instance.n > 1200 and backend.name == "python":
+        if instance.capacity * instance.n > 800 and backend.name == "python":
             continue
         found = same_selection(backend, instance)
         table, order = packed_table(instance)

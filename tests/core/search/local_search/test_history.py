@@ -31,7 +31,7 @@ ON_EVERY_BACKEND = [
     ("qap6", "exchange2", "tabu"),
     ("qap6", "exchange2", "hill"),
     ("qap6", "exchange2", "annealing"),
-    ("ppp9-11", "flip1+flip2+flip3", "vns"),
+    pytest.param("ppp9-11", "flip1+flip2+flip3", "vns", marks=pytest.mark.slow),
     ("ppp9-11", "flip2", "ils-first"),
 ]
 TOGETHER = [  # problem, neighbourhood, algorithm, walks, exchange
@@ -124,7 +124,9 @@ def without_seconds(outcome):
 # --- one walk ---
 
 
-@pytest.mark.parametrize("launch", [ONE_TEAM, MANY_TEAMS], ids=["one team", "many teams"])
+@pytest.mark.parametrize(
+    "launch", [ONE_TEAM, pytest.param(MANY_TEAMS, marks=pytest.mark.slow)], ids=["one team", "many teams"]
+)
 @pytest.mark.parametrize(("name", "names", "algorithm"), CASES, ids=lambda one: one)
 def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, algorithm, launch):
     outcome = searching(cpu, name, names, algorithm, launch).run(Iterations(ITERATIONS))
@@ -172,7 +174,7 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
 
 
 @pytest.mark.parametrize("launch", [ONE_TEAM, MANY_TEAMS], ids=["one team", "many teams"])
-@pytest.mark.parametrize("places", [1, 2, 3])
+@pytest.mark.parametrize("places", [1, pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize(("name", "names", "algorithm"), [*CASES[2:3], CASES[8], CASES[-1]], ids=lambda one: one)
 def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, places, name, names, algorithm, launch):
     monkeypatch.setattr(module, "MOST_PLACES", places)

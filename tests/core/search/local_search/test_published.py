@@ -41,6 +41,11 @@ ROWS = [
 ]
 
 
+def quick_first(rows, quick):
+    """Rows as parameters, of which those with these numbers alone are quick."""
+    return [pytest.param(row, marks=() if k in quick else pytest.mark.slow) for k, row in enumerate(rows)]
+
+
 @pytest.fixture(scope="module")
 def cpu():
     return CpuBackend(CpuBackend.devices()[0])
@@ -62,7 +67,7 @@ def published(backend, row, **how):
     return made(backend, row, mapping="published", select=row[3], **how)
 
 
-@pytest.mark.parametrize("row", ROWS, ids="-".join)
+@pytest.mark.parametrize("row", quick_first(ROWS, (0, 2, 6)), ids="-".join)
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
     assert found(published(backend, row)) == found(made(cpu, row))
 
@@ -87,11 +92,11 @@ def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
     ("problem", "names", "algorithm"),
     [
         ("qap", "exchange2", "tabu"),
-        ("qap", "exchange3", "hill"),
-        ("ppp", "flip1+flip2+flip3", "vns"),
+        pytest.param("qap", "exchange3", "hill", marks=pytest.mark.slow),
+        pytest.param("ppp", "flip1+flip2+flip3", "vns", marks=pytest.mark.slow),
         ("tsp", "2opt", "ils"),
         ("cut", "assign", "tabu"),
-        ("weierstrass", "crowns", "first"),
+        pytest.param("weierstrass", "crowns", "first", marks=pytest.mark.slow),
     ],
 )
 def test_a_host_that_makes_the_neighbours_makes_the_same_search(backend, problem, names, algorithm, cpu):
