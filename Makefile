@@ -23,7 +23,7 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare paper overview test test-all lint bench clean
+.PHONY: help venv compare paper gallery overview test test-all lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
@@ -81,7 +81,6 @@ lint: venv
 bench: venv
 	$(RUN) -m drivers.bench --yardsticks
 
-.PHONY: gallery
 gallery: venv
 	$(RUN) -m reports gallery
 	$(RUN) -m reports readme

@@ -17,7 +17,6 @@ from reports.wording import gap, grouped, number, per_cent, rate, ratio, ratio_i
 
 NO_VERIFIERS = ("the scorer", "the published optimum")
 """Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
-PHEROMONE = ("deposit", "evaporate")
 AMOUNTS = ("ants", "climbers", "iterations")
 RIVALS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 """A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
@@ -170,25 +169,9 @@ def verifiers(details: Mapping[str, Any]) -> list[str]:
     return [str(one) for one in confirmed if one not in NO_VERIFIERS] if isinstance(confirmed, list) else []
 
 
-def _pheromone(one: Cell) -> str:
-    phases = one.record.details.get("phase_seconds")
-    if not isinstance(phases, Mapping) or not sum(phases.values()):
-        return ""
-    return f"pheromone {per_cent(sum(phases.get(name, 0.0) for name in PHEROMONE) / sum(phases.values()))}"
-
-
 def _streamed(one: Cell) -> str:
     count = one.record.details.get("streamed_bytes")
     return "" if count is None else f"{size(count)} to the host"
-
-
-def _method(one: Cell) -> str:
-    """How a run found its result: what it calls its method, or whether it proved its tour."""
-    details = one.record.details
-    method = details.get("method") or one.record.parameters.get("method")
-    if method is None and isinstance(details.get("proved"), bool):
-        return "exact" if details["proved"] else "restricted, optimal over its neighbourhood"
-    return str(method or "")
 
 
 # --- other people's solvers, as `drivers.peers` records them ---
@@ -310,12 +293,9 @@ MEASURES: dict[str, Measure] = {
     "shares": Measure("parts of the time", _shares),
     "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
     "proof": Measure("proof", _proof),
-    "pheromone": Measure("part of the pheromone", _pheromone),
     "streamed": Measure("bytes copied to the host", _streamed),
-    "method": Measure("method", _method),
     "peers": Measure("seconds of other solvers", _peer_words, _peer_seconds),
     "over_peer": Measure("speed-up over the other solver", _over_peer_words, _over_peer),
-    "repetitions": Measure("repetitions", lambda one: f"n = {one.row.running.repetitions}"),
     "load_efficiency": _profiled("load_efficiency"),
     "warp_efficiency": _profiled("warp_efficiency"),
     "ipc": _profiled("ipc"),

@@ -159,7 +159,9 @@ class Plot:
     With `over` a curve is a value of the option `curves`, among `only` if it names some, and a panel is a machine of
     the paper or a series of ours, each with an axis of its own, since their times do not compare. Without it curves
     are the columns, of the paper's `machines` (all, where none is named), and of ours those that have the measure.
-    Lines stand where what lies between two places means something: between colony sizes, and not between instances.
+    Lines (`kind`) stand where what lies between two places means something: between colony sizes, and not between
+    instances. `axis` is the vertical axis in words, with `over` that of the paper's panels alone, and `logarithmic`
+    its scale.
     """
 
     measure: str
@@ -184,11 +186,14 @@ class Exhibit:
     workload : str
         Driver that runs it; of several, rows name theirs.
     options : mapping
-        Of the driver, the same in all runs: what the exhibit measures. A run with others does not belong to it.
+        Of the driver, the same in all runs: what the exhibit measures. A run with others does not belong to it. An
+        `instance` among them is named as records name it.
     amount : mapping
         How much the paper ran (iterations, walks ...): a run of ours may have another amount, and then says so.
     shows : tuple of str
         What a cell of ours says, names of `reports.measures`.
+    row_by : str
+        What rows are: `INSTANCE`, `PROCESSORS` or `WORKLOAD`, by the key that a file's rows have.
     columns, lines
         As published.
     series : tuple of Series
