@@ -48,7 +48,7 @@ class ExactSearch:
     enumerate
         Without a bound: ``worklist`` or ``permutations``, the thesis' two forms.
     depth
-        Cities in an item of the worklist; None: chosen for the device, or the thesis' 6 with its mapping.
+        Cities in an item of the worklist; None: chosen for the device, or 7 as in the thesis with its mapping.
     mapping
         With the thesis' bound, or none: ``suite``, or ``published``, the launches that the thesis describes; these
         search up to 7 cities on the host, whatever the bound.
