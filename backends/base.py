@@ -7,13 +7,16 @@ it never changes a launch silently. In the spirit of BabelStream's ``Stream`` an
 from __future__ import annotations
 
 import copy
+import itertools
 import reprlib
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from backends.collectives import Collective, Collectives, memory_groups
 from backends.listener import Listener, checks_asked, talk_of
 from core.errors import LaunchRefused, TeamTooLarge, UserError
 from core.lang import tree
@@ -107,22 +110,51 @@ class Launch(NamedTuple):
 
 
 class Sequence:
-    """Launches recorded by `Backend.record`, to be run many times without the host between them."""
+    """Launches and collectives recorded by `Backend.record`, to be run many times.
+
+    The host takes part only where a collective needs it: what lies between two such runs without it.
+    """
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.launches: list[Launch] = []
-        self.prepared: Any = None
+        self.launches: list[Launch | Collective] = []
+        self.parts: list[Callable[[int], None]] | None = None
         self.talks = False
+
+    def prepare(self) -> list[Callable[[int], None]]:
+        """The recording as functions that make a number of repetitions: what the device does alone, what the host."""
+        parts: list[Callable[[int], None]] = []
+        for on_device, steps in itertools.groupby(self.launches, needs_no_host):
+            if on_device:
+                parts.append(partial(self.backend.replay, self.backend.prepare(list(steps))))
+            else:
+                parts += [partial(repeat, one.act) for one in steps if isinstance(one, Collective)]
+        self.talks = any(launch.talks for launch in self.launches)
+        return parts
 
     def replay(self, times: int = 1) -> None:
         """Queue the recorded launches ``times`` times, in order."""
-        if self.prepared is None:
-            self.prepared = self.backend.prepare(self.launches)
-            self.talks = any(launch.talks for launch in self.launches)
-        self.backend.replay(self.prepared, times)
+        if self.parts is None:
+            self.parts = self.prepare()
+        if len(self.parts) == 1:
+            self.parts[0](times)
+        else:
+            for _ in range(times):
+                for part in self.parts:
+                    part(1)
         if self.talks:
             self.backend.listener.hear()
+
+
+def needs_no_host(one: Launch | Collective) -> bool:
+    """Whether a recorded step only queues work of the device."""
+    return isinstance(one, Launch) or one.on_device
+
+
+def repeat(act: Callable[[], None], times: int) -> None:
+    """Take a step so many times."""
+    for _ in range(times):
+        act()
 
 
 class Backend:
@@ -133,6 +165,8 @@ class Backend:
     """The kind of device for which ``--backend auto`` takes this backend; empty: only who names it gets it."""
     oracle = False
     """Whether it is the meaning that the others are tested against, and too slow to race with them."""
+    memory = ""
+    """What ranks of one host share, so that a kernel of one reads what another has written; empty: nothing."""
     same_as = ""
     """Another backend that runs the same programs on the same processors, where one of both is enough to show."""
     checks = False
@@ -152,6 +186,7 @@ class Backend:
         self._executables: dict[Any, Any] = {}
         self.compiled_earlier: dict[str, str] = {}
         self._recording: Sequence | None = None
+        self._collectives: Collectives | None = None
         self.checks = self.oracle or checks_asked(self.checks)
         self.listener = Listener(self)
 
@@ -270,6 +305,41 @@ class Backend:
             except TeamTooLarge:
                 lanes = -(-lanes // 2)
         return lanes
+
+    def collectives(self, ranks: Any) -> Collectives:
+        """What this device does together with those of the other ranks; all ranks call this, with their communicator.
+
+        The same object for the same communicator.
+        """
+        if self._collectives is None or self._collectives.ranks is not ranks:
+            self._collectives = self.joined(ranks)
+        return self._collectives
+
+    def queue_collective(self, one: Collective) -> None:
+        """Record a collective like a launch, or take part in it."""
+        if self._recording is not None:
+            self._recording.launches.append(one)
+        else:
+            one.act()
+
+    @contextmanager
+    def on_host(
+        self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
+    ) -> Iterator[np.ndarray]:
+        """Some elements of a buffer as host memory, when all queued work has ended.
+
+        Parameters
+        ----------
+        buffer, start, count
+            The elements.
+        read, written
+            Whether the block reads what is there, and whether what it writes is to be kept.
+
+        """
+        host = self.read(buffer, start, count) if read else np.empty(count, buffer.dtype)
+        yield host
+        if written:
+            self.put(buffer, start, host)
 
     @contextmanager
     def record(self) -> Iterator[Sequence]:
@@ -415,6 +485,15 @@ class Backend:
         """Copy a flat and contiguous host array of the buffer's size and dtype into it."""
         raise NotImplementedError
 
+    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        """Copy a flat and contiguous host array of the buffer's dtype to the elements from ``start`` on."""
+        raise NotImplementedError
+
+    def joined(self, ranks: Any) -> Collectives:
+        """New collectives with these ranks, all of which call this."""
+        silent = ranks.size == 1 or ranks.is_silent
+        return Collectives(self, ranks, range(ranks.size) if silent else memory_groups(ranks, self.memory))
+
     def download(self, buffer: Buffer) -> np.ndarray:
         """Wait for all queued work and copy a buffer to the host; counts its bytes in `Timings.copied_bytes`."""
         raise NotImplementedError
@@ -453,7 +532,7 @@ class Backend:
         """Queue one launch."""
         raise NotImplementedError
 
-    def prepare(self, launches: list[Launch]) -> Any:
+    def prepare(self, launches: list[Any]) -> Any:
         """Make recorded launches cheap to repeat."""
         return launches
 

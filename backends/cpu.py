@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ class CpuBackend(Backend):
     name = "cpu"
     automatic_for = "core"
     checks = True
+    memory = "host"
     workers = 1
 
     def __init__(self, device: DeviceInfo, workers: int = 1) -> None:
@@ -36,6 +39,16 @@ class CpuBackend(Backend):
         began = time.perf_counter()
         buffer.handle[...] = host
         self.timings.transfer_s += time.perf_counter() - began
+
+    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        buffer.handle[start : start + host.size] = host
+
+    @contextmanager
+    def on_host(
+        self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
+    ) -> Iterator[np.ndarray]:
+        """The elements themselves: the device's memory is the host's."""
+        yield buffer.handle[start : start + count]
 
     def download(self, buffer: Buffer) -> np.ndarray:
         began = time.perf_counter()

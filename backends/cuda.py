@@ -131,6 +131,11 @@ class CudaBackend(Backend):
         part(buffer, 0, host.size).copy_to_device(host, stream=self.stream)
         self.span("transfer", first)
 
+    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        first = self.mark()
+        part(buffer, start, host.size).copy_to_device(host, stream=self.stream)
+        self.span("transfer", first)
+
     def download(self, buffer: Buffer) -> np.ndarray:
         first = self.mark()
         host = buffer.handle.copy_to_host(stream=self.stream)

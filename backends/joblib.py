@@ -10,8 +10,6 @@ workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`
 from __future__ import annotations
 
 import concurrent.futures
-import math
-import mmap
 import os
 import signal
 import sys
@@ -23,21 +21,14 @@ from typing import Any
 import numpy as np
 
 from backends import native, shared_memory
-from backends.base import Buffer, DeviceInfo, Launch, OutOfMemory, Unavailable, cpu_device
+from backends.base import Buffer, DeviceInfo, Launch, Unavailable, cpu_device
 from backends.cpu import CpuBackend, slots
+from backends.shared_memory import SharedBuffer
 
 WATCH_S = 0.25
 """How often a worker looks whether the process that started it is still there."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Environment of a worker: NumPy needs no threads of its own beside the workers."""
-
-
-class SharedBuffer(Buffer):
-    """A buffer in shared memory."""
-
-    def __init__(self, memory: mmap.mmap, segment: shared_memory.Segment, shape: tuple[int, ...], dtype: Any) -> None:
-        super().__init__(np.ndarray(math.prod(shape), dtype, memory), shape, dtype)
-        self.segment = segment
 
 
 class JoblibBackend(CpuBackend):
@@ -60,13 +51,7 @@ class JoblibBackend(CpuBackend):
         return [cpu_device()]
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
-        try:
-            memory, segment = shared_memory.create(size)
-        except (OSError, ValueError, OverflowError) as error:
-            raise OutOfMemory(f"{size:,} bytes of shared memory are not to be had: {error}") from error
-        return SharedBuffer(memory, segment, shape, dtype)
+        return SharedBuffer.create(shape, dtype)
 
     def execute(self, launch: Launch) -> None:
         began = time.perf_counter()

@@ -156,6 +156,13 @@ class OpenClBackend(Backend):
             event = self.cl.enqueue_copy(self.queue, buffer.handle, host, is_blocking=True)
         self.events.append(("transfer", event, event))
 
+    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(
+                self.queue, buffer.handle, host, dst_offset=start * buffer.dtype.itemsize, is_blocking=True
+            )
+        self.events.append(("transfer", event, event))
+
     def download(self, buffer: Buffer) -> np.ndarray:
         host = np.empty(buffer.size, buffer.dtype)
         with self.memory_for(f"{host.nbytes} bytes"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ class PythonBackend(Backend):
 
     name = "python"
     oracle = True
+    memory = "host"
 
     def __init__(self, device: DeviceInfo, reverse: bool = False) -> None:
         super().__init__(device, Capabilities(1024, 1 << 30, 1, 1024))
@@ -39,6 +42,16 @@ class PythonBackend(Backend):
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         buffer.handle[...] = host
+
+    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        buffer.handle[start : start + host.size] = host
+
+    @contextmanager
+    def on_host(
+        self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
+    ) -> Iterator[np.ndarray]:
+        """The elements themselves: the device's memory is the host's."""
+        yield buffer.handle[start : start + count]
 
     def download(self, buffer: Buffer) -> np.ndarray:
         host = np.array(buffer.handle).reshape(buffer.shape)

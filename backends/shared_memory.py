@@ -13,17 +13,22 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
+import math
 import mmap
 import os
 import tempfile
 import weakref
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from backends.base import Buffer, OutOfMemory
 
 HAS_NAMELESS_FILES = hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
 CGROUP = "/sys/fs/cgroup"
 
 _numbers = itertools.count()
-_opened: dict[int, tuple[mmap.mmap, str]] = {}
+_opened: dict[tuple[str, int], mmap.mmap] = {}
 
 
 class Segment(NamedTuple):
@@ -34,13 +39,15 @@ class Segment(NamedTuple):
     size: int
 
 
-def create(size: int) -> tuple[mmap.mmap, Segment]:
+def create(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mmap, Segment]:
     """Reserve shared memory, all zeros; it is given back when nothing refers to the mapping any more.
 
     Parameters
     ----------
     size
         In bytes, at least 1.
+    outlives_owner
+        Whether the pages stay as long as anybody maps them: for processes that are nobody's workers.
 
     Raises
     ------
@@ -60,33 +67,63 @@ def create(size: int) -> tuple[mmap.mmap, Segment]:
             os.ftruncate(descriptor, size)
         memory = mmap.mmap(descriptor, size)
     except (OSError, ValueError, OverflowError):
-        _give_back(descriptor, name, os.getpid())
+        _give_back(descriptor, name, os.getpid(), 0)
         raise
-    given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid())
+    left = size if outlives_owner else 0
+    given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid(), left)
     # At the end of the process others may still read the memory; only a name would outlive it.
     given_back.atexit = bool(name)
     return memory, Segment(next(_numbers), path, size)
 
 
 def opened(segment: Segment) -> mmap.mmap:
-    """The owner's memory, in a worker; stays mapped until the owner has given it back."""
-    if segment.number not in _opened:
-        for number in [number for number, (memory, _) in _opened.items() if memory.size() == 0]:
-            del _opened[number]
-        descriptor = os.open(segment.path, os.O_RDWR)
-        try:
-            _opened[segment.number] = mmap.mmap(descriptor, segment.size), segment.path
-        finally:
-            os.close(descriptor)
-    return _opened[segment.number][0]
+    """The owner's memory, in another process; stays mapped until the owner has given it back."""
+    key = (segment.path, segment.number)
+    if key not in _opened:
+        for old in [old for old, memory in _opened.items() if memory.size() == 0]:
+            del _opened[old]
+        _opened[key] = _mapped(segment)
+    return _opened[key]
+
+
+def _mapped(segment: Segment) -> mmap.mmap:
+    descriptor = os.open(segment.path, os.O_RDWR)
+    try:
+        return mmap.mmap(descriptor, segment.size)
+    finally:
+        os.close(descriptor)
 
 
 def forget_all() -> None:
     """Remove the names of all segments that this worker has opened, in place of an owner that was killed."""
-    for _, path in _opened.values():
+    for path, _ in _opened:
         if not path.startswith("/proc/"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
+
+
+class SharedBuffer(Buffer):
+    """A buffer in memory that several processes share."""
+
+    def __init__(self, memory: mmap.mmap, segment: Segment, shape: tuple[int, ...], dtype: Any) -> None:
+        super().__init__(np.ndarray(math.prod(shape), dtype, memory), shape, dtype)
+        self.segment = segment
+
+    @classmethod
+    def create(cls, shape: Any, dtype: Any, *, outlives_owner: bool = False) -> SharedBuffer:
+        """A new one, all zeros; raises `OutOfMemory`. ``outlives_owner`` as for `create`."""
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
+        try:
+            memory, segment = create(size, outlives_owner=outlives_owner)
+        except (OSError, ValueError, OverflowError) as error:
+            raise OutOfMemory(f"{size:,} bytes of shared memory are not to be had: {error}") from error
+        return cls(memory, segment, shape, dtype)
+
+    @classmethod
+    def opened(cls, segment: Segment, shape: tuple[int, ...], dtype: Any) -> SharedBuffer:
+        """One that another process has made; mapped as long as somebody here holds the buffer."""
+        return cls(_mapped(segment), segment, shape, dtype)
 
 
 def free_bytes() -> int | None:
@@ -109,12 +146,12 @@ def _new_file() -> tuple[int, str, str]:
     return descriptor, name, name
 
 
-def _give_back(descriptor: int, name: str, owner: int) -> None:
-    """Free a segment's pages at once, whoever still maps them."""
+def _give_back(descriptor: int, name: str, owner: int, left: int) -> None:
+    """Cut a segment to so many bytes, and close it: what is cut off is free at once, whoever still maps it."""
     if os.getpid() != owner:
         # A forked process has a copy of this object, and the pages are still its parent's.
         return
-    os.ftruncate(descriptor, 0)
+    os.ftruncate(descriptor, left)
     os.close(descriptor)
     if name:
         with contextlib.suppress(FileNotFoundError):

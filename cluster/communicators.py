@@ -6,8 +6,10 @@ has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own opera
 
 from __future__ import annotations
 
+import os
 import struct
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,8 +22,18 @@ Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
 MOST_INDEX = (1 << 64) - 1
 WORD = (1 << 64) - 1
+PIECE = 1 << 30
+"""Bytes of one message at most: MPI counts in 31 bits."""
 # The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
 PAIR = struct.Struct("=qQQ")
+
+
+class Message(NamedTuple):
+    """A contiguous array on its way from one rank to another, as both of them hold it."""
+
+    items: np.ndarray
+    source: int
+    to: int
 
 
 class LaunchError(RuntimeError):
@@ -39,12 +51,18 @@ class Communicator(Protocol):
         This process's number and how many there are.
     local_rank : int
         Its number among the ranks of its own host; modulo the devices there, it picks the device.
+    is_silent : bool
+        Whether nobody answers although `size` says that there are others: a rehearsal.
 
     """
 
     rank: int
     size: int
     local_rank: int
+    is_silent: bool
+
+    def host(self) -> str:
+        """Name the host and process space that this rank lives in: the same for ranks that can share memory."""
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Find the least value of all ranks and its index; of equal values the smallest index.
@@ -85,6 +103,24 @@ class Communicator(Protocol):
     def join(self, items: np.ndarray) -> np.ndarray:
         """Put the flat arrays of all ranks, of one dtype and any lengths, one after the other, for every rank."""
 
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Combine arrays of integers of all ranks element by element, in place: every rank's holds the result.
+
+        Parameters
+        ----------
+        items : contiguous, the same shape and dtype on all ranks
+            Sums wrap around in this type.
+        operation
+            ``least`` or ``sum``.
+
+        """
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """Send and receive arrays at once, in place; all ranks call this, each with the messages that concern it.
+
+        Messages between two ranks are in the same order on both.
+        """
+
     def send(self, items: np.ndarray, to: int) -> None:
         """Hand an array to another rank, which calls `receive`; may wait until it does."""
 
@@ -110,6 +146,11 @@ class Solo(SharesWords):
     rank = 0
     size = 1
     local_rank = 0
+    is_silent = False
+
+    def host(self) -> str:
+        """See `Communicator`."""
+        return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Return its input; see `Communicator`."""
@@ -132,6 +173,15 @@ class Solo(SharesWords):
     def join(self, items: np.ndarray) -> np.ndarray:
         """Return a copy of its input; see `Communicator`."""
         return np.array(items)
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Leave them as they are; see `Communicator`."""
+        _check_summand(items)
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """There is nobody to send to; see `Communicator`."""
+        if messages:
+            raise ValueError(f"{len(messages)} messages of a process alone")
 
     def send(self, items: np.ndarray, to: int) -> None:
         """There is nobody to send to; see `Communicator`."""
@@ -162,6 +212,8 @@ class Mpi(SharesWords):
 
     """
 
+    is_silent = False
+
     def __init__(self) -> None:
         try:
             mpi = presence.start_mpi()
@@ -187,6 +239,11 @@ class Mpi(SharesWords):
         self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = mpi.Op.Create(_keep_least, commute=True)
         self._presence = presence.of_this_rank(mpi)
+        self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
+
+    def host(self) -> str:
+        """See `Communicator`."""
+        return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Reduce in one Allreduce; see `Communicator`."""
@@ -238,6 +295,26 @@ class Mpi(SharesWords):
         element.Free()
         return np.asarray(whole)
 
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Reduce in one Allreduce, in place; see `Communicator`."""
+        _check_summand(items)
+        self._presence.together()
+        self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """Send and receive in pieces that MPI can count; see `Communicator`."""
+        self._presence.together()
+        requests = []
+        for items, source, to in messages:
+            words = items.reshape(-1).view(np.uint8)
+            for first in range(0, words.size, PIECE):
+                piece: Any = words[first : first + PIECE]
+                if source == self.rank:
+                    requests.append(self.world.Isend(piece, to))
+                else:
+                    requests.append(self.world.Irecv(piece, source))
+        self._mpi.Request.Waitall(requests)
+
     def send(self, items: np.ndarray, to: int) -> None:
         """Send an array as it lies in memory; see `Communicator`."""
         with self._presence.exchange(to):
@@ -261,6 +338,18 @@ class Mpi(SharesWords):
 def communicator() -> Communicator:
     """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI."""
     return Mpi() if launcher.launched() else Solo()
+
+
+def host_name() -> str:
+    """The host and the process space of this process: processes with equal names can open each other's memory."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return f"{file.read().strip()} {space}"
+    except OSError:
+        import socket
+
+        return socket.gethostname()
 
 
 def _keep_least(candidate: Any, least: Any, _: Any) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.communicators import Communicator, Solo
+from cluster.communicators import Communicator, Message, Solo
 from cluster.shared import OwnWord, SharesWords, Word
 
 T = TypeVar("T")
@@ -45,7 +45,12 @@ class Timed(SharesWords):
         self.rank = ranks.rank
         self.size = ranks.size
         self.local_rank = ranks.local_rank
+        self.is_silent = ranks.is_silent
         self.reset()
+
+    def host(self) -> str:
+        """See `Communicator`."""
+        return self.ranks.host()
 
     def reset(self) -> None:
         """Start again from zero."""
@@ -96,6 +101,18 @@ class Timed(SharesWords):
         self._sends(items)
         whole: np.ndarray = self._timed(self.ranks.join, items)
         return whole
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """See `Communicator`."""
+        self._sends(items)
+        self._timed(self.ranks.reduce, items, operation)
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """See `Communicator`."""
+        for items, source, _ in messages:
+            if source == self.rank:
+                self._sends(items)
+        self._timed(self.ranks.transfer, messages)
 
     def send(self, items: np.ndarray, to: int) -> None:
         """See `Communicator`."""
@@ -159,10 +176,15 @@ class Rehearsal(Solo):
 
     """
 
+    is_silent = True
+
     def __init__(self, ranks: Communicator) -> None:
         self.rank = ranks.rank
         self.size = ranks.size
         self.local_rank = ranks.local_rank
+
+    def transfer(self, messages: Sequence[Message]) -> None:
+        """Send and receive nothing."""
 
     def send(self, items: np.ndarray, to: int) -> None:
         """Send nothing, for nobody receives."""

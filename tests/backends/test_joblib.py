@@ -166,7 +166,7 @@ def test_without_nameless_files_a_name_goes_with_its_segment(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
     kept, second = shared_memory.create(100)
     shared_memory.opened(second)
-    assert list(shared_memory._opened) == [second.number]
+    assert list(shared_memory._opened) == [(second.path, second.number)]
     shared_memory.forget_all()
     assert list(tmp_path.iterdir()) == []
     assert kept[:1] == b"\0"

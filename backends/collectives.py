@@ -1,0 +1,256 @@
+"""What the devices of several ranks do together: launches like any other, so that no algorithm counts its ranks.
+
+A search queues ``scan; reduce(keys); step`` whether one rank runs it or many. `Backend.record` records collectives with
+the kernels around them. Here they pass through MPI, on the host's memory and in place where that is the device's;
+devices that reach each other have better ways (`Backend.collectives`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from backends.base import Backend, Buffer
+
+
+class Collective(NamedTuple):
+    """A recorded step that is no kernel: what it does, and whether it only queues work of the device.
+
+    Work of the device can be part of a CUDA graph; the host does anything else, between two parts of a sequence.
+    """
+
+    act: Callable[[], None]
+    on_device: bool
+    talks: bool = False
+
+
+class Transfer(NamedTuple):
+    """Elements of a buffer that one rank has and another needs."""
+
+    source: int
+    to: int
+    start: int
+    length: int
+
+
+class Collectives:
+    """The collectives of one device with those of other ranks; every rank makes the same calls in the same order.
+
+    With one rank, or in a rehearsal, every call returns at once.
+
+    Parameters
+    ----------
+    backend
+        This rank's device.
+    ranks
+        A `cluster.Communicator`.
+    groups
+        For each rank the first one that lies in the same memory (`memory_groups`).
+
+    """
+
+    on_device = False
+    """Whether collectives are queued like kernels, so that the host need not wait."""
+
+    def __init__(self, backend: Backend, ranks: Any, groups: Sequence[int]) -> None:
+        self.backend = backend
+        self.ranks = ranks
+        self.rank = int(ranks.rank)
+        self.size = int(ranks.size)
+        self.groups = list(groups)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there is nobody to meet."""
+        return self.size == 1 or bool(self.ranks.is_silent)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether no two ranks have one memory."""
+        return len(set(self.groups)) == self.size
+
+    @property
+    def is_one_memory(self) -> bool:
+        """Whether all ranks have one memory, so that what is `common` lies there once."""
+        return len(set(self.groups)) == 1
+
+    # --- memory ---
+
+    def common(self, size: int, dtype: Any, bounds: Sequence[int] | None = None) -> Buffer:
+        """Make an array that belongs to all ranks together.
+
+        Ranks in one memory get one array, which all their kernels read and write. A rank whose device reaches no other
+        gets an array of its own, as large, which `gather` and `exchange` bring up to date.
+
+        Parameters
+        ----------
+        size, dtype
+            Of the whole array; the same on all ranks, as are the bounds.
+        bounds : list of int, size + 1 numbers
+            Rank r works most on elements bounds[r] to bounds[r + 1] - 1, which lie nearest to its device where memory
+            has places; equal parts unless they are given.
+
+        Raises
+        ------
+        OutOfMemory
+            There is not enough; the job ends, since the other ranks wait.
+
+        """
+        size = max(1, size)
+        if self.is_silent or self.is_apart:
+            return self.backend.allocate(size, dtype)
+        return self.shared_array(size, dtype, self.equal_parts(size) if bounds is None else bounds)
+
+    def equal_parts(self, size: int) -> list[int]:
+        """Bounds of parts that differ by at most one element."""
+        return [size * rank // self.size for rank in range(self.size + 1)]
+
+    def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
+        """One array for each group of ranks in host memory: its first rank makes it, the others open it."""
+        from backends.shared_memory import SharedBuffer
+
+        leader = self.groups[self.rank]
+        mine: Buffer | None = None
+        if self.groups.count(leader) == 1:
+            mine = self.backend.allocate(size, dtype)
+        elif leader == self.rank:
+            mine = SharedBuffer.create(size, dtype, outlives_owner=True)
+        segments = self.ranks.bcast(self.ranks.gather(getattr(mine, "segment", None)))
+        if mine is None:
+            mine = SharedBuffer.opened(segments[leader], (size,), dtype)
+        self.ranks.barrier()  # until here the leader alone holds it
+        return mine
+
+    # --- launches ---
+
+    def reduce(self, buffer: Buffer, operation: str, start: int = 0, count: int | None = None) -> None:
+        """Combine the ranks' buffers element by element; every rank's holds the result.
+
+        Parameters
+        ----------
+        buffer
+            Of integers; each rank's own. It is not common memory.
+        operation
+            ``least`` or ``sum``; a sum wraps around in the buffer's type.
+        start, count
+            The elements that take part; all of them unless they are given.
+
+        """
+        elements = (start, buffer.size - start if count is None else count)
+        if not self.is_silent and elements[1] > 0:
+            self.queue(lambda: self.reduce_now(buffer, operation, *elements))
+
+    def gather(self, buffer: Buffer, bounds: Sequence[int]) -> None:
+        """Let every rank's kernels see a whole array of which rank r has written bounds[r] to bounds[r + 1] - 1."""
+        self.bring_up_to_date(buffer, [*everything(bounds, self.groups)])
+
+    def exchange(self, buffer: Buffer, bounds: Sequence[int], before: int) -> None:
+        """The same where rank r reads, beside its own elements, only the ``before`` elements left of bounds[r]."""
+        self.bring_up_to_date(buffer, [*left_of(bounds, self.groups, before)])
+
+    def bring_up_to_date(self, buffer: Buffer, missing: list[Transfer]) -> None:
+        """Queue the messages between memories, and let ranks in one memory meet before and after them."""
+        if self.is_silent:
+            return
+        if not self.is_apart:
+            self.meet()
+        if missing:
+            self.queue(lambda: self.transfer_now(buffer, missing))
+            if not self.is_apart:
+                self.meet()
+
+    def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
+        """Hand some elements to another rank, which calls `receive`."""
+        if not self.is_silent:
+            self.queue(lambda: self.send_now(buffer, start, count, to))
+
+    def receive(self, buffer: Buffer, start: int, count: int, source: int) -> None:
+        """Take some elements from another rank, which calls `send`."""
+        if not self.is_silent:
+            self.queue(lambda: self.receive_now(buffer, start, count, source))
+
+    def meet(self) -> None:
+        """Let no later launch of any rank begin before all earlier ones of all ranks have ended."""
+        if not self.is_silent:
+            self.queue(self.meet_now)
+
+    def queue(self, act: Callable[[], None]) -> None:
+        """Record a step, or take it."""
+        self.backend.queue_collective(Collective(act, self.on_device))
+
+    # --- steps, through MPI ---
+
+    def meet_now(self) -> None:
+        """Wait for this rank's device, then for the other ranks."""
+        self.backend.synchronize()
+        self.ranks.barrier()
+
+    def reduce_now(self, buffer: Buffer, operation: str, start: int, count: int) -> None:
+        """Reduce in host memory."""
+        with self.backend.on_host(buffer, start, count) as elements:
+            self.ranks.reduce(elements, operation)
+
+    def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
+        """Send what others need and receive what this rank needs, all at once."""
+        self.backend.synchronize()
+        with ExitStack() as stack:
+            messages = []
+            for source, to, start, count in transfers:
+                if self.rank in (source, to):
+                    read, written = self.rank == source, self.rank == to
+                    elements = stack.enter_context(
+                        self.backend.on_host(buffer, start, count, read=read, written=written)
+                    )
+                    messages.append((elements, source, to))
+            self.ranks.transfer(messages)
+
+    def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:
+        """Send from host memory."""
+        with self.backend.on_host(buffer, start, count, written=False) as elements:
+            self.ranks.send(elements, to)
+
+    def receive_now(self, buffer: Buffer, start: int, count: int, source: int) -> None:
+        """Receive into host memory."""
+        with self.backend.on_host(buffer, start, count, read=False) as elements:
+            self.ranks.receive(elements, source)
+
+    def close(self) -> None:
+        """Give back what outlives Python's references."""
+
+
+def memory_groups(ranks: Any, memory: str) -> list[int]:
+    """For each rank the first one with the same memory on the same host; all ranks call this.
+
+    Parameters
+    ----------
+    ranks
+        A `cluster.Communicator`.
+    memory
+        What this rank's device shares with others of its host; empty: nothing.
+
+    """
+    places = ranks.bcast(ranks.gather((ranks.host(), memory) if memory else (ranks.host(), ranks.rank)))
+    return [places.index(place) for place in places]
+
+
+def everything(bounds: Sequence[int], groups: Sequence[int]) -> Iterator[Transfer]:
+    """Every rank's part, for every memory that it does not lie in; the first rank there takes it."""
+    for source in range(len(groups)):
+        count = bounds[source + 1] - bounds[source]
+        for to in sorted(set(groups) - {groups[source]}):
+            if count > 0:
+                yield Transfer(source, to, bounds[source], count)
+
+
+def left_of(bounds: Sequence[int], groups: Sequence[int], before: int) -> Iterator[Transfer]:
+    """For every rank that has a part the elements left of it, from whoever has written them in another memory."""
+    for to in range(len(groups)):
+        if bounds[to + 1] <= bounds[to]:
+            continue
+        first = max(0, bounds[to] - before)
+        for source in range(to):
+            start, end = max(first, bounds[source]), min(bounds[to], bounds[source + 1])
+            if start < end and groups[source] != groups[to]:
+                yield Transfer(source, to, start, end - start)
