@@ -489,6 +489,14 @@ class Backend:
         """Copy a flat and contiguous host array of the buffer's dtype to the elements from ``start`` on."""
         raise NotImplementedError
 
+    def shared(self, size: int, dtype: Any) -> Buffer:
+        """A flat buffer that other ranks can open, all zeros, whose ``segment`` tells them where; if `memory`."""
+        raise NotImplementedError
+
+    def opened(self, segment: Any, size: int, dtype: Any) -> Buffer:
+        """The buffer that another rank of the same `memory` has made by `shared`."""
+        raise NotImplementedError
+
     def joined(self, ranks: Any) -> Collectives:
         """New collectives with these ranks, all of which call this."""
         silent = ranks.size == 1 or ranks.is_silent

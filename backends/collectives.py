@@ -109,17 +109,15 @@ class Collectives:
 
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
         """One array for each group of ranks in host memory: its first rank makes it, the others open it."""
-        from backends.shared_memory import SharedBuffer
-
         leader = self.groups[self.rank]
         mine: Buffer | None = None
         if self.groups.count(leader) == 1:
             mine = self.backend.allocate(size, dtype)
         elif leader == self.rank:
-            mine = SharedBuffer.create(size, dtype, outlives_owner=True)
+            mine = self.backend.shared(size, dtype)
         segments = self.ranks.bcast(self.ranks.gather(getattr(mine, "segment", None)))
         if mine is None:
-            mine = SharedBuffer.opened(segments[leader], (size,), dtype)
+            mine = self.backend.opened(segments[leader], size, dtype)
         self.ranks.barrier()  # until here the leader alone holds it
         return mine
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from backends import native
-from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, cpu_device
-from backends.python import host_buffer
+from backends.base import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
+from backends.host_memory import HostMemory
 from core.lang import tree
 
 
-class CpuBackend(Backend):
+class CpuBackend(HostMemory):
     """Runs every launch in the calling thread."""
 
     name = "cpu"
     automatic_for = "core"
     checks = True
-    memory = "host"
     workers = 1
 
     def __init__(self, device: DeviceInfo, workers: int = 1) -> None:
@@ -31,31 +28,6 @@ class CpuBackend(Backend):
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
         return [cpu_device()._replace(compute_units=1, kind="core")]
-
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
-        return host_buffer(shape, dtype)
-
-    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
-        began = time.perf_counter()
-        buffer.handle[...] = host
-        self.timings.transfer_s += time.perf_counter() - began
-
-    def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
-        buffer.handle[start : start + host.size] = host
-
-    @contextmanager
-    def on_host(
-        self, buffer: Buffer, start: int, count: int, *, read: bool = True, written: bool = True
-    ) -> Iterator[np.ndarray]:
-        """The elements themselves: the device's memory is the host's."""
-        yield buffer.handle[start : start + count]
-
-    def download(self, buffer: Buffer) -> np.ndarray:
-        began = time.perf_counter()
-        host = np.array(buffer.handle).reshape(buffer.shape)
-        self.timings.transfer_s += time.perf_counter() - began
-        self.timings.copied_bytes += host.nbytes
-        return host
 
     def compile(self, program: tree.Program) -> str:
         """The path of the object file, which is compiled if no run before has left it."""

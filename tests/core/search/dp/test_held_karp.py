@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from backends.base import OutOfMemory
 from backends.cpu import CpuBackend
-from backends.python import PythonBackend, host_buffer
+from backends.host_memory import host_buffer
+from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems import tsplib
