@@ -137,7 +137,6 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         history=asks_for_history(options),
     )
     made.warm_up()
-    made.communicator = ranks
     return made
 
 
@@ -169,7 +168,7 @@ def once(run: Run[SearchOptions], advance: Any) -> Any:
     from core.search.local_search import Unconfirmed
 
     try:
-        outcome = run.search.run(run.options.chosen_stop(), advance=advance)
+        outcome = run.search.run(run.options.chosen_stop(), advance=advance, ranks=run.ranks)
     except Unconfirmed as error:
         outcome = error.outcome
     keep_shape(run.search)

@@ -57,8 +57,7 @@ class HostLoop:
             if control[walks.STOP] != walks.RUNNING:
                 return
             key = self.smallest_key(control)
-            if search.communicator.size > 1:
-                key, _ = search.communicator.minloc(key, search.communicator.rank)
+            key, _ = search.communicator.minloc(key, search.communicator.rank)
             search.backend.write(search.keys, np.array([key], np.uint64))
             search.repeat(("step",), search.launch_step)
 

@@ -39,7 +39,8 @@ class LocalSearch(Launches):
     backend
         A `backends.base.Backend`.
     communicator
-        A `cluster.Communicator`; every rank constructs and calls the same.
+        A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
+        same. `run` may be given another of the same size, to which it talks.
     problem, algorithm
         What is searched, and how: a `Problem`, and an `Algorithm`.
     neighbourhoods, **options
@@ -205,7 +206,13 @@ class LocalSearch(Launches):
         with self.backend.warming_up():
             self.walk(Stop(iterations=1), None, None)
 
-    def run(self, stop: Stop, start: np.ndarray | None = None, advance: Callable[[int], None] | None = None) -> Outcome:
+    def run(
+        self,
+        stop: Stop,
+        start: np.ndarray | None = None,
+        advance: Callable[[int], None] | None = None,
+        ranks: Any = None,
+    ) -> Outcome:
         """Walk until ``stop`` holds.
 
         Parameters
@@ -216,6 +223,8 @@ class LocalSearch(Launches):
             Where all walks begin; by default each at a random solution of its own.
         advance
             Called with the number of iterations since the last call.
+        ranks
+            The communicator of all ranks; that of the constructor unless it is given.
 
         Raises
         ------
@@ -229,10 +238,17 @@ class LocalSearch(Launches):
 
         """
         stop.check()
+        self.meet(ranks)
         self.try_problem()
         outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, advance)
         self.confirm(outcome)
         return outcome
+
+    def meet(self, ranks: Any) -> None:
+        """Talk to these ranks from now on; what is recorded for others is forgotten."""
+        if ranks is not None and ranks is not self.communicator:
+            self.communicator = ranks
+            self.sequence = None
 
     def try_problem(self) -> None:
         """Before the first run: try some moves of a problem that no test of the suite knows."""
@@ -324,30 +340,22 @@ class LocalSearch(Launches):
         elif self.is_tuning:
             for _ in range(count):
                 self.iterate_tuned()
-        elif self.communicator.size == 1:
+        else:
             if self.sequence is None:
                 with self.backend.record() as self.sequence:
                     self.launch_scan()
                     self.launch_step()
             self.sequence.replay(count)
-        else:
-            for _ in range(count):
-                self.launch_scan()
-                self.agree()
-                self.launch_step()
-
-    def agree(self) -> None:
-        """Take the smallest key of all ranks."""
-        if self.communicator.size > 1:
-            key = int(self.backend.download(self.keys)[0])
-            least, _ = self.communicator.minloc(key, self.communicator.rank)
-            self.backend.write(self.keys, np.array([least], np.uint64))
 
     def iterate_tuned(self) -> None:
         """Make one iteration with the shape that the tuner proposes."""
-        self.launch_tuned(self.launch_scan)
+        self.launch_tuned(self.launch_own_scan)
         self.agree()
         self.launch_step()
+
+    def agree(self) -> None:
+        """Queue the reduction of all ranks' smallest keys to the smallest."""
+        self.backend.collectives(self.communicator).reduce(self.keys, "least")
 
     def launch_refresh(self) -> None:
         """Queue what brings the problem's tables up to date, if it keeps any."""
@@ -358,6 +366,11 @@ class LocalSearch(Launches):
                                 self.data)  # fmt: skip
 
     def launch_scan(self) -> None:
+        """Queue the search for the smallest key of all ranks."""
+        self.launch_own_scan()
+        self.agree()
+
+    def launch_own_scan(self) -> None:
         """Queue the search for this rank's smallest key."""
         rank, size = self.communicator.rank, self.communicator.size
         self.launch_refresh()
