@@ -312,7 +312,10 @@ class Backend:
         The same object for the same communicator.
         """
         if self._collectives is None or self._collectives.ranks is not ranks:
-            self._collectives = self.joined(ranks)
+            if ranks.size == 1 or ranks.is_silent:
+                self._collectives = Collectives(self, ranks, range(ranks.size))
+            else:
+                self._collectives = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
         return self._collectives
 
     def queue_collective(self, one: Collective) -> None:
@@ -497,10 +500,22 @@ class Backend:
         """The buffer that another rank of the same `memory` has made by `shared`."""
         raise NotImplementedError
 
-    def joined(self, ranks: Any) -> Collectives:
-        """New collectives with these ranks, all of which call this."""
-        silent = ranks.size == 1 or ranks.is_silent
-        return Collectives(self, ranks, range(ranks.size) if silent else memory_groups(ranks, self.memory))
+    def link(self) -> Any:
+        """What other ranks have to know of this device to reach it without the host; None: nothing helps."""
+        return None
+
+    def joined(self, ranks: Any, links: list[Any]) -> Collectives:
+        """New collectives with other ranks, all of which call this.
+
+        Parameters
+        ----------
+        ranks
+            Their communicator.
+        links
+            For every rank (host, what its `link` says).
+
+        """
+        return Collectives(self, ranks, memory_groups(ranks, self.memory))
 
     def download(self, buffer: Buffer) -> np.ndarray:
         """Wait for all queued work and copy a buffer to the host; counts its bytes in `Timings.copied_bytes`."""

@@ -12,13 +12,14 @@ import os
 import re
 import sys
 import time
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
+from backends.collectives import Collective, Collectives
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -126,6 +127,37 @@ class CudaBackend(Backend):
             size = count * np.dtype(dtype).itemsize
             raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from error
 
+    def at_address(self, address: int, size: int, dtype: Any, holder: Any) -> Buffer:
+        """A buffer at an address of the device that others manage; it keeps ``holder`` as long as it lives."""
+        interface = {"shape": (size,), "typestr": np.dtype(dtype).str, "data": (address, False), "version": 3}
+        array = SimpleNamespace(__cuda_array_interface__=interface, holder=holder)
+        buffer = Buffer(self.cuda.as_cuda_array(array, sync=False), (size,), dtype)
+        buffer.address = address
+        return buffer
+
+    def address_of(self, buffer: Buffer) -> int:
+        """Where a buffer lies on the device."""
+        if buffer.address is None:
+            buffer.address = int(buffer.handle.__cuda_array_interface__["data"][0])
+        return buffer.address
+
+    @property
+    def raw_stream(self) -> int:
+        """The driver's handle of the kernels' stream."""
+        return int(self.core_stream.handle)
+
+    def link(self) -> Any:
+        from backends.cuda_ranks import link
+
+        return link(self)
+
+    def joined(self, ranks: Any, links: list[Any]) -> Collectives:
+        if any(found is None for _, found in links):  # some rank has another kind of device
+            return super().joined(ranks, links)
+        from backends.cuda_ranks import joined
+
+        return joined(self, ranks, links)
+
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         first = self.mark()
         part(buffer, 0, host.size).copy_to_device(host, stream=self.stream)
@@ -209,8 +241,11 @@ class CudaBackend(Backend):
         self.enqueue(launch)
         self.span("kernel", first)
 
-    def enqueue(self, launch: Launch) -> None:
-        """Queue one launch."""
+    def enqueue(self, launch: Launch | Collective) -> None:
+        """Queue one launch, or the device's part in a collective."""
+        if isinstance(launch, Collective):
+            launch.act()
+            return
         dispatcher, team_size, shared = launch.executable
         values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in launch.arguments]
         dispatcher[launch.teams, team_size, self.stream, shared](*values)

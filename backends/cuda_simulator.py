@@ -31,6 +31,9 @@ class CudaSimulator(CudaBackend):
     def main_stream(self, index: int) -> Any:
         return self.cuda.stream()
 
+    def link(self) -> None:
+        return None
+
     def mark(self, stream: Any = None) -> float:
         return time.perf_counter()
 
