@@ -318,6 +318,10 @@ class Backend:
                 self._collectives = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
         return self._collectives
 
+    def seconds_in_collectives(self) -> float:
+        """How long this device has been in collectives so far, as `Collectives.seconds_on_device` counts."""
+        return self._collectives.seconds_on_device() if self._collectives else 0.0
+
     def queue_collective(self, one: Collective) -> None:
         """Record a collective like a launch, or take part in it."""
         if self._recording is not None:

@@ -9,10 +9,11 @@ ranks meet by words that they write into each other's memory.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import socket
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,8 @@ class CudaCollectives(Collectives):
         identity = ranks.bcast(bytes(nccl.get_unique_id()) if self.rank == 0 else None)
         self.world = nccl.comm_init_rank_scalable(self.size, self.rank, 1, bytearray(identity), 0)
         self.word = backend.upload(np.zeros(1, np.uint64))
+        self.spent = backend.upload(np.zeros(2, np.uint64))  # meetings by mailbox so far, nanoseconds of collectives
+        self.functions = compiled(int(backend.device.index))
         self.mailbox = Mailbox(self) if self.is_one_memory else None
 
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
@@ -72,24 +75,50 @@ class CudaCollectives(Collectives):
             self.mailbox.queue(buffer, start, count, operation)
             return
         pointer, kind = self.place(buffer, start), DATATYPES[buffer.dtype.str[1:]]
-        self.nccl.all_reduce(pointer, pointer, count, kind, OPERATIONS[operation], self.world, self.cuda.raw_stream)
+        with self.timed():
+            self.nccl.all_reduce(pointer, pointer, count, kind, OPERATIONS[operation], self.world, self.cuda.raw_stream)
 
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
-        self.nccl.group_start()
-        for source, to, start, count in transfers:
-            if self.rank == source:
-                self.send_now(buffer, start, count, to)
-            elif self.rank == to:
-                self.receive_now(buffer, start, count, source)
-        self.nccl.group_end()
+        with self.timed():
+            self.nccl.group_start()
+            for one in transfers:
+                if self.rank in (one.source, one.to):
+                    self.pass_on(buffer, one)
+            self.nccl.group_end()
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:
-        self.nccl.send(self.place(buffer, start), count * buffer.dtype.itemsize, DATATYPES["u1"], to, self.world,
-                       self.cuda.raw_stream)  # fmt: skip
+        with self.timed():
+            self.pass_on(buffer, Transfer(self.rank, to, start, count))
 
     def receive_now(self, buffer: Buffer, start: int, count: int, source: int) -> None:
-        self.nccl.recv(self.place(buffer, start), count * buffer.dtype.itemsize, DATATYPES["u1"], source, self.world,
-                       self.cuda.raw_stream)  # fmt: skip
+        with self.timed():
+            self.pass_on(buffer, Transfer(source, self.rank, start, count))
+
+    def pass_on(self, buffer: Buffer, one: Transfer) -> None:
+        """Queue this rank's side of a message."""
+        pointer, size = self.place(buffer, one.start), one.length * buffer.dtype.itemsize
+        sends = one.source == self.rank
+        (self.nccl.send if sends else self.nccl.recv)(
+            pointer, size, DATATYPES["u1"], one.to if sends else one.source, self.world, self.cuda.raw_stream
+        )
+
+    @contextlib.contextmanager
+    def timed(self) -> Iterator[None]:
+        """Add the time that the device spends in the block to what it has spent in collectives."""
+        self.launch("stamp", 1, 0, (self.place(self.spent, 1), -1))
+        yield
+        self.launch("stamp", 1, 0, (self.place(self.spent, 1), 1))
+
+    def seconds_on_device(self) -> float:
+        return float(self.backend.download(self.spent)[1]) * 1e-9
+
+    def launch(self, name: str, lanes: int, shared_bytes: int, values: tuple[int, ...]) -> None:
+        """Queue one block of a kernel of `KERNELS`, all of whose parameters have 64 bits."""
+        from cuda.bindings import driver
+
+        parameters = values, (ctypes.c_int64,) * len(values)
+        checked(driver.cuLaunchKernel(self.functions[name], 1, 1, 1, lanes, 1, 1, shared_bytes, self.cuda.raw_stream,
+                                      parameters, 0))  # fmt: skip
 
     def place(self, buffer: Buffer, start: int) -> int:
         """The address of an element."""
@@ -315,24 +344,33 @@ def unmap(address: int, size: int) -> None:
 
 # --- words in each other's memory ---
 
-MEET = r"""
+KERNELS = r"""
 typedef unsigned long long u64;
 typedef unsigned int u32;
+
+__device__ u64 nanoseconds() {
+    u64 now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+
+// Before what is timed with sign -1, behind it with 1: the sum is the time between.
+extern "C" __global__ void stamp(u64* spent, long long sign) { *spent += sign * nanoseconds(); }
 
 // One block; thread r talks to rank r. A 64-bit word travels as two, each half of it with the number of the meeting in
 // its upper bits: a store of 64 bits arrives whole, so that no fence has to stand between a word and the sign that it
 // is there. Every rank has room for two meetings: nobody is more than one ahead, since a meeting needs all ranks.
 extern "C" __global__ void meet(
-    u64* mail, u64 room, u64* state, int rank, int ranks, u64* words, int count, int least)
+    u64* mail, u64 room, u64* spent, long long rank, long long ranks, u64* words, long long count, long long least)
 {
     extern __shared__ u64 heard[];
     const int other = threadIdx.x;
-    const u32 number = (u32)state[0] + 1;
+    const u32 number = (u32)spent[0] + 1;
     const int sent = count > 0 ? count : 1;
     u64 began = 0;
     __threadfence_system();
     __syncthreads();
-    if (other == 0) asm volatile("mov.u64 %0, %globaltimer;" : "=l"(began));
+    if (other == 0) began = nanoseconds();
     for (int w = 0; w < sent; w++) {
         const u64 mine = count > 0 ? words[w] : 0;
         if (other < ranks) {
@@ -360,10 +398,8 @@ extern "C" __global__ void meet(
         __syncthreads();
     }
     if (other == 0) {
-        u64 ended;
-        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ended));
-        state[0] = number;
-        state[1] += ended - began;
+        spent[0] = number;
+        spent[1] += nanoseconds() - began;
     }
     __threadfence_system();
 }
@@ -389,8 +425,6 @@ class Mailbox:
         if 4 * MOST_WORDS * size > self.room:
             raise ValueError(f"{size} ranks; expected at most {self.room // (4 * MOST_WORDS)} GPUs on one host")
         self.mail = peer_array(together, size * self.room, np.uint64, [r * self.room for r in range(size + 1)])
-        self.state = together.backend.upload(np.zeros(2, np.uint64))
-        self.function = compiled(self.device)
         begin = together.place(self.mail, together.rank * self.room)
         stream = together.cuda.raw_stream
         checked(driver.cuMemsetD8Async(begin, 0, self.room * 8, stream))
@@ -399,28 +433,15 @@ class Mailbox:
 
     def queue(self, buffer: Buffer, start: int, count: int, operation: str) -> None:
         """Queue a meeting in which words of 64 bits are reduced; of no words it is a barrier."""
-        import ctypes
-
-        from cuda.bindings import driver
-
-        together = self.together
-        values = (
-            together.place(self.mail, 0), self.room, together.place(self.state, 0), together.rank, together.size,
-            together.place(buffer, start), count, int(operation == "least"),
-        )  # fmt: skip
-        kinds = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p,
-                 ctypes.c_int32, ctypes.c_int32)  # fmt: skip
-        lanes = -(-together.size // 32) * 32
-        checked(driver.cuLaunchKernel(self.function, 1, 1, 1, lanes, 1, 1, 8 * together.size, together.cuda.raw_stream,
-                                      (values, kinds), 0))  # fmt: skip
-
-    def seconds(self) -> float:
-        """How long this rank has been in meetings so far, waiting for others included."""
-        return float(self.together.backend.download(self.state)[1]) * 1e-9
+        one = self.together
+        lanes = -(-one.size // 32) * 32
+        mail, words = one.place(self.mail, 0), one.place(buffer, start)
+        values = (mail, self.room, one.place(one.spent, 0), one.rank, one.size, words, count, int(operation == "least"))
+        one.launch("meet", lanes, 8 * one.size, values)
 
 
-def compiled(device: int) -> Any:
-    """The kernel of `MEET` for a device."""
+def compiled(device: int) -> dict[str, Any]:
+    """The functions of `KERNELS` for a device, by name."""
     from cuda.bindings import driver
 
     major, minor = (
@@ -431,12 +452,12 @@ def compiled(device: int) -> Any:
         )
     )
     module = checked(driver.cuModuleLoadData(machine_code(f"sm_{major}{minor}")))
-    return checked(driver.cuModuleGetFunction(module, b"meet"))
+    return {name: checked(driver.cuModuleGetFunction(module, name.encode())) for name in ("stamp", "meet")}
 
 
 def machine_code(architecture: str) -> bytes:
-    """`MEET` compiled by NVRTC."""
+    """`KERNELS` compiled by NVRTC."""
     from cuda.core import Program, ProgramOptions
 
     options = ProgramOptions(arch=architecture, define_macro=("MOST", str(MOST_WORDS)))
-    return bytes(Program(MEET, "c++", options).compile("cubin").code)
+    return bytes(Program(KERNELS, "c++", options).compile("cubin").code)

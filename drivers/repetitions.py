@@ -175,7 +175,9 @@ class Repetitions:
 
     def measure(self) -> tuple[Any, Spent]:
         """One repetition: its outcome, and on rank 0 what all ranks spent."""
-        timings = self.run.search.backend.timings
+        backend = self.run.search.backend
+        timings = backend.timings
+        met_before = backend.seconds_in_collectives()
         self.ranks.barrier()
         self.ranks.reset()
         compiled = timings.compile_s
@@ -191,7 +193,8 @@ class Repetitions:
             ran_s = time.perf_counter() - began
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
-        share = self.ranks.seconds / ran_s if self.ranks.size > 1 and ran_s else 0.0
+        met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
+        share = met / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
         moved = {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes}
         own = times, share, {**self.readings(meter), "bytes_moved": moved}
