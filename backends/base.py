@@ -322,6 +322,11 @@ class Backend:
         """How long this device has been in collectives so far, as `Collectives.seconds_on_device` counts."""
         return self._collectives.seconds_on_device() if self._collectives else 0.0
 
+    @property
+    def why_ranks_are_slow(self) -> str:
+        """See `Collectives.why_not_faster`."""
+        return self._collectives.why_not_faster if self._collectives else ""
+
     def queue_collective(self, one: Collective) -> None:
         """Record a collective like a launch, or take part in it."""
         if self._recording is not None:

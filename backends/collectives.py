@@ -53,6 +53,8 @@ class Collectives:
 
     on_device = False
     """Whether collectives are queued like kernels, so that the host need not wait."""
+    why_not_faster = ""
+    """Why GPUs talk over the host although such devices have a better way; empty: they take it."""
 
     def __init__(self, backend: Backend, ranks: Any, groups: Sequence[int]) -> None:
         self.backend = backend

@@ -139,8 +139,12 @@ def joined(backend: CudaBackend, ranks: Any, links: Sequence[Any]) -> Collective
     apart = range(len(links))
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)
     places = {(host, link["gpu"]) for host, link in links}
-    if best == HOST or len(places) < len(links):  # NCCL refuses ranks that share a GPU
-        return Collectives(backend, ranks, apart)
+    shared = len(places) < len(links)
+    if best == HOST or shared:
+        slow = Collectives(backend, ranks, apart)
+        reasons = [link["why"] for _, link in links if link["why"]]
+        slow.why_not_faster = "ranks share a GPU, which NCCL refuses" if shared else next(iter(reasons), "")
+        return slow
     from nccl.bindings import nccl
 
     hosts = {host for host, _ in links}

@@ -31,10 +31,20 @@ def device(index, kind="gpu", driver="550.54"):
     return SimpleNamespace(index=index, kind=kind, driver=driver)
 
 
-def repetitions(gathered, repeats=1):
-    """Repetitions on the first of several ranks; `gathered` makes what all of them spent from what it spent."""
+def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
+    """Repetitions on the first of several ranks; `gathered` makes what all of them spent from what it spent.
+
+    ``met`` are the seconds that its device has been in collectives, before a repetition and after it.
+    """
+    met = iter(met)
     timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
-    backend = SimpleNamespace(timings=timings, name="cpu", device=SimpleNamespace(kind="core", name="a core"))
+    backend = SimpleNamespace(
+        timings=timings,
+        name="cpu",
+        device=SimpleNamespace(kind="core", name="a core"),
+        seconds_in_collectives=lambda: next(met),
+        why_ranks_are_slow="",
+    )
     ranks = SimpleNamespace(
         rank=0,
         size=2,
@@ -69,6 +79,13 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
 def test_the_share_of_communication_is_the_mean_of_all_ranks():
     _, spent = repetitions(of_ranks(((0.0, 0.0, 0.0, 1.0), 0.25), ((0.0, 0.0, 0.0, 1.0), 0.75))).measure()
     assert spent.communication_share == 0.5
+
+
+def test_what_the_device_spent_in_collectives_is_communication():
+    seen = []
+    repetitions(seen.append, met=(5.0, 5.0 + 1e6)).measure()
+    ((times, share, _),) = seen
+    assert share == pytest.approx(1e6 / times.running_s)
 
 
 def test_parts_of_a_time_are_parts_of_one_ranks_time():

@@ -1,0 +1,157 @@
+"""What of CUDA ranks runs without a GPU: their program, how they find each other, and what they hand over."""
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from backends import cuda_ranks
+from backends.base import Buffer, OutOfMemory
+from backends.collectives import Collectives, Transfer
+
+HANDING_OVER = Path(__file__).with_name("handing_over.py")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_of_a_host_hand_file_descriptors_over(mpirun, ranks):
+    done = mpirun(ranks, HANDING_OVER)
+    assert done.returncode == 0, done.stderr
+    expected = [[None if r in (rank, 1) else chr(65 + r) for r in range(ranks)] for rank in range(ranks)]
+    assert json.loads(done.stdout) == expected
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_the_kernels_of_meetings_compile(architecture):
+    pytest.importorskip("cuda.core", reason="numba-cuda's toolkit is not installed")
+    code = cuda_ranks.machine_code(architecture)
+    assert code[:4] == b"\x7fELF"
+    assert b"meet" in code and b"stamp" in code
+
+
+class Nccl(ModuleType):
+    """NCCL's binding, which notes its calls in place of making them."""
+
+    def __init__(self) -> None:
+        super().__init__("nccl.bindings.nccl")
+        self.calls: list[tuple] = []
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            self.calls.append((name, *arguments))
+            return b"identity" if name == "get_unique_id" else f"result of {name}"
+
+        return call
+
+
+class Gpu(SimpleNamespace):
+    """As much of a CUDA backend as collectives need before a driver is there."""
+
+    raw_stream = 77
+
+    def __init__(self) -> None:
+        super().__init__(device=SimpleNamespace(index="0", name="a GPU"), queued=[])
+
+    def upload(self, host):
+        return Buffer(host.copy(), host.shape, host.dtype)
+
+    def address_of(self, buffer):
+        return 4096
+
+    def queue_collective(self, one):
+        assert one.on_device
+        one.act()
+
+
+class Ranks(SimpleNamespace):
+    """Two ranks that say the same."""
+
+    def __init__(self, rank=0, size=2):
+        super().__init__(rank=rank, size=size, is_silent=False)
+
+    def gather(self, item):
+        return [item] * self.size
+
+    def bcast(self, item):
+        return item
+
+
+@pytest.fixture
+def nccl(monkeypatch):
+    module = Nccl()
+    package = ModuleType("nccl.bindings")
+    package.nccl = module
+    monkeypatch.setitem(sys.modules, "nccl", ModuleType("nccl"))
+    monkeypatch.setitem(sys.modules, "nccl.bindings", package)
+    monkeypatch.setattr(cuda_ranks, "compiled", lambda device: {})
+    monkeypatch.setattr(cuda_ranks.CudaCollectives, "launch", lambda *given: None)
+    return module
+
+
+def links(*gpus, best=("peers", "peers"), hosts=("a", "a")):
+    return [(h, {"gpu": gpu, "best": b, "why": ""}) for h, gpu, b in zip(hosts, gpus, best, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("found", "reaches", "kind", "mailbox"),
+    [
+        (links("x", "y"), True, cuda_ranks.CudaCollectives, True),
+        (links("x", "y"), False, cuda_ranks.CudaCollectives, False),
+        (links("x", "y", hosts=("a", "b")), True, cuda_ranks.CudaCollectives, False),
+        (links("x", "y", best=("nccl", "peers")), True, cuda_ranks.CudaCollectives, False),
+        (links("x", "y", best=("peers", "host")), True, Collectives, False),
+        (links("x", "x"), True, Collectives, False),
+    ],
+)
+def test_ranks_take_the_best_way_that_all_have(nccl, monkeypatch, found, reaches, kind, mailbox):
+    monkeypatch.setattr(cuda_ranks, "reaches_peer", lambda backend, gpu: reaches)
+    monkeypatch.setattr(cuda_ranks, "Mailbox", lambda together: "mailbox")
+    for link in (link for _, link in found if link["best"] == "host"):
+        link["why"] = "nccl4py: no such file"
+    together = cuda_ranks.joined(Gpu(), Ranks(), found)
+    assert type(together) is kind
+    assert bool(together.why_not_faster) == (kind is Collectives)
+    assert bool(getattr(together, "mailbox", None)) == mailbox
+    assert together.is_one_memory == mailbox
+
+
+def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
+    together = cuda_ranks.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
+    nccl.calls.clear()
+    words = Buffer(None, (100,), np.int32)
+    together.reduce(words, "sum", 5, 10)
+    together.send(words, 10, 20, 1)
+    together.transfer_now(words, [Transfer(0, 1, 0, 3), Transfer(1, 0, 7, 2), Transfer(1, 2, 0, 9)])
+    together.meet()
+    world = "result of comm_init_rank_scalable"
+    assert nccl.calls == [
+        ("all_reduce", 4096 + 20, 4096 + 20, 10, 2, 0, world, 77),
+        ("send", 4096 + 40, 80, 1, 1, world, 77),
+        ("group_start",),
+        ("send", 4096, 12, 1, 1, world, 77),
+        ("recv", 4096 + 28, 8, 1, 1, world, 77),
+        ("group_end",),
+        ("all_reduce", 4096, 4096, 1, 5, 0, world, 77),
+    ]
+
+
+def test_a_rank_without_nccl_says_why(monkeypatch):
+    monkeypatch.setattr(cuda_ranks, "gpu_identity", lambda backend, index: "x")
+    monkeypatch.setitem(sys.modules, "nccl", None)
+    said = cuda_ranks.link(Gpu())
+    assert said["best"] == "host" and said["why"].startswith("nccl4py: ")
+
+
+def test_memory_that_one_gpu_has_not_is_an_error_on_all_ranks(nccl, monkeypatch):
+    def refuse(properties, size):
+        raise OutOfMemory("the device has not enough memory")
+
+    monkeypatch.setattr(cuda_ranks, "own_memory", lambda device: None)
+    monkeypatch.setattr(cuda_ranks, "page_bytes", lambda properties: 2 << 20)
+    monkeypatch.setattr(cuda_ranks, "reserved", refuse)
+    together = cuda_ranks.CudaCollectives(Gpu(), Ranks(), [0, 1], nccl)
+    together.groups = [0, 0]
+    with pytest.raises(OutOfMemory, match=r"rank 0: 499,122,176 bytes do not fit a GPU"):
+        together.common(1_000_000_000, np.uint8)
