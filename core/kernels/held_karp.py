@@ -2,14 +2,17 @@
 
 City 0 is the start; a set holds cities 1, 2, ..., numbered from 0 as elements. D(S, i) is the length of a shortest path
 from city 0 through all of S that ends at i in S. A layer is all sets of one size: D(S, the p-th smallest element of S)
-is at rank(S) * size + p, where sets come in colexicographic order, the order of their bit masks as integers. With the
-elements s(0) < s(1) < ... of S, rank(S) is the sum of C(s(u), u + 1), and without s(t) it is
+is entry p of the row of S, and rows follow each other in colexicographic order, the order of their sets' bit masks as
+integers. With the elements s(0) < s(1) < ... of S, its rank is the sum of C(s(u), u + 1), and without s(t) it is
 
     sum of C(s(u), u + 1) for u < t, plus sum of C(s(u), u) for u > t,
 
 so that one sum that grows and one that shrinks find every predecessor's row. A lane's set is a list of its elements in
 the team's memory, not a mask: a row of values and its elements are read in step, which vector units do side by side (on
 one core 0.94 G transitions/s; 0.66 with a mask, 0.65 with a list that leaves out the element at ``place``; Zen 4).
+
+In this order a set without its j-th element lies close to where the set itself lies in its layer, unless j is its
+highest: a rank that computes a contiguous share of every layer reads most of what it needs where it has written.
 """
 
 from __future__ import annotations
@@ -40,15 +43,16 @@ from core.lang import (
 from core.lang.library import team_min
 
 T = Generic("T")
-L = Generic("L")
+R = Generic("R")
 
 ROW = 35
-"""Entries per element in a table of steps: one more than there are elements, and odd for the banks of shared memory."""
+"""Entries per element in a table of steps: as many as there are elements, and odd for the banks of shared memory."""
 ELEMENTS = ROW - 1
+"""Most elements whose sets of half of them have numbers of 32 bits; one more need 64 (`R`)."""
 COLUMNS = 19
 """Entries per element in the table of binomial coefficients: C(e, 0) to C(e, 18), an odd number again."""
-LARGEST = 17
-"""Most elements of a set that a lane keeps: half of `ELEMENTS`."""
+NUMBER_BITS = 34
+"""Low bits of a key of `meet`, which number a set; above them is a length, of at most 30 bits."""
 
 
 @bundle
@@ -57,18 +61,41 @@ class Sets:
 
     Attributes
     ----------
-    binomials : Array, 34 * 19
-        C(e, t) at e * 19 + t.
+    binomials : Array, most * 19
+        C(e, t) at e * 19 + t; u32, or u64 if ``most`` is 35.
     elements
         Cities but city 0.
     cap
-        Longer paths count as this long; no more than the largest number of the layers' type.
+        Longer paths count as this long; no more than the largest number of the layers' type, and of 30 bits.
+    most
+        Of how many elements there is room for in tables, 34 or 35.
 
     """
 
-    binomials: Array[u32]
+    binomials: Array[R]
     elements: i32
     cap: u32
+    most: Const[i32]
+
+
+@bundle
+class Layer:
+    """Lengths of paths through sets of one size: a row for each set.
+
+    Attributes
+    ----------
+    cells : Array
+        u16 or u32.
+    start
+        Where the first of the rows begins.
+    first
+        The number of its set.
+
+    """
+
+    cells: Array[T]
+    start: u64
+    first: u64
 
 
 @bundle
@@ -77,28 +104,33 @@ class Paths:
 
     Attributes
     ----------
-    layer : Array
-        Their lengths, for all sets of one size; u16 or u32.
+    layer
+        Their lengths.
     steps : Array, elements * 35
         From element j to i at i * 35 + j.
 
     """
 
-    layer: Array[T]
+    layer: Layer
     steps: Array[u32]
 
 
 @bundle
 class Share:
-    """The sets of a launch, ``first`` to ``end`` - 1.
+    """The sets of a launch: ``begin`` to ``end`` - 1 of those that are numbered.
+
+    All sets of a size are numbered if ``least`` and ``held`` are 0. Else those of elements from ``least`` on, together
+    with the ``held`` smallest elements: 1 and 1 number the sets that hold element 0, 1 and 0 those that do not.
 
     A lane computes ``run`` neighbours of one set. Few: lanes of a team read the same rows. Many: what the first set
     costs to find is shared.
     """
 
-    first: u64
+    begin: u64
     end: u64
     run: i32
+    least: Const[i32]
+    held: Const[i32]
 
 
 @bundle
@@ -106,7 +138,7 @@ class Tables:
     """A team's own copies of the steps and binomials."""
 
     steps: Array[u32]
-    choose: Array[u32]
+    choose: Array[R]
 
 
 @bundle
@@ -118,24 +150,26 @@ class Members:
 
 
 @function
-def unranked(rank: u64, elements: i32, choose: Array[u32], s: Members):
-    """Write down the set of this rank."""
-    left = u32(rank)
-    element = elements - 1
-    for u in range(s.size - 1, -1, -1):
+def unranked(number: u64, elements: i32, choose: Array[R], s: Members, least: Const[i32], held: Const[i32]):
+    """Write down the set of this number; see `Share`."""
+    for u in range(held):
+        s.elements[u * team_size() + lane()] = u8(u)
+    left = R(number)
+    element = elements - 1 - least
+    for u in range(s.size - 1 - held, -1, -1):
         while choose[element * COLUMNS + u + 1] > left:
             element -= 1
         left -= choose[element * COLUMNS + u + 1]
-        s.elements[u * team_size() + lane()] = u8(element)
+        s.elements[(u + held) * team_size() + lane()] = u8(element + least)
         element -= 1
 
 
 @function
-def advanced(s: Members):
+def advanced(s: Members, least: Const[i32], held: Const[i32]):
     """Turn a set that is not the last into the next one: the first element that can rise does, those below restart."""
-    u = 0
+    u = held
     while u < s.size - 1 and s.elements[u * team_size() + lane()] + 1 == s.elements[(u + 1) * team_size() + lane()]:
-        s.elements[u * team_size() + lane()] = u8(u)
+        s.elements[u * team_size() + lane()] = u8(u - held + least)
         u += 1
     s.elements[u * team_size() + lane()] = u8(s.elements[u * team_size() + lane()] + 1)
 
@@ -154,153 +188,185 @@ def complemented(s: Members, elements: i32, others: Members):
 
 
 @function
-def without_smallest(s: Members, choose: Array[u32]) -> u32:
+def ranked(s: Members, choose: Array[R]) -> R:
+    """The number of a set among all of its size."""
+    total = R(0)
+    for u in range(s.size):
+        total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u + 1]
+    return total
+
+
+@function
+def without_smallest(s: Members, choose: Array[R]) -> R:
     """The sum of C(s(u), u) for u > 0: the rank of the set without its smallest element."""
-    total = u32(0)
+    total = R(0)
     for u in range(1, s.size):
         total += choose[i32(s.elements[u * team_size() + lane()]) * COLUMNS + u]
     return total
 
 
 @function
-def shortest(row: Array[T], to: i32, place: i32, s: Members, steps: Array[u32], cap: u32) -> u32:
+def shortest(
+    row: Array[T], stride: Const[i32], to: i32, place: i32, s: Members, steps: Array[u32], cap: u32
+) -> u32:  # fmt: skip
     """The least length over a set's elements, but the one at ``place``, to another: values of ``row`` plus a last step.
 
-    ``row`` has no entry for the element at ``place``; ``to`` is where the steps to the target begin in ``steps``.
+    ``row`` has no entry for the element at ``place``, and entries ``stride`` apart; ``to`` is where the steps to the
+    target begin in ``steps``.
     """
     least = cap
     for p in range(place):
-        least = min(least, u32(row[p]) + steps[to + i32(s.elements[p * team_size() + lane()])])
+        least = min(least, u32(row[p * stride]) + steps[to + i32(s.elements[p * team_size() + lane()])])
     for p in range(place + 1, s.size):
-        least = min(least, u32(row[p - 1]) + steps[to + i32(s.elements[p * team_size() + lane()])])
+        least = min(least, u32(row[(p - 1) * stride]) + steps[to + i32(s.elements[p * team_size() + lane()])])
     return least
 
 
-@function
-def lengthen(
-    before: Array[T], s: Members, tables: Tables, cap: u32, lengths: Array[L], first: u64, stride: Const[i32]
-):  # fmt: skip
-    """Equation 6: D(S, i) for each i in S, the t-th of them to ``lengths[first + t * stride]``."""
-    low = u32(0)
-    high = without_smallest(s, tables.choose)
-    for t in range(s.size):
-        element = i32(s.elements[t * team_size() + lane()])
-        if t > 0:
-            high -= tables.choose[element * COLUMNS + t]
-        row = u64(low + high) * u64(s.size - 1)
-        lengths[first + u64(t * stride)] = L(shortest(view(before, row), element * ROW, t, s, tables.steps, cap))
-        low += tables.choose[element * COLUMNS + t + 1]
-
-
 @kernel
-def extend(before: Paths, after: Array[T], sets: Sets, size: i32, share: Share):
-    """Compute sets of a layer from the layer before it.
+def extend(before: Paths, after: Layer, sets: Sets, size: i32, share: Share):
+    """Compute sets of a layer from the layer before it, by equation 6: D(S, i) for each i in S.
 
     Parameters
     ----------
     before, after
-        Of sets of ``size`` - 1 and ``size`` elements, ``size`` at least 2.
+        All sets of ``size`` - 1 elements, and those sets of ``size`` elements that are numbered; ``size`` at least 2.
 
     """
-    tables = Tables(shared_array(ELEMENTS * ROW, u32), shared_array(ELEMENTS * COLUMNS, u32))
-    s = Members(shared_array(LARGEST * team_size(), u8), size)
+    tables = Tables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
+    s = Members(shared_array((sets.most + 1) // 2 * team_size(), u8), size)
     for k in range(lane(), sets.elements * ROW, team_size()):
         tables.steps[k] = before.steps[k]
-    for k in range(lane(), ELEMENTS * COLUMNS, team_size()):
+    for k in range(lane(), sets.most * COLUMNS, team_size()):
         tables.choose[k] = sets.binomials[k]
     barrier()
-    rank = share.first + u64(team_rank() * team_size() + lane()) * u64(share.run)
-    while rank < share.end:
-        unranked(rank, sets.elements, tables.choose, s)
-        stop = min(rank + u64(share.run), share.end)
-        here = rank
+    number = share.begin + u64(team_rank() * team_size() + lane()) * u64(share.run)
+    while number < share.end:
+        unranked(number, sets.elements, tables.choose, s, share.least, share.held)
+        stop = min(number + u64(share.run), share.end)
+        here = number
         while True:
-            lengthen(before.layer, s, tables, sets.cap, after, here * u64(size), 1)
-            here += 1
-            if here >= stop:
-                break
-            advanced(s)
-        rank += u64(team_count() * team_size()) * u64(share.run)
-
-
-@kernel
-def meet(
-    out: Paths,
-    home: Paths,
-    sets: Sets,
-    size: i32,
-    share: Share,
-    even: Const[boolean],
-    directed: Const[boolean],
-    best: Array[u64],
-):
-    """Join paths to shortest tours: of each set A, a path through A and one that comes back through all others.
-
-    Parameters
-    ----------
-    out, home
-        The last stored layer, of sets of ``size`` elements, and the same for the transposed distances.
-    share
-        Of the sets A.
-    even
-        No: elements = 2 * size + 1; A has ``size`` elements, and paths through the others are one longer than stored.
-        Yes: elements = 2 * size + 2; A has size + 1 elements, and both paths are one longer than stored.
-    directed
-        No: distances are symmetric, and ``home`` is not read.
-    best : Array, 1
-        Is lowered to the length of a tour << 32 | rank of A.
-
-    """
-    tables = Tables(shared_array(ELEMENTS * ROW, u32), shared_array(ELEMENTS * COLUMNS, u32))
-    steps_home = shared_array(ELEMENTS * ROW if directed else 1, u32)
-    a = Members(shared_array(LARGEST * team_size(), u8), size + 1 if even else size)
-    others = Members(shared_array(LARGEST * team_size(), u8), sets.elements - a.size)
-    ends = shared_array(LARGEST * team_size() if even else 1, u32)
-    scratch = shared_array(team_size(), u64)
-    for k in range(lane(), sets.elements * ROW, team_size()):
-        tables.steps[k] = out.steps[k]
-        if directed:
-            steps_home[k] = home.steps[k]
-    for k in range(lane(), ELEMENTS * COLUMNS, team_size()):
-        tables.choose[k] = sets.binomials[k]
-    barrier()
-    least = ~u64(0)
-    rank = share.first + u64(team_rank() * team_size() + lane()) * u64(share.run)
-    while rank < share.end:
-        unranked(rank, sets.elements, tables.choose, a)
-        stop = min(rank + u64(share.run), share.end)
-        here = rank
-        while True:
-            complemented(a, sets.elements, others)
-            if even:
-                lengthen(out.layer, a, tables, sets.cap, ends, u64(lane()), team_size())
-            low = u32(0)
-            high = without_smallest(others, tables.choose)
-            for t in range(others.size):
-                element = i32(others.elements[t * team_size() + lane()])
+            row = after.start + (here - after.first) * u64(size)
+            low = R(0)
+            high = without_smallest(s, tables.choose)
+            for t in range(size):
+                element = i32(s.elements[t * team_size() + lane()])
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
-                row = u64(low + high) * u64(size)
-                to = element * ROW
-                back = sets.cap
-                if directed:
-                    back = shortest(view(home.layer, row), to, t, others, steps_home, sets.cap)
-                else:
-                    back = shortest(view(out.layer, row), to, t, others, tables.steps, sets.cap)
-                there = sets.cap
-                if even:
-                    for p in range(a.size):
-                        place = p * team_size() + lane()
-                        there = min(there, ends[place] + tables.steps[to + i32(a.elements[place])])
-                else:
-                    there = shortest(view(out.layer, here * u64(size)), to, size, a, tables.steps, sets.cap)
-                least = min(least, (u64(there + back) << 32) | here)
+                found = before.layer.start + u64(low + high) * u64(size - 1)
+                length = shortest(view(before.layer.cells, found), 1, element * ROW, t, s, tables.steps, sets.cap)
+                after.cells[row + u64(t)] = T(length)
                 low += tables.choose[element * COLUMNS + t + 1]
             here += 1
             if here >= stop:
                 break
-            advanced(a)
-        rank += u64(team_count() * team_size()) * u64(share.run)
+            advanced(s, share.least, share.held)
+        number += u64(team_count() * team_size()) * u64(share.run)
+
+
+@bundle
+class Meeting:
+    """Which sets meet, and where their paths lie.
+
+    Attributes
+    ----------
+    middles
+        How many of the smallest elements of B are tried as the city after A.
+    last
+        The largest number of a set A; those of A and of its B add up to it.
+    apart
+        No: distances are symmetric, the paths of A are rows of ``home``, and a set's number is that among all sets of
+        its size. Yes: they are rows of ``out``, and it is that among the numbered sets (`Share`).
+    directed
+        No: distances are symmetric, and the steps of ``home`` are not read.
+
+    """
+
+    middles: i32
+    last: u64
+    apart: Const[boolean]
+    directed: Const[boolean]
+
+
+@kernel
+def meet(
+    out: Paths, home: Paths, sets: Sets, size: i32, share: Share, meeting: Meeting, ends: Array[T], best: Array[u64]
+):
+    """Join paths to shortest tours: one through a set A, and one that comes back through all others, the set B.
+
+    For every B and its element i that is the city after A, the way home through B to i is found from the row of B
+    without i, and the way out through A and on to i from the row of A, which is fetched once and kept in ``ends``.
+    Complements are numbered in the opposite order: where the rows for B lie close together, those for its neighbours
+    do too, and so do their complements, but at the other end of the layer.
+
+    Parameters
+    ----------
+    out, home
+        Rows of sets A; rows of all sets of ``size`` elements, for the transposed distances.
+    size
+        One less than the sets B have; the sets A have as many as are left.
+    share
+        Of the sets B.
+    ends : Array, team_count() * (most + 1) // 2 * team_size()
+        Scratch.
+    best : Array, 1
+        Is lowered to the length of a tour << 34 | number of A.
+
+    """
+    tables = Tables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
+    steps_home = shared_array(sets.most * ROW if meeting.directed else 1, u32)
+    b = Members(shared_array((sets.most + 1) // 2 * team_size(), u8), size + 1)
+    a = Members(shared_array((sets.most + 1) // 2 * team_size(), u8), sets.elements - size - 1)
+    scratch = shared_array(team_size(), u64)
+    for k in range(lane(), sets.elements * ROW, team_size()):
+        tables.steps[k] = out.steps[k]
+        if meeting.directed:
+            steps_home[k] = home.steps[k]
+    for k in range(lane(), sets.most * COLUMNS, team_size()):
+        tables.choose[k] = sets.binomials[k]
+    barrier()
+    own = team_rank() * ((sets.most + 1) // 2) * team_size() + lane()
+    least = ~u64(0)
+    number = share.begin + u64(team_rank() * team_size() + lane()) * u64(share.run)
+    while number < share.end:
+        unranked(number, sets.elements, tables.choose, b, share.least, share.held)
+        stop = min(number + u64(share.run), share.end)
+        here = number
+        while True:
+            complemented(b, sets.elements, a)
+            partner = meeting.last
+            if meeting.apart:
+                partner -= here
+                row = out.layer.start + (partner - out.layer.first) * u64(a.size)
+                for p in range(a.size):
+                    ends[own + p * team_size()] = out.layer.cells[row + u64(p)]
+            else:
+                partner -= u64(ranked(b, tables.choose))
+                row = home.layer.start + partner * u64(a.size)
+                for p in range(a.size):
+                    ends[own + p * team_size()] = home.layer.cells[row + u64(p)]
+            length = sets.cap
+            low = R(0)
+            high = without_smallest(b, tables.choose)
+            for t in range(meeting.middles):
+                element = i32(b.elements[t * team_size() + lane()])
+                if t > 0:
+                    high -= tables.choose[element * COLUMNS + t]
+                to = element * ROW
+                there = shortest(view(ends, own), team_size(), to, a.size, a, tables.steps, sets.cap)
+                found = home.layer.start + u64(low + high) * u64(size)
+                back = sets.cap
+                if meeting.directed:
+                    back = shortest(view(home.layer.cells, found), 1, to, t, b, steps_home, sets.cap)
+                else:
+                    back = shortest(view(home.layer.cells, found), 1, to, t, b, tables.steps, sets.cap)
+                length = min(length, there + back)
+                low += tables.choose[element * COLUMNS + t + 1]
+            least = min(least, (u64(length) << NUMBER_BITS) | partner)
+            here += 1
+            if here >= stop:
+                break
+            advanced(b, share.least, share.held)
+        number += u64(team_count() * team_size()) * u64(share.run)
     least = team_min(least, scratch)
     if lane() == 0:
         atomic_min(best, 0, least)

@@ -1,9 +1,10 @@
 """A shortest tour by Held and Karp's recursion (`oconnell2014`, equation 6), layer by layer and met in the middle.
 
 A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
-half the cities are enough (`core.kernels.held_karp`). Of the tours that are as short, the one with the smallest half
-wins (in the order of bit masks), then the smallest last city of it, the smallest first city of the other half, and the
-smallest city before each; so the tour is the same on every backend and over any number of ranks.
+half the cities are enough (`core.kernels.held_karp`). Of the tours that are as short, and of their directions that count
+(`held_karp_plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last city of
+it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on every
+backend and over any number of ranks.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from core.errors import UserError
 from core.kernels.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
 from core.search.dp.held_karp_cells import ByLayersOnTheHost
-from core.search.dp.held_karp_halves import Halves, Report, bytes_needed
+from core.search.dp.held_karp_halves import Halves, Report
+from core.search.dp.held_karp_plan import bytes_needed
 from core.search.exact.solution import digest_of, from_city_0
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
 
-MOST_CITIES = ELEMENTS + 1
-"""Of more cities a layer has more sets than 32 bits number."""
+MOST_CITIES = ELEMENTS + 2
+"""More than the layers of 36 cities, 284 GB in 16 bits, no two of today's GPUs hold."""
+RESERVE = 4 << 30
+"""Bytes of a GPU that are enough for everything but layers."""
 FEWEST_CITIES = 4
 """Fewer have one tour or two."""
 LONGEST = (1 << 30) - 1
@@ -68,13 +72,14 @@ class HeldKarp:
     communicator
         A `cluster.Communicator`; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)
-        Integers from 0 to 2**31 - 1, symmetric or not; 1 to 35 cities. The diagonal is not read.
+        Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
     tiling
         ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`held_karp_waves`).
     mapping
         ``published``: a launch per layer, whose cells go to the host (`held_karp_cells`), whatever the tiling.
     room
-        Bytes of the device that layers may take; by default 15/16 of a GPU's memory, 12/16 of a host's.
+        Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
+        of a host's.
     folder
         Where cells go, by default to the host's memory.
 
@@ -114,13 +119,16 @@ class HeldKarp:
         narrow = self.start_length < 0xFFFF
         self.dtype = np.dtype(np.uint16 if narrow else np.uint32)
         self.cap = 0xFFFF if narrow else LONGEST
+        own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which nobody else takes
+        memory = backend.device.memory_bytes
         if room is None:
-            own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which nobody else takes
-            room = backend.device.memory_bytes // 16 * (15 if own else 12)
+            room = memory - min(memory // 16, RESERVE) if own else memory // 16 * 12
         # numba's simulator has no memory of its own.
         self.room = room or 1 << 62
+        self.devices = communicator.size if own else 1
         self.way: Any = None
         self.published: ByLayersOnTheHost | None = None
+        self.halves: Halves | None = None
         if n < FEWEST_CITIES:
             return
         short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
@@ -132,22 +140,30 @@ class HeldKarp:
             self.way = ByWaves(backend, communicator, short, self.room)
         else:
             self._check_room()
-            self.way = Halves(backend, communicator, self.distances, self.dtype, self.cap)
+            self.way = self.halves = Halves(backend, self.distances, self.dtype, self.cap, self.room)
+            if communicator.size == 1:
+                self.halves.settle(communicator)
 
     @property
     def most_cities(self) -> int:
-        """The largest number of cities whose layers fit the device, with lengths and directions as here."""
+        """The largest number of cities whose layers fit the ranks' devices, with lengths and directions as here.
+
+        Of several devices that is so if all kernels reach the memory of all.
+        """
         sizes = range(FEWEST_CITIES, MOST_CITIES + 1)
-        fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= self.room]
+        room = self.room * self.devices
+        fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= room]
         return max(fitting, default=FEWEST_CITIES - 1)
 
     def _check_room(self) -> None:
-        """Refuse what the device cannot hold, before anything is allocated."""
+        """Refuse what the devices of all ranks cannot hold, before anything is allocated."""
         needed = bytes_needed(self.n, self.dtype.itemsize, self.directed)
-        if needed > self.room:
+        if needed > self.room * self.devices:
+            where = "the device" if self.devices == 1 else f"{self.devices} devices"
             raise UserError(
-                f"{self.n} cities: the two largest layers need {needed} bytes of the device, and {self.room} are "
-                f"there: at most {self.most_cities} cities (with --k K a tour that is optimal over a neighbourhood)"
+                f"{self.n} cities: the two largest layers need {needed} bytes of {where}, and "
+                f"{self.room * self.devices} are there: at most {self.most_cities} cities (with --k K a tour that is "
+                "optimal over a neighbourhood)"
             )
 
     work_unit = "transitions"
@@ -174,8 +190,26 @@ class HeldKarp:
         with self.backend.warming_up():
             self.way.warm_up()
 
-    def run(self, trace: bool = True, report: Report | None = None) -> ShortestTour:
-        """Find the length of a shortest tour, and such a tour if ``trace``."""
+    def run(self, trace: bool = True, report: Report | None = None, ranks: Any = None) -> ShortestTour:
+        """Find the length of a shortest tour, and such a tour if ``trace``.
+
+        Parameters
+        ----------
+        trace
+            Whether to find the tour too.
+        report
+            Is told the steps that are done.
+        ranks
+            Who searches together; as many as the communicator that the search was made with, which it is by default.
+
+        Raises
+        ------
+        UserError
+            On all ranks, if their devices cannot hold the layers.
+
+        """
+        if self.halves is not None:
+            self.halves.settle(self.communicator if ranks is None else ranks)
         if self.way is None:
             length, tour = self._tiny()
         else:
