@@ -32,14 +32,17 @@ def load(options: HeldKarpOptions, ranks: int) -> Task:
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
-    """The search, compiled and warm."""
+    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+    from cluster.timed import Rehearsal
+
+    alone = Rehearsal(ranks)
     tiling, room = options.tiling, options.device_memory
     made: Any
     if options.k is None:
         from core.search.dp.held_karp import HeldKarp
 
         made = HeldKarp(
-            backend, ranks, problem.distances, tiling=tiling, mapping=options.mapping, room=room, folder=options.spill
+            backend, alone, problem.distances, tiling=tiling, mapping=options.mapping, room=room, folder=options.spill
         )
         if options.trace:
             made.make_room()
@@ -48,7 +51,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
 
         made = RestrictedTour(
             backend,
-            ranks,
+            alone,
             problem.distances,
             options.k,
             improve=options.improve,
@@ -64,8 +67,9 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
 def once(run: Run[HeldKarpOptions], advance: Any) -> Any:
     """Search once."""
     if run.options.k is None:
-        return run.search.run(run.options.trace, advance)
-    return run.search.run(None if advance is None else lambda _, length: advance(1, f"length {length}"))
+        return run.search.run(run.options.trace, advance, ranks=run.ranks)
+    told = None if advance is None else lambda _, length: advance(1, f"length {length}")
+    return run.search.run(told, ranks=run.ranks)
 
 
 def steps(run: Run[HeldKarpOptions]) -> int | None:
@@ -87,8 +91,9 @@ def headline(run: Run[HeldKarpOptions]) -> str | None:
     if run.options.k is not None or run.options.tiling != "auto":
         return None
     lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
-    device = search.backend.device.name
-    return f"{device} has room for up to {search.most_cities} cities ({search.room:,} bytes, {lengths})"
+    device, devices = search.backend.device.name, search.devices
+    where = f"{device} has" if devices == 1 else f"{devices} of {device} that reach each other's memory have"
+    return f"{where} room for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
 
 def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:

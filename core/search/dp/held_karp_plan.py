@@ -1,10 +1,12 @@
 """Which rows of Held and Karp's recursion there are, for so many cities, and who computes which part of them.
 
 Paths through half of the other cities and ways home through the rest make all tours (`core.kernels.held_karp`), so the
-layers of up to half of them are stored. With an even number of elements the sets A are one larger than those of the
-last such layer: their rows are computed where the layer before the last was, as many at a time as have room there. Of
-a tour and its reverse, of symmetric distances, only one counts: that in which element 0 is not in B unless it is the
-city after A, and then the smaller of both halves is A.
+layers of less than half of them are stored. The sets B have one element more than those of the last layer, and so have
+the sets A if the number of elements is even: then their rows are computed where the layer before the last was, as many
+at a time as have room there.
+
+Of a tour and its reverse, of symmetric distances, one counts: that in which element 0 is in A. If it is in neither, since
+it is the city after A, and the sets on both sides of it have the same size, the smaller one is A.
 """
 
 from __future__ import annotations

@@ -279,14 +279,24 @@ class RestrictedTour:
                 if sweep is not None:
                     sweep.run(np.zeros(sweep.rotations.count, np.int32))
 
-    def run(self, report: Callable[[int, int], None] | None = None) -> Restricted:
-        """Find the shortest tour of the neighbourhood; ``report`` is told how many passes are done, and the length."""
+    def run(self, report: Callable[[int, int], None] | None = None, ranks: Any = None) -> Restricted:
+        """Find the shortest tour of the neighbourhood.
+
+        Parameters
+        ----------
+        report
+            Is told how many passes are done, and the length.
+        ranks
+            Who searches together; as many as the communicator that the search was made with, which it is by default.
+
+        """
+        ranks = self.communicator if ranks is None else ranks
         tour, length = self.start, self.start_length
         passes = idle = 0
         spread = np.arange(self.rotations) * self.n // self.rotations
         while True:
             turns = (spread + passes % 2 * (self.n // (2 * self.rotations))) % self.n
-            found, better = self._pass(tour, length, turns)
+            found, better = self._pass(tour, length, turns, ranks)
             passes += 1
             idle = idle + 1 if better is None else 0
             if better is not None:
@@ -299,7 +309,7 @@ class RestrictedTour:
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
         return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes)
 
-    def _pass(self, tour: np.ndarray, length: int, turns: np.ndarray) -> tuple[int, np.ndarray | None]:
+    def _pass(self, tour: np.ndarray, length: int, turns: np.ndarray, ranks: Any) -> tuple[int, np.ndarray | None]:
         """Search the neighbourhood of each rotation: the least length, and a tour of it if it is below ``length``."""
         self.backend.write(self.band, band_of(self.distances, tour, self.k))
         mine = turns[self.share.start : self.share.stop]
@@ -311,13 +321,13 @@ class RestrictedTour:
         elif self.share:
             traced = self._traced(tour, int(mine[0]))
             least, winner = traced[0], self.share.start
-        least, winner = self.communicator.minloc(least, winner)
+        least, winner = ranks.minloc(least, winner)
         if least >= length:
             return length, None
         found = np.zeros(self.n, np.int64)
         if winner in self.share:
             found = (traced or self._traced(tour, int(turns[winner])))[1]
-        return least, self.communicator.sum(found)
+        return least, ranks.sum(found)
 
     def _closed(self, tour: np.ndarray, turns: np.ndarray, last: np.ndarray) -> np.ndarray:
         """Lengths of closed tours, (rotations, k), int64, from the lengths of the ways to the last layer's states."""

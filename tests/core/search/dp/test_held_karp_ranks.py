@@ -1,0 +1,287 @@
+"""Held and Karp's recursion over ranks: shares of layers, where they lie, and the same tour whoever computes them."""
+
+import itertools
+import json
+from math import comb
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from backends.base import Buffer
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.search.dp import held_karp_launches, held_karp_table
+from core.search.dp.held_karp import RESERVE, HeldKarp
+from core.search.dp.held_karp_halves import Halves
+from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, borders, bytes_needed, every_set
+from core.search.dp.held_karp_table import Table, bytes_of_rank
+from tests.core.search.dp.test_held_karp import random_distances
+
+H200 = 139 << 30
+"""Bytes of a GPU's memory."""
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+# --- shares ---
+
+
+def test_borders_are_the_first_sets_with_other_highest_elements():
+    assert borders(5, 2, 1) == []
+    assert borders(5, 2, 2) == [comb(4, 2)]
+    assert borders(5, 2, 4) == [comb(3, 2), comb(4, 2), comb(4, 2) + comb(3, 1)]
+    assert borders(5, 2, 3) == [3, 6]  # no half of three ranks
+    masks = sorted(sum(1 << e for e in chosen) for chosen in itertools.combinations(range(9), 4))
+    highest = [mask >> 6 for mask in masks]
+    assert borders(9, 4, 8) == [highest.index(top) for top in range(1, 8)]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8, 200])
+@pytest.mark.parametrize("lean", [0, 0.3, 1])
+def test_shares_are_every_set_once(ranks, lean):
+    for elements, size in ((1, 1), (5, 1), (5, 5), (9, 4)):
+        for numbering in (ALL, WITH_0, WITHOUT_0):
+            end = comb(elements - numbering.least, size - numbering.held)
+            for rows in (Rows(elements, size, numbering, 0, end), Rows(elements, size, numbering, end // 3, end // 2)):
+                bounds = rows.bounds(ranks, lean)
+                assert len(bounds) == ranks + 1
+                assert (bounds[0], bounds[-1], bounds) == (rows.first, rows.end, sorted(bounds))
+
+
+def sets_of(rows):
+    """The masks of the sets that are numbered, by their numbers."""
+    every = sorted(sum(1 << e for e in chosen) for chosen in itertools.combinations(range(rows.elements), rows.size))
+    kinds = {ALL: every, WITH_0: [m for m in every if m & 1], WITHOUT_0: [m for m in every if not m & 1]}
+    return kinds[rows.numbering]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("elements", range(3, 13))
+def test_sets_and_their_complements_have_numbers_that_add_up(elements, directed):
+    plan = Plan(elements, directed)
+    slices = plan.slices() or [None]
+    met = []
+    for rows in slices:
+        for gathering, middles in plan.gatherings(rows):
+            numbered = sets_of(gathering)
+            halves = sets_of(plan.halves) if plan.is_even else sets_of(every_set(elements, plan.size))
+            for number in range(gathering.first, gathering.end):
+                b = numbered[number]
+                a = (1 << elements) - 1 & ~b
+                of_b = number if plan.is_apart else sets_of(every_set(elements, plan.size + 1)).index(b)
+                assert halves[plan.last - of_b] == a
+                assert sum(1 << e for e in plan.first_half(plan.last - of_b)) == a
+                if rows is not None:
+                    assert rows.first <= plan.last - of_b < rows.end
+                cities = [e for e in range(elements) if b >> e & 1][:middles]
+                met += [(a, 1 << m, b & ~(1 << m)) for m in cities]
+    assert len(met) == len(set(met))
+    mirrored = {(b | m, 0, a) if plan.is_even else (b, m, a) for a, m, b in met}
+    if plan.is_even:
+        met = {(a, 0, b | m) for a, m, b in met}
+    else:
+        met = set(met)
+    every = comb(elements, plan.half) * (1 if plan.is_even else plan.size + 1)
+    assert (not met & mirrored and len(met | mirrored) == every) if not directed else len(met) == every
+
+
+# --- several ranks in one process ---
+
+
+class InTurn:
+    """What a rank of several does together with the others, when they compute one after the other in one memory."""
+
+    is_silent = is_apart = False
+    is_one_memory = True
+
+    def __init__(self, backend, rank, size, arrays):
+        self.backend, self.rank, self.size, self.groups = backend, rank, size, [0] * size
+        self.arrays, self.made = arrays, 0
+        self.gathered = []
+
+    def common(self, size, dtype, bounds):
+        assert len(bounds) == self.size + 1 and bounds == sorted(bounds) and (bounds[0], bounds[-1]) == (0, size)
+        if self.rank == 0:
+            self.arrays.append((self.backend.upload(np.zeros(size, dtype)), bounds))
+        self.made += 1
+        buffer, same = self.arrays[self.made - 1]
+        assert (buffer.size, buffer.dtype, same) == (size, dtype, bounds)
+        return Buffer(buffer.handle, buffer.shape, buffer.dtype)
+
+    def gather(self, buffer, bounds):
+        assert len(bounds) == self.size + 1 and bounds == sorted(bounds) and 0 <= bounds[0] <= bounds[-1] <= buffer.size
+        self.gathered.append(bounds)
+
+    def meet(self):
+        pass
+
+    def reduce(self, buffer, operation):
+        assert operation == "least"
+
+
+def in_turn(backend, distances, ranks):
+    """The least key of tours that so many ranks find, each step by one rank after the other."""
+    arrays, every = [], []
+    for rank in range(ranks):
+        search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
+        one = search.halves
+        one.table = Table(one.plan, one.launches, InTurn(backend, rank, ranks, arrays), one.firsts)
+        backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
+        every.append(one)
+    for steps in zip(*(one.table.steps for one in every), strict=True):
+        for sequence, _ in steps:
+            sequence.replay()
+    assert len({json.dumps(one.table.together.gathered) for one in every}) == 1
+    return min(int(backend.download(one.launches.best)[0]) for one in every)
+
+
+def alone(backend, distances):
+    search = HeldKarp(backend, Solo(), distances)
+    search.run(trace=False)
+    return int(backend.download(search.halves.launches.best)[0])
+
+
+@pytest.mark.parametrize("least", [0, 200])
+@pytest.mark.parametrize("lean", [0, 0.5, 1])
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 40])
+def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, lean, least):
+    monkeypatch.setattr(held_karp_table, "SMALL_OF_A_CORE", least)
+    monkeypatch.setattr(held_karp_table, "lean_of", lambda launches, together: lean)
+    for n, most, directed in ((4, 9, False), (5, 9, True), (6, 5, False), (9, 2, False), (10, 60, True), (11, 60, False)):
+        distances = random_distances(n, 8, most, directed)
+        assert in_turn(cpu, distances, ranks) == alone(cpu, distances)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("n", "directed"), [(7, True), (8, False)])
+def test_lanes_of_several_ranks_do_not_race(cpu, monkeypatch, reverse, n, directed):
+    monkeypatch.setattr(held_karp_launches, "TEAM_SIZE", 4)
+    monkeypatch.setattr(held_karp_table, "SMALL", 0)
+    python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+    distances = random_distances(n, 5, 5, directed)
+    assert in_turn(python, distances, 3) == alone(cpu, distances)
+
+
+# --- memory ---
+
+
+def together_of(size, rank=0, **said):
+    facts = {"is_silent": size == 1, "is_one_memory": True, "is_apart": False, "groups": [0] * size, **said}
+    return SimpleNamespace(size=size, rank=rank, **facts)
+
+
+def launches_of(wide, memory=""):
+    backend = SimpleNamespace(memory=memory)
+    return SimpleNamespace(is_wide=wide, backend=backend, dtype=np.dtype(np.uint16))
+
+
+@pytest.mark.parametrize("lean", [0, 0.25])
+def test_36_cities_have_room_in_two_gpus_together(monkeypatch, lean):
+    monkeypatch.setattr(held_karp_table, "LEAN", lean)
+    plan, launches = Plan(35, False), launches_of(True)
+    every = [bytes_of_rank(plan, launches, together_of(2), rank) for rank in range(2)]
+    assert sum(every) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
+    assert max(every) <= H200 - RESERVE
+
+
+def test_ranks_that_do_not_share_memory_hold_everything():
+    plan, needed = Plan(20, True), bytes_needed(21, 2, True)
+    assert bytes_of_rank(plan, launches_of(True), together_of(1), 0) == needed
+    apart = together_of(3, is_one_memory=False, is_apart=True, groups=[0, 1, 2])
+    assert bytes_of_rank(plan, launches_of(True), apart, 2) == needed
+    assert bytes_of_rank(plan, launches_of(False, "host"), together_of(3), 1) == needed
+    hosts = together_of(4, is_one_memory=False, groups=[0, 0, 2, 2])
+    assert needed <= 2 * bytes_of_rank(plan, launches_of(True), hosts, 1) <= needed + 16
+
+
+def test_one_rank_without_memory_is_a_refusal_on_all_before_anything_is_made(mpirun):
+    done = mpirun(3, "-c", REFUSED)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    needed = bytes_needed(13, 2, False)
+    assert said == [
+        f"13 cities: the two largest layers need {needed} bytes of rank 1's device, and {needed - 1} are there"
+    ] * 3
+
+
+REFUSED = """
+import json
+from backends import create
+from cluster import communicator
+from core.errors import UserError
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.held_karp_plan import bytes_needed
+from tests.core.search.dp.test_held_karp import random_distances
+ranks = communicator()
+room = bytes_needed(13, 2, False)
+search = HeldKarp(create("cpu"), ranks, random_distances(13, 6, 9, False), room=room)
+search.halves.room -= ranks.rank == 1
+try:
+    search.run()
+except UserError as refusal:
+    said = ranks.gather(str(refusal))
+    if ranks.rank == 0:
+        print(json.dumps(said))
+"""
+
+
+# --- ranks ---
+
+PROBLEMS = [(2, 9, True), (3, 9, True), (4, 3, False), (5, 5, True), (6, 9, False), (11, 60, False), (12, 70_000, True),
+            (15, 500, False), (16, 500, False)]  # fmt: skip
+SCRIPT = """
+import json, sys
+import backends
+from cluster import communicator
+from cluster.timed import Rehearsal, Timed
+from core.search.dp import held_karp_table
+from core.search.dp.held_karp import HeldKarp
+from tests.core.search.dp.test_held_karp import random_distances
+names, hosts, problems = sys.argv[1].split(","), int(sys.argv[2]), json.loads(sys.argv[3])
+held_karp_table.SMALL = held_karp_table.SMALL_OF_A_CORE = 30
+ranks = Timed(communicator())
+ranks.host = lambda: f"host {ranks.rank % hosts}"
+backend = backends.create(names[ranks.rank % len(names)])
+for n, most, directed in problems:
+    search = HeldKarp(backend, Rehearsal(ranks), random_distances(n, 6, most, directed))
+    search.warm_up()
+    told = []
+    first = search.run(ranks=ranks)
+    second = search.run(True, lambda steps, what: told.append(what), ranks)
+    tours = ranks.gather([first.tour.tolist(), second.tour.tolist(), len(told) in (0, search.steps)])
+    if ranks.rank == 0:
+        assert all(tour == tours[0] for tour in tours) and tours[0][2] and tours[0][0] == tours[0][1]
+        print(first.length, *first.tour)
+backend.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def expected(cpu):
+    found = [HeldKarp(cpu, Solo(), random_distances(n, 6, most, directed)).run() for n, most, directed in PROBLEMS]
+    return [[one.length, *one.tour.tolist()] for one in found]
+
+
+@pytest.mark.parametrize(
+    ("size", "names", "hosts"),
+    [
+        (2, "cpu", 1),
+        (3, "cpu", 2),
+        (3, "opencl", 1),
+        (5, "threads,cpu", 1),
+        pytest.param(1, "cpu", 1, marks=pytest.mark.slow),
+        pytest.param(3, "cpu", 3, marks=pytest.mark.slow),
+        pytest.param(4, "cpu,opencl", 2, marks=pytest.mark.slow),
+        pytest.param(7, "cpu", 1, marks=pytest.mark.slow),
+        pytest.param(7, "cpu", 3, marks=pytest.mark.slow),
+    ],
+)
+def test_ranks_find_the_same_tours(expected, mpirun, size, names, hosts):
+    together = mpirun(size, "-c", SCRIPT, names, hosts, json.dumps(PROBLEMS))
+    assert together.returncode == 0, together.stderr
+    assert [list(map(int, line.split())) for line in together.stdout.splitlines()] == expected
