@@ -115,7 +115,7 @@ def found(backend):
     shape = Shape(2, 1, 2, 1) if backend.name == "cuda" else None
     common = LongestCommonSubsequence(backend, Solo(), a, b, shape=shape).run()
     tiled = LongestCommonSubsequence(backend, Solo(), a[:5], b[:6], tiling="tiles").run()
-    tour = HeldKarp(backend, Solo(), distances).run()
+    tours = [HeldKarp(backend, Solo(), one).run() for one in (distances, np.triu(distances, 1) + np.triu(distances, 1).T)]
     chosen = KnapsackSearch(backend, Solo(), items, team_size=4 if backend.name == "cuda" else None).run()
     near = RestrictedTour(backend, Solo(), distances, 3, np.arange(7)).run()
     few = 4 if backend.name == "cuda" else 1
@@ -123,7 +123,7 @@ def found(backend):
     packed = KnapsackByDiagonals(backend, Solo(), generate("paper", 5, 20, 1), team_size=few).run()
     layers = ByLayersOnTheHost(backend, Solo(), distances[:5, :5], team_size=few).find(True, None)
     published = [diagonals.pairs.tolist(), packed.chosen.tolist(), layers[1].tolist()]
-    return [*published, common.pairs.tolist(), tiled.pairs.tolist(), tour.tour.tolist(), chosen.chosen.tolist(), near.tour.tolist()]
+    return [*published, common.pairs.tolist(), tiled.pairs.tolist(), *(tour.tour.tolist() for tour in tours), chosen.chosen.tolist(), near.tour.tolist()]
 print(found(backend) == found(CpuBackend(CpuBackend.devices()[0])))
 """
 
@@ -199,6 +199,18 @@ def of_launch(kernel, team_size, *arguments):
     return kernel.specialise(constants, team_size, types)
 
 
+def half_of_tours(kernel, elements):
+    """Kernels of Held and Karp's recursion, for numbers of 32 bits of up to 34 elements, else of 64."""
+    lengths, steps, most = np.zeros(9, np.uint16), np.zeros(9, np.uint32), max(34, elements)
+    paths = held_karp.Paths(held_karp.Layer(lengths, 0, 0), steps)
+    sets = held_karp.Sets(np.zeros(9, np.uint32 if most == 34 else np.uint64), elements, 9, most)
+    if kernel is held_karp.extend:
+        return of_launch(kernel, 256, paths, paths.layer, sets, 3, held_karp.Share(0, 1, 1, 1, 1))
+    meeting = held_karp.Meeting(1, 9, True, True)
+    share, best = held_karp.Share(0, 1, 1, 0, 0), np.zeros(1, np.uint64)
+    return of_launch(kernel, 256, paths, paths, sets, 3, share, meeting, lengths, best)
+
+
 def bundled():
     """The kernel of bundles, for rows of 64-bit integers."""
     values, flags = np.zeros(4, np.int64), np.zeros(4, np.uint8)
@@ -217,8 +229,6 @@ TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
 DIAGONAL = {"V": i32, **forms(wave=waves.Wave, window=waves.Window, kept=waves.Kept)}
 DIAGONAL["data" + FORM] = form_of(placed(diagonals.PaddedStrings(None, None, 0), "readonly"))
 PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
-EXTEND = forms(before=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
-MEET = forms(out=held_karp.Paths, home=held_karp.Paths, sets=held_karp.Sets, share=held_karp.Share)
 ITEMS = {"bounded": True, "counting": False, "unrolled": True}
 SEARCHED = forms(distances=published_search.Distances, items=published_search.Items, search=Search, best=BestTour)
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
@@ -243,8 +253,8 @@ PROGRAMS = {
     "compute_wave": lambda: waves.wave_kernel(diagonals.common_length).specialise({"bits": 0}, 128, DIAGONAL),
     "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
     "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
-    "extend": lambda: held_karp.extend.specialise({}, 256, {"T": u16, **EXTEND}),
-    "meet": lambda: held_karp.meet.specialise({"even": True, "directed": True}, 256, {"T": u16, **MEET}),
+    "extend": lambda: half_of_tours(held_karp.extend, 20),
+    "meet": lambda: half_of_tours(held_karp.meet, 35),
     "construct_fine": lambda: ants_published.construct_fine.specialise({"scales.alpha": 389}, 1002, WEIGHING),
     "deposit_edges": lambda: ants_published.deposit_edges.specialise({}, 1002, DEPOSIT),
     "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),

@@ -1,10 +1,10 @@
 """A shortest tour by Held and Karp's recursion (`oconnell2014`, equation 6), layer by layer and met in the middle.
 
 A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
-half the cities are enough (`core.kernels.held_karp`). Of the tours that are as short, and of their directions that count
-(`held_karp_plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last city of
-it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on every
-backend and over any number of ranks.
+half the cities are enough (`core.kernels.held_karp`). Of the tours that are as short, and of their directions that
+count (`held_karp_plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
+city of it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on
+every backend and over any number of ranks.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ layers of less than half of them are stored. The sets B have one element more th
 the sets A if the number of elements is even: then their rows are computed where the layer before the last was, as many
 at a time as have room there.
 
-Of a tour and its reverse, of symmetric distances, one counts: that in which element 0 is in A. If it is in neither, since
-it is the city after A, and the sets on both sides of it have the same size, the smaller one is A.
+Of a tour and its reverse, of symmetric distances, one counts: that in which element 0 is in A. If it is between both
+halves, since it is the city after A and the others of B are no more than those of A, the smaller half is A.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import comb
 from typing import NamedTuple
 
-from core.search.dp.subset_ranks import layer_cells, layer_transitions, subset
+from core.search.dp.subset_ranks import layer_transitions, subset
 
 ROOM = 1 << 18
 """Cells for rows of the sets A, at least; more than this have room where the layer before the last was."""
@@ -169,7 +169,9 @@ class Plan:
         elements, size = self.elements, self.size + 1
         if rows is not None:
             numbering = ALL if self.directed else WITHOUT_0
-            return [Gathering(Rows(elements, size, numbering, self.last + 1 - rows.end, self.last + 1 - rows.first), size)]
+            return [
+                Gathering(Rows(elements, size, numbering, self.last + 1 - rows.end, self.last + 1 - rows.first), size)
+            ]
         if self.directed:
             return [Gathering(self.layer(size), size)]
         without_0 = Rows(elements, size, WITHOUT_0, 0, comb(elements - 1, size))

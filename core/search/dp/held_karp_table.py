@@ -40,7 +40,8 @@ class Turns:
 
     def __init__(self, launches: Launches, together: Any, every: Sequence[Rows], room: int, lean: float) -> None:
         self.together, self.lean = together, lean
-        self.ranks, self.rank = (1, 0) if together.is_silent else (together.size, together.rank)
+        self.ranks: int = 1 if together.is_silent else together.size
+        self.rank: int = 0 if together.is_silent else together.rank
         self.least = 0 if together.is_silent else SMALL if launches.is_wide else SMALL_OF_A_CORE
         small = [rows.cells for rows in every if rows.cells < self.least]
         large = [rows for rows in every if rows.cells >= self.least]
@@ -113,7 +114,7 @@ class Table:
         for size in range(2, plan.size + 1):
             with self._step(f"layer {size} of {plan.size}"):
                 paths = [self._extend(k, before, plan.layer(size)) for k, before in enumerate(paths)]
-        slices = plan.slices() or [None]
+        slices: list[Rows | None] = [*plan.slices()] or [None]
         for rows in slices:
             out = paths[0]
             if rows is not None:

@@ -25,7 +25,12 @@ class Subsets(Waves):
     Parameters
     ----------
     distances : ndarray, shape (n, n), integers
-        n from 2 to 34; no path may be longer than 2**31 - 1.
+        n from 2 to 35; no path may be longer than 2**31 - 1.
+
+    Raises
+    ------
+    UserError
+        More cities.
 
     """
 
@@ -36,6 +41,8 @@ class Subsets(Waves):
 
     def __init__(self, distances: np.ndarray) -> None:
         self.elements = len(distances) - 1
+        if self.elements > ELEMENTS:
+            raise UserError(f"{len(distances)} cities: layers of all sizes are computed of at most {ELEMENTS + 1}")
         steps = np.zeros((ELEMENTS, ROW), np.int32)
         steps[: self.elements, : self.elements] = distances[1:, 1:].T
         steps[: self.elements, ELEMENTS] = distances[0, 1:]

@@ -40,7 +40,9 @@ from core.problems.knapsack import LARGEST, MOST_CAPACITY
 from core.problems.tsp_moves import Table as Distances
 from core.problems.tsp_moves import table_distance
 from core.search.ant_colony import settings as ant_settings
+from core.search.dp.held_karp_plan import Plan
 from core.search.dp.restricted import MOST_K, Sweep
+from core.search.dp.subset_ranks import rank_of
 from core.search.dp.waves import MOST_CELLS
 from core.search.exact.enumeration import MOST_LENGTH
 
@@ -309,33 +311,75 @@ def test_stacks_of_as_many_lanes_as_are_launched(team):
 
 
 def held_karp_arguments(elements):
-    """The sets, and the steps between elements, each as long as may be."""
-    binomials = [comb(e, t) for e in range(held_karp.ELEMENTS) for t in range(held_karp.COLUMNS)]
-    sets = held_karp.Sets(words(*binomials, dtype=WIDE), elements, (1 << 30) - 1)
-    return sets, virtual(elements * held_karp.ROW, WIDE, fill=sets.cap)
+    """The sets, and steps of no length."""
+    most = max(elements, held_karp.ELEMENTS)
+    binomials = [comb(e, t) for e in range(most) for t in range(held_karp.COLUMNS)]
+    kind = WIDE if most == held_karp.ELEMENTS else np.uint64
+    sets = held_karp.Sets(words(*binomials, dtype=kind), elements, (1 << 30) - 1, most)
+    return sets, virtual(elements * held_karp.ROW, WIDE)
 
 
-def test_the_last_set_of_the_largest_layer(team):
-    elements, size = held_karp.ELEMENTS, held_karp.LARGEST
-    count = comb(elements, size)
-    assert count < 2**32 < comb(elements + 1, size + 1)
+def layer_of(count, size, rows, first=0, start=0):
+    """So many rows of paths that are as long as may be, but those of some sets, which have the lengths told."""
+    cells = {start + (number - first) * size + p: length for number, length in rows.items() for p in range(size)}
+    return held_karp.Layer(virtual(start + count * size, WIDE, fill=(1 << 30) - 1, held=cells), start, first)
+
+
+@pytest.mark.parametrize("elements", [held_karp.ELEMENTS, held_karp.ELEMENTS + 1])
+@pytest.mark.parametrize("with_0", [0, 1])
+def test_the_last_set_of_the_largest_layer(team, elements, with_0):
+    size, place = 17, 2**37
+    assert comb(34, size) < 2**32 < comb(35, size)
+    count = comb(elements - with_0, size - with_0)
+    last = [*range(with_0), *range(elements - size + with_0, elements)]
+    without = {rank_of([e for e in last if e != left]): left for left in last}
     sets, steps = held_karp_arguments(elements)
-    before = held_karp.Paths(virtual(comb(elements, size - 1) * (size - 1), WIDE, fill=sets.cap), steps)
-    after = virtual(count * size, WIDE)
-    team(held_karp.extend, 2, 1, before, after, sets, size, held_karp.Share(count - 1, count, 1), rank=0)
-    assert sorted(after.handle.held) == list(range((count - 1) * size, count * size))
+    before = held_karp.Paths(layer_of(comb(elements, size - 1), size - 1, without), steps)
+    after = layer_of(9, size, {}, count - 9, place)
+    share = held_karp.Share(count - 1, count, 1, with_0, with_0)
+    team(held_karp.extend, 2, 1, before, after, sets, size, share, rank=0)
+    assert after.cells.handle.held == {place + 8 * size + p: left for p, left in enumerate(last)}
 
 
-def test_the_last_two_halves_meet(team):
-    elements, size = held_karp.ELEMENTS, held_karp.LARGEST - 1
-    count = comb(elements, size + 1)
+@pytest.mark.parametrize(("elements", "size"), [(34, 16), (35, 17)])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("middle", [0, -1])
+def test_the_last_halves_meet(team, elements, size, directed, middle):
+    plan = Plan(elements, directed)
     sets, steps = held_karp_arguments(elements)
-    out = held_karp.Paths(virtual(comb(elements, size) * size, WIDE, fill=sets.cap), steps)
-    home = held_karp.Paths(words(0, dtype=WIDE), words(0, dtype=WIDE))
-    best = words(2**64 - 1, dtype=np.uint64)
-    share = held_karp.Share(count - 1, count, 1)
-    team(held_karp.meet, 2, 1, out, home, sets, size, share, True, False, best, rank=0)
-    assert int(ORACLE.download(best)[0]) == 2 * sets.cap << 32 | count - 1
+    for rows, middles in plan.gatherings(plan.halves if plan.is_even else None):
+        chosen = plan.size + 1 - rows.numbering.held
+        b = [*range(rows.numbering.held), *range(elements - chosen, elements)]
+        a = [element for element in range(elements) if element not in b]
+        rest = [element for element in b if element != b[middle if middles > 1 else 0]]
+        number = plan.last - (rows.end - 1 if plan.is_apart else rank_of(b))
+        assert plan.first_half(number) == a
+        halves = {number: 7} if plan.is_even else {rank_of(a): 7}
+        layer = {rank_of(rest): 5} | ({} if plan.is_apart else halves)
+        out = layer_of(number + 1, plan.half, halves) if plan.is_apart else held_karp.Layer(words(0, dtype=WIDE), 0, 0)
+        home = layer_of(comb(elements, size), size, layer)
+        best, ends = words(2**64 - 1, dtype=np.uint64), virtual(2 * 18, WIDE)
+        other = virtual(elements * held_karp.ROW, WIDE)
+        team(
+            held_karp.meet, 2, 1,
+            held_karp.Paths(out, steps), held_karp.Paths(home, other), sets, size,
+            held_karp.Share(rows.end - 1, rows.end, 1, *rows.numbering),
+            held_karp.Meeting(middles, plan.last, plan.is_apart, directed), ends, best, rank=0,
+        )  # fmt: skip
+        assert int(ORACLE.download(best)[0]) == 12 << held_karp.NUMBER_BITS | number
+
+
+def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
+    elements, size = 35, 17
+    sets, _ = held_karp_arguments(elements)
+    rows = Plan(elements, True).gatherings()[0].rows
+    best, ends = words(2**64 - 1, dtype=np.uint64), virtual(2 * 18, WIDE)
+    longest = [virtual(elements * held_karp.ROW, WIDE, fill=sets.cap) for _ in range(2)]
+    layers = [held_karp.Paths(layer_of(rows.end, size, {}), one) for one in longest]
+    meeting = held_karp.Meeting(size + 1, rows.end - 1, True, True)
+    share = held_karp.Share(0, 1, 1, 0, 0)
+    team(held_karp.meet, 2, 1, *layers, sets, size, share, meeting, ends, best, rank=0)
+    assert int(ORACLE.download(best)[0]) == sets.cap << held_karp.NUMBER_BITS | rows.end - 1
 
 
 @pytest.mark.parametrize("taken", [True, False])

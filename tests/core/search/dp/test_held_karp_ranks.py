@@ -14,7 +14,6 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.search.dp import held_karp_launches, held_karp_table
 from core.search.dp.held_karp import RESERVE, HeldKarp
-from core.search.dp.held_karp_halves import Halves
 from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, borders, bytes_needed, every_set
 from core.search.dp.held_karp_table import Table, bytes_of_rank
 from tests.core.search.dp.test_held_karp import random_distances
@@ -82,10 +81,7 @@ def test_sets_and_their_complements_have_numbers_that_add_up(elements, directed)
                 met += [(a, 1 << m, b & ~(1 << m)) for m in cities]
     assert len(met) == len(set(met))
     mirrored = {(b | m, 0, a) if plan.is_even else (b, m, a) for a, m, b in met}
-    if plan.is_even:
-        met = {(a, 0, b | m) for a, m, b in met}
-    else:
-        met = set(met)
+    met = {(a, 0, b | m) for a, m, b in met} if plan.is_even else set(met)
     every = comb(elements, plan.half) * (1 if plan.is_even else plan.size + 1)
     assert (not met & mirrored and len(met | mirrored) == every) if not directed else len(met) == every
 
@@ -152,7 +148,14 @@ def alone(backend, distances):
 def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, lean, least):
     monkeypatch.setattr(held_karp_table, "SMALL_OF_A_CORE", least)
     monkeypatch.setattr(held_karp_table, "lean_of", lambda launches, together: lean)
-    for n, most, directed in ((4, 9, False), (5, 9, True), (6, 5, False), (9, 2, False), (10, 60, True), (11, 60, False)):
+    for n, most, directed in (
+        (4, 9, False),
+        (5, 9, True),
+        (6, 5, False),
+        (9, 2, False),
+        (10, 60, True),
+        (11, 60, False),
+    ):
         distances = random_distances(n, 8, most, directed)
         assert in_turn(cpu, distances, ranks) == alone(cpu, distances)
 
@@ -204,9 +207,10 @@ def test_one_rank_without_memory_is_a_refusal_on_all_before_anything_is_made(mpi
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     needed = bytes_needed(13, 2, False)
-    assert said == [
-        f"13 cities: the two largest layers need {needed} bytes of rank 1's device, and {needed - 1} are there"
-    ] * 3
+    assert (
+        said
+        == [f"13 cities: the two largest layers need {needed} bytes of rank 1's device, and {needed - 1} are there"] * 3
+    )
 
 
 REFUSED = """
