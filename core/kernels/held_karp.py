@@ -206,19 +206,16 @@ def without_smallest(s: Members, choose: Array[R]) -> R:
 
 
 @function
-def shortest(
-    row: Array[T], stride: Const[i32], to: i32, place: i32, s: Members, steps: Array[u32], cap: u32
-) -> u32:  # fmt: skip
+def shortest(row: Array[T], to: i32, place: i32, s: Members, steps: Array[u32], cap: u32) -> u32:
     """The least length over a set's elements, but the one at ``place``, to another: values of ``row`` plus a last step.
 
-    ``row`` has no entry for the element at ``place``, and entries ``stride`` apart; ``to`` is where the steps to the
-    target begin in ``steps``.
+    ``row`` has no entry for the element at ``place``; ``to`` is where the steps to the target begin in ``steps``.
     """
     least = cap
     for p in range(place):
-        least = min(least, u32(row[p * stride]) + steps[to + i32(s.elements[p * team_size() + lane()])])
+        least = min(least, u32(row[p]) + steps[to + i32(s.elements[p * team_size() + lane()])])
     for p in range(place + 1, s.size):
-        least = min(least, u32(row[(p - 1) * stride]) + steps[to + i32(s.elements[p * team_size() + lane()])])
+        least = min(least, u32(row[p - 1]) + steps[to + i32(s.elements[p * team_size() + lane()])])
     return least
 
 
@@ -253,7 +250,7 @@ def extend(before: Paths, after: Layer, sets: Sets, size: i32, share: Share):
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
                 found = before.layer.start + u64(low + high) * u64(size - 1)
-                length = shortest(view(before.layer.cells, found), 1, element * ROW, t, s, tables.steps, sets.cap)
+                length = shortest(view(before.layer.cells, found), element * ROW, t, s, tables.steps, sets.cap)
                 after.cells[row + u64(t)] = T(length)
                 low += tables.choose[element * COLUMNS + t + 1]
             here += 1
@@ -285,6 +282,17 @@ class Meeting:
     last: u64
     apart: Const[boolean]
     directed: Const[boolean]
+
+
+@function
+def partner_of(number: u64, b: Members, meeting: Meeting, choose: Array[R]) -> u64:
+    """The number of the set A that belongs to a set B, of which ``number`` is that among the numbered sets."""
+    partner = meeting.last
+    if meeting.apart:
+        partner -= number
+    else:
+        partner -= u64(ranked(b, choose))
+    return partner
 
 
 @kernel
@@ -333,14 +341,12 @@ def meet(
         here = number
         while True:
             complemented(b, sets.elements, a)
-            partner = meeting.last
+            partner = partner_of(here, b, meeting, tables.choose)
             if meeting.apart:
-                partner -= here
                 row = out.layer.start + (partner - out.layer.first) * u64(a.size)
                 for p in range(a.size):
                     ends[own + p * team_size()] = out.layer.cells[row + u64(p)]
             else:
-                partner -= u64(ranked(b, tables.choose))
                 row = home.layer.start + partner * u64(a.size)
                 for p in range(a.size):
                     ends[own + p * team_size()] = home.layer.cells[row + u64(p)]
@@ -352,16 +358,19 @@ def meet(
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
                 to = element * ROW
-                there = shortest(view(ends, own), team_size(), to, a.size, a, tables.steps, sets.cap)
+                there = sets.cap
+                for p in range(a.size):
+                    last = i32(a.elements[p * team_size() + lane()])
+                    there = min(there, u32(ends[own + p * team_size()]) + tables.steps[to + last])
                 found = home.layer.start + u64(low + high) * u64(size)
                 back = sets.cap
                 if meeting.directed:
-                    back = shortest(view(home.layer.cells, found), 1, to, t, b, steps_home, sets.cap)
+                    back = shortest(view(home.layer.cells, found), to, t, b, steps_home, sets.cap)
                 else:
-                    back = shortest(view(home.layer.cells, found), 1, to, t, b, tables.steps, sets.cap)
+                    back = shortest(view(home.layer.cells, found), to, t, b, tables.steps, sets.cap)
                 length = min(length, there + back)
                 low += tables.choose[element * COLUMNS + t + 1]
-            least = min(least, (u64(length) << NUMBER_BITS) | partner)
+            least = min(least, (u64(length) << NUMBER_BITS) | partner_of(here, b, meeting, tables.choose))
             here += 1
             if here >= stop:
                 break
