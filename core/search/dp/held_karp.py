@@ -178,6 +178,14 @@ class HeldKarp:
         """How many steps a run reports."""
         return 1 if self.way is None else int(self.way.steps)
 
+    @property
+    def notes(self) -> list[str]:
+        """What a user may want to know of how it ran."""
+        table = None if self.halves is None else self.halves.table
+        if table is None or table.is_shared:
+            return []
+        return ["ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"]
+
     def make_room(self) -> None:
         """Take the host's memory that cells need, if there are any; see `core.search.dp.cells.CellEngine`."""
         if self.published is not None:

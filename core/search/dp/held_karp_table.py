@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 from core.kernels.held_karp import Layer, Paths
@@ -42,7 +43,7 @@ class Turns:
         self.together, self.lean = together, lean
         self.ranks: int = 1 if together.is_silent else together.size
         self.rank: int = 0 if together.is_silent else together.rank
-        self.least = 0 if together.is_silent else SMALL if launches.is_wide else SMALL_OF_A_CORE
+        self.least = least_shared(launches, together)
         small = [rows.cells for rows in every if rows.cells < self.least]
         large = [rows for rows in every if rows.cells >= self.least]
         self.own = launches.backend.allocate(max(small), launches.dtype) if small else None
@@ -98,6 +99,8 @@ class Table:
     ----------
     steps : list of (Sequence, str)
         What is replayed, one after the other, and what is done then; empty where more of it follows.
+    is_shared : bool
+        Whether ranks share layers out, and not only the meeting.
 
     """
 
@@ -109,6 +112,7 @@ class Table:
             for k in range(plan.directions)
         ]
         self.lean = lean
+        self.is_shared = least_shared(launches, together) < inf
         self.steps: list[tuple[Any, str]] = []
         paths = list(firsts)
         for size in range(2, plan.size + 1):
@@ -152,6 +156,19 @@ class Table:
             self.launches.meet(self.plan, gathering, out, home, begin, end)
 
 
+def least_shared(launches: Launches, together: Any) -> float:
+    """Cells of a layer from which on it is shared out; what is smaller every rank computes for itself.
+
+    GPUs that do not reach each other's memory do so with all layers: a cell is computed in some 15 ps and sent through
+    the host in some 500, through NCCL between hosts in some 50.
+    """
+    if together.is_silent:
+        return 0
+    if launches.is_wide:
+        return SMALL if together.is_one_memory else inf
+    return SMALL_OF_A_CORE
+
+
 def lean_of(launches: Launches, together: Any) -> float:
     """How far shares lean: where there is one memory, but not the same for all ranks."""
     return LEAN if launches.is_wide and together.is_one_memory and not together.is_silent else 0.0
@@ -163,11 +180,8 @@ def bytes_of_rank(plan: Plan, launches: Launches, together: Any, rank: int) -> i
     for direction in range(plan.directions):
         for parity in (0, 1):
             room = plan.room(direction, parity)
-            if together.is_silent or launches.backend.memory == "host":
-                cells += room  # ranks of a host that have it in common count the same bytes
-            elif together.is_one_memory and room:
+            if room and launches.is_wide and together.is_one_memory and not together.is_silent:
                 bounds = cuts(plan.rows(direction, parity), room, together.size, lean_of(launches, together))
-                cells += bounds[rank + 1] - bounds[rank]
-            else:
-                cells += -(-room // together.groups.count(together.groups[rank]))
+                room = bounds[rank + 1] - bounds[rank]
+            cells += room  # ranks of a host count what they have in common each
     return cells * launches.dtype.itemsize

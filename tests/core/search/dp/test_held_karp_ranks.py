@@ -92,15 +92,15 @@ def test_sets_and_their_complements_have_numbers_that_add_up(elements, directed)
 class InTurn:
     """What a rank of several does together with the others, when they compute one after the other in one memory."""
 
-    is_silent = is_apart = False
-    is_one_memory = True
+    is_silent = False
 
-    def __init__(self, backend, rank, size, arrays):
-        self.backend, self.rank, self.size, self.groups = backend, rank, size, [0] * size
+    def __init__(self, backend, rank, size, arrays, is_one_memory):
+        self.backend, self.rank, self.size, self.is_one_memory = backend, rank, size, is_one_memory
         self.arrays, self.made = arrays, 0
         self.gathered = []
 
     def common(self, size, dtype, bounds):
+        assert self.is_one_memory
         assert len(bounds) == self.size + 1 and bounds == sorted(bounds) and (bounds[0], bounds[-1]) == (0, size)
         if self.rank == 0:
             self.arrays.append((self.backend.upload(np.zeros(size, dtype)), bounds))
@@ -120,15 +120,16 @@ class InTurn:
         assert operation == "least"
 
 
-def in_turn(backend, distances, ranks):
+def in_turn(backend, distances, ranks, is_one_memory=True):
     """The least key of tours that so many ranks find, each step by one rank after the other."""
     arrays, every = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
         one = search.halves
-        one.table = Table(one.plan, one.launches, InTurn(backend, rank, ranks, arrays), one.firsts)
+        one.table = Table(one.plan, one.launches, InTurn(backend, rank, ranks, arrays, is_one_memory), one.firsts)
         backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
         every.append(one)
+        assert bool(search.notes) != one.table.is_shared
     for steps in zip(*(one.table.steps for one in every), strict=True):
         for sequence, _ in steps:
             sequence.replay()
@@ -161,13 +162,14 @@ def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, lean, le
 
 
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("is_one_memory", [False, True])
 @pytest.mark.parametrize(("n", "directed"), [(7, True), (8, False)])
-def test_lanes_of_several_ranks_do_not_race(cpu, monkeypatch, reverse, n, directed):
+def test_lanes_of_several_ranks_do_not_race(cpu, monkeypatch, reverse, n, directed, is_one_memory):
     monkeypatch.setattr(held_karp_launches, "TEAM_SIZE", 4)
     monkeypatch.setattr(held_karp_table, "SMALL", 0)
     python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
     distances = random_distances(n, 5, 5, directed)
-    assert in_turn(python, distances, 3) == alone(cpu, distances)
+    assert in_turn(python, distances, 3, is_one_memory) == alone(cpu, distances)
 
 
 # --- memory ---
@@ -178,9 +180,8 @@ def together_of(size, rank=0, **said):
     return SimpleNamespace(size=size, rank=rank, **facts)
 
 
-def launches_of(wide, memory=""):
-    backend = SimpleNamespace(memory=memory)
-    return SimpleNamespace(is_wide=wide, backend=backend, dtype=np.dtype(np.uint16))
+def launches_of(wide):
+    return SimpleNamespace(is_wide=wide, dtype=np.dtype(np.uint16))
 
 
 @pytest.mark.parametrize("lean", [0, 0.25])
@@ -197,9 +198,7 @@ def test_ranks_that_do_not_share_memory_hold_everything():
     assert bytes_of_rank(plan, launches_of(True), together_of(1), 0) == needed
     apart = together_of(3, is_one_memory=False, is_apart=True, groups=[0, 1, 2])
     assert bytes_of_rank(plan, launches_of(True), apart, 2) == needed
-    assert bytes_of_rank(plan, launches_of(False, "host"), together_of(3), 1) == needed
-    hosts = together_of(4, is_one_memory=False, groups=[0, 0, 2, 2])
-    assert needed <= 2 * bytes_of_rank(plan, launches_of(True), hosts, 1) <= needed + 16
+    assert bytes_of_rank(plan, launches_of(False), together_of(3), 1) == needed
 
 
 def test_one_rank_without_memory_is_a_refusal_on_all_before_anything_is_made(mpirun):
