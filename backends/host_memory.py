@@ -12,6 +12,9 @@ import numpy as np
 from backends.base import Backend, Buffer, OutOfMemory
 from backends.shared_memory import SharedBuffer
 
+CACHE_LINE = 64
+"""Bytes. Where vectors of 64 bytes lie in two lines each, ants on a core took an eighth longer."""
+
 
 class HostMemory(Backend):
     """What all of them do alike."""
@@ -51,11 +54,12 @@ class HostMemory(Backend):
 
 
 def host_buffer(shape: Any, dtype: Any) -> Buffer:
-    """A buffer in host memory, flat."""
+    """A buffer in host memory, flat, whose first element begins a line of the cache."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    count = int(np.prod(shape))
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     try:
-        return Buffer(np.empty(count, dtype), shape, dtype)
+        room = np.empty(size + CACHE_LINE, np.uint8)
+        first = -room.ctypes.data % CACHE_LINE
+        return Buffer(room[first : first + size].view(dtype), shape, dtype)
     except MemoryError as error:
-        size = count * np.dtype(dtype).itemsize
         raise OutOfMemory(f"{size:,} bytes do not fit the host's memory") from error
