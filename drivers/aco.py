@@ -50,7 +50,6 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
         seed=options.seed,
     )
     colony.warm_up()
-    colony.communicator = ranks
     return colony
 
 
@@ -64,7 +63,7 @@ def once(run: Run[AntOptions], advance: Any) -> Any:
         advance(iterations, f"best length {best}")
 
     told = None if advance is None else report
-    outcome = run.search.run(run.options.iterations, told, history=run.options.history)
+    outcome = run.search.run(run.options.iterations, told, history=run.options.history, ranks=run.ranks)
     return outcome, run.search.best_tour()
 
 

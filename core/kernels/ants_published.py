@@ -11,17 +11,7 @@ the weights, where the paper divides every weight by it. Cities are numbered as 
 from __future__ import annotations
 
 from core.kernels.ants import Ant, Colony, draw_words
-from core.kernels.pheromone import (
-    MOST,
-    Trails,
-    Update,
-    final_weight,
-    largest_merit,
-    largest_trail,
-    rough_weight,
-    row_factor,
-    share,
-)
+from core.kernels.pheromone import MOST, Update, final_weight, largest_merit, rough_weight, row_factor, share
 from core.kernels.roulette import COLUMNS
 from core.lang import (
     Array,
@@ -37,6 +27,7 @@ from core.lang import (
     i32,
     kernel,
     lane,
+    max,
     min,
     mulhi,
     shared_array,
@@ -49,6 +40,21 @@ from core.lang import (
     u64,
 )
 from core.lang.library import team_max, team_sum
+
+
+@bundle
+class PheromoneMatrix:
+    """The pheromone from every city to every other, as the paper keeps it: of each edge twice.
+
+    Attributes
+    ----------
+    pheromone : Array, n * n
+        The same from i to j and from j to i; 0 from a city to itself.
+
+    """
+
+    pheromone: Array[u32]
+    n: i32
 
 
 @bundle
@@ -101,19 +107,31 @@ class Place:
 
 
 @kernel
-def scale_rows(trails: Trails, scales: Scales):
+def begin(trails: PheromoneMatrix, start: u32):
+    """Put the same pheromone on every edge, and none on the way from a city to itself."""
+    n = trails.n
+    for k in range(team_rank() * team_size() + lane(), n * n, team_count() * team_size()):
+        trails.pheromone[k] = start if k % (n + 1) != 0 else 0
+
+
+@kernel
+def scale_rows(trails: PheromoneMatrix, scales: Scales):
     """Prepare the numbers by which ants weigh; the paper has no integers, and so nothing like this."""
     trail_of_lane = shared_array(team_size(), u32)
     merit_of_lane = shared_array(team_size(), f32)
     sum_of_lane = shared_array(team_size(), u64)
     n = trails.n
     for i in range(team_rank(), n, team_count()):
-        trail = team_max(largest_trail(i, trails), trail_of_lane)
-        scale = f32(trail)
-        largest = team_max(largest_merit(i, scale, trails, scales.heuristic, scales.alpha), merit_of_lane)
-        total = u64(0)
+        trail = u32(0)
         for j in range(lane(), n, team_size()):
-            total += u64(rough_weight(i * n + j, scale, largest, trails, scales.heuristic, scales.alpha))
+            trail = max(trail, trails.pheromone[i * n + j])
+        trail = team_max(trail, trail_of_lane)
+        scale = f32(trail)
+        largest = largest_merit(trails.pheromone, i * n, scales.heuristic, i * n, n, scale, scales.alpha)
+        largest = team_max(largest, merit_of_lane)
+        total = u64(0)
+        for k in range(i * n + lane(), (i + 1) * n, team_size()):
+            total += u64(rough_weight(trails.pheromone[k], scale, scales.heuristic[k], largest, scales.alpha))
         total = team_sum(total, sum_of_lane)
         if lane() == 0:
             scales.trails[i] = trail
@@ -140,12 +158,13 @@ def next_draw(step: i32, ant: i32, colony: Colony, draws: Array[u32]) -> u32:
 
 
 @function
-def weight(here: Place, j: i32, one: WeighingAnt, trails: Trails, scales: Scales) -> u32:
+def weight(here: Place, j: i32, one: WeighingAnt, trails: PheromoneMatrix, scales: Scales) -> u32:
     """Equation 1's tau^alpha * eta^beta of the way to city ``j``; 0 if the ant has been there."""
     if one.visited[j] != 0:
         return u32(0)
     k = here.city * trails.n + j
-    return final_weight(rough_weight(k, here.trail, here.merit, trails, scales.heuristic, scales.alpha), here.factor)
+    rough = rough_weight(trails.pheromone[k], here.trail, scales.heuristic[k], here.merit, scales.alpha)
+    return final_weight(rough, here.factor)
 
 
 @function
@@ -176,7 +195,7 @@ def go(city: i32, step: i32, one: WeighingAnt):
 
 
 @kernel
-def construct_coarse(ants: Rows[WeighingAnt], trails: Trails, scales: Scales, colony: Colony):
+def construct_coarse(ants: Rows[WeighingAnt], trails: PheromoneMatrix, scales: Scales, colony: Colony):
     """Algorithm 4: every ant is one lane, which makes its tour alone."""
     draws = shared_array(4 * team_size(), u32)
     for ant_i in range(team_rank() * team_size() + lane(), ants.count, team_count() * team_size()):
@@ -196,7 +215,7 @@ def construct_coarse(ants: Rows[WeighingAnt], trails: Trails, scales: Scales, co
 
 
 @kernel
-def construct_fine(ants: Rows[WeighingAnt], trails: Trails, scales: Scales, colony: Colony):
+def construct_fine(ants: Rows[WeighingAnt], trails: PheromoneMatrix, scales: Scales, colony: Colony):
     """Algorithm 5: every ant is a team, of which each lane weighs one city and the first lane chooses.
 
     Where cities are more than lanes, a lane weighs several.
@@ -234,7 +253,7 @@ def more(trail: u32, added: u32) -> u32:
 
 
 @kernel
-def update_alone(ants: Rows[Ant], update: Update, trails: Trails):
+def update_alone(ants: Rows[Ant], update: Update, trails: PheromoneMatrix):
     """Algorithm 3's ``pheromone_update_kernel<<<1, 1>>>``: all pheromone evaporates, then all ants deposit.
 
     One lane does it all, and others would be too many.
@@ -254,7 +273,7 @@ def update_alone(ants: Rows[Ant], update: Update, trails: Trails):
 
 
 @kernel
-def evaporate_edges(trails: Trails, update: Update):
+def evaporate_edges(trails: PheromoneMatrix, update: Update):
     """Algorithm 6: a lane for every edge, in many teams."""
     edges = u32(trails.n * trails.n)
     first = u32(team_rank() * team_size() + lane())
@@ -263,7 +282,7 @@ def evaporate_edges(trails: Trails, update: Update):
 
 
 @function
-def add_to(edge: i32, added: u32, trails: Trails):
+def add_to(edge: i32, added: u32, trails: PheromoneMatrix):
     """Add to an edge's pheromone as all lanes do at the same time.
 
     A sum that passes the largest pheromone wraps around; the lane whose addition did that puts the largest in its
@@ -275,7 +294,7 @@ def add_to(edge: i32, added: u32, trails: Trails):
 
 
 @kernel
-def deposit_edges(ants: Rows[Ant], update: Update, trails: Trails):
+def deposit_edges(ants: Rows[Ant], update: Update, trails: PheromoneMatrix):
     """Algorithm 7: a team for every ant, and a lane for every edge of its tour, by atomic additions."""
     n = trails.n
     for ant_k in range(team_rank(), ants.count, team_count()):

@@ -1,7 +1,8 @@
 """Pheromone of ants in fixed point, and the weights that it gives (`menezes2019`, equations 1 to 3, algorithms 6, 7).
 
 Max-Min Ant System, its limits and its smoothing: Stützle and Hoos, "MAX-MIN Ant System", Future Generation Computer
-Systems 16, 2000. A deposit is an integer and so are all sums: no order of the ants can change them.
+Systems 16, 2000. A deposit is an integer and so are all sums: no order of the ants can change them, and deposits of
+ants on other ranks are added to those of one's own.
 """
 
 from __future__ import annotations
@@ -39,20 +40,22 @@ MOST = 0xFFFFFFFF
 NOTHING = 0xFFFFFFFFFFFFFFFF
 TOGETHER = 16
 """Independent maxima of a lane, which hide the latency of a chain of dependent ones."""
+BLOCK = 512
+"""Places of edges that a team takes at a time: neighbours in memory, so that two teams seldom write one cache line."""
 LARGEST_FLOAT = 4294967040.0
 """The largest f32 below 2^32."""
 
 
 @bundle
 class Trails:
-    """The pheromone between any two of n cities.
+    """The pheromone between any two of n cities; an edge is kept once, at the place that `edge` says.
 
     Attributes
     ----------
-    pheromone : Array, n * n
-        The same from i to j and from j to i; 0 from a city to itself.
-    deposits : Array, n * n
-        Of this iteration, from the smaller to the larger city.
+    pheromone : Array, n * n / 2
+        Of every edge.
+    deposits : Array, n * n / 2
+        Of this iteration.
 
     """
 
@@ -87,48 +90,91 @@ class Update:
     smoothing: u32
 
 
+@function
+def edge(a: i32, b: i32) -> i32:
+    """The place of the edge between two cities.
+
+    Those of a city to all earlier ones lie side by side, from half its number's square on; below ``edge(0, n)`` are all
+    edges of n cities, and a place without one for every other city.
+    """
+    later = max(a, b)
+    return (later * later >> 1) + min(a, b)
+
+
 @kernel
 def begin(trails: Trails, start: u32):
-    """Put the same pheromone on every edge, and none on the way from a city to itself."""
-    n = trails.n
-    for k in range(team_rank() * team_size() + lane(), n * n, team_count() * team_size()):
-        trails.pheromone[k] = start if k % (n + 1) != 0 else 0
-        trails.deposits[k] = u32(0)
+    """Put the same pheromone on every edge."""
+    places = edge(0, trails.n)
+    for block in range(team_rank() * BLOCK, places, team_count() * BLOCK):
+        for k in range(block + lane(), min(block + BLOCK, places), team_size()):
+            trails.pheromone[k] = start
+            trails.deposits[k] = u32(0)
+
+
+@bundle
+class Laid:
+    """The tour that deposits in a Max-Min Ant System.
+
+    Attributes
+    ----------
+    cities : Array, n
+        All 0 on a rank that does not have the tour, until the ranks have added up theirs.
+    length : Array, 1
+        Of the tour, on every rank.
+
+    """
+
+    cities: Array[u32]
+    length: Array[u32]
+
+
+@function
+def is_here(ant: u32, ants: Rows[Ant]) -> boolean:
+    """Whether the ant with this number is among ``ants``."""
+    row = i32(ant) - ants[0].first
+    return row >= 0 and row < ants.count
 
 
 @kernel
-def judge(ants: Rows[Ant], adopt: boolean, best_every: i32, colony: Colony, laid: Ant):
+def judge(ants: Rows[Ant], adopt: boolean, limited: Const[boolean], best_every: i32, colony: Colony, laid: Laid):
     """End an iteration's construction: keep the best tour; choose the one that deposits in a Max-Min Ant System.
+
+    A tour stays on the rank whose ant has made it; its length and who made it are known on all.
 
     Parameters
     ----------
     ants
-        Among them the one that ``colony.least`` names.
+        Those of this rank; ``colony.least`` names one of any rank.
     adopt
         Only take over its tour, if it is better than the best so far; no iteration has ended.
+    limited
+        Whether this is a Max-Min Ant System.
     best_every
-        The best tour so far deposits in every such iteration, the iteration's best in others; 0: never.
+        There the best tour so far deposits in every such iteration, the iteration's best in others; 0: never.
     laid
-        Out: the tour that deposits.
+        Out: that tour, where it is here.
 
     """
     if team_rank() == 0:
         length = u32(colony.least[0] >> 32)
         ant = u32(colony.least[0])
-        shortest = ants[i32(ant) - ants[0].first]
+        here = is_here(ant, ants)
+        shortest = ants[i32(ant) - ants[0].first if here else 0]
         iteration = colony.state[ITERATION]
         record = colony.state[BEST]
-        if length < record:
-            for p in range(lane(), laid.n, team_size()):
+        if length < record and here:
+            for p in range(lane(), shortest.n, team_size()):
                 colony.best[p] = shortest.tour[p]
-        if not adopt:
+        if limited and not adopt:
             lays_best = length >= record and best_every > 0
             lays_best = lays_best and (iteration + 1) % u32(max(best_every, 1)) == 0
-            for p in range(lane(), laid.n, team_size()):
-                if lays_best:
-                    laid.tour[p] = colony.best[p]
-                else:
-                    laid.tour[p] = shortest.tour[p]
+            if lays_best:
+                here = is_here(colony.state[ANT], ants)
+            for p in range(lane(), shortest.n, team_size()):
+                city = u32(0)
+                if here:
+                    city = u32(colony.best[p] if lays_best else shortest.tour[p])
+                laid.cities[p] = city
             if lane() == 0:
                 laid.length[0] = record if lays_best else length
         barrier()
@@ -157,9 +203,17 @@ def deposit(ants: Rows[Ant], update: Update, trails: Trails):
         one = ants[row]
         added = share(one.length[0], update)
         for p in range(lane(), one.n, team_size()):
-            a = i32(one.tour[p])
-            b = i32(one.tour[p + 1 if p + 1 < one.n else 0])
-            atomic_add(trails.deposits, min(a, b) * one.n + max(a, b), added)
+            after = p + 1 if p + 1 < one.n else 0
+            atomic_add(trails.deposits, edge(i32(one.tour[p]), i32(one.tour[after])), added)
+
+
+@kernel
+def deposit_laid(laid: Laid, update: Update, trails: Trails):
+    """The one tour of a Max-Min Ant System adds its share; it has every edge once."""
+    added = share(laid.length[0], update)
+    for p in range(team_rank() * team_size() + lane(), trails.n, team_count() * team_size()):
+        after = p + 1 if p + 1 < trails.n else 0
+        trails.deposits[edge(i32(laid.cities[p]), i32(laid.cities[after]))] = added
 
 
 @kernel
@@ -169,7 +223,6 @@ def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: C
     If they are ``limited``, trails stay between a largest value, which the best tour so far would reach if it deposited
     for ever, and a part of it.
     """
-    n = trails.n
     highest = u32(MOST)
     lowest = u32(1)
     smooth = False
@@ -180,9 +233,9 @@ def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: C
         waited = colony.state[ITERATION] - 1 - colony.state[FOUND_AT]
         if update.stagnation > 0 and waited > 0:
             smooth = waited % update.stagnation == 0
-    for i in range(team_rank(), n, team_count()):
-        for j in range(i + 1 + lane(), n, team_size()):
-            k = i * n + j
+    places = edge(0, trails.n)
+    for block in range(team_rank() * BLOCK, places, team_count() * BLOCK):
+        for k in range(block + lane(), min(block + BLOCK, places), team_size()):
             left = trails.pheromone[k] - mulhi(trails.pheromone[k], update.rho)
             trail = left + trails.deposits[k]
             if trail < left:
@@ -193,7 +246,6 @@ def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: C
                 trail = min(max(trail, lowest), highest)
             trails.deposits[k] = u32(0)
             trails.pheromone[k] = trail
-            trails.pheromone[j * n + i] = trail
 
 
 @function
@@ -220,43 +272,54 @@ def power(x: f32, exponent: Const[i32]) -> f32:
 
 
 @function
-def largest_trail(i: i32, trails: Trails) -> u32:
-    """The largest trail of a city that this lane sees."""
-    trail = u32(0)
-    for j in range(lane(), trails.n, team_size()):
-        trail = max(trail, trails.pheromone[i * trails.n + j])
-    return trail
+def row_of_trails(i: i32, trails: Trails, choice: Choice) -> u32:
+    """Write the trails from a city to all others where its weights will be; the largest that this lane sees."""
+    first = i * choice.stride
+    largest = u32(0)
+    for j in range(lane(), i, team_size()):
+        trail = trails.pheromone[edge(0, i) + j]
+        choice.weights[first + j] = trail
+        largest = max(largest, trail)
+    for j in range(i + 1 + lane(), trails.n, team_size()):
+        trail = trails.pheromone[edge(0, j) + i]
+        choice.weights[first + j] = trail
+        largest = max(largest, trail)
+    if lane() == 0:
+        choice.weights[first + i] = u32(0)
+    return largest
 
 
 @function
-def merit(k: i32, scale: f32, trails: Trails, heuristic: Array[f32], alpha: Const[i32]) -> f32:
+def merit(trail: u32, scale: f32, eta: f32, alpha: Const[i32]) -> f32:
     """Equation 1's tau^alpha * eta^beta of an edge, where ``scale`` is the row's largest tau."""
-    return power(f32(trails.pheromone[k]) / scale, alpha) * heuristic[k]
+    return power(f32(trail) / scale, alpha) * eta
 
 
 @function
-def largest_merit(i: i32, scale: f32, trails: Trails, heuristic: Array[f32], alpha: Const[i32]) -> f32:
-    """The largest `merit` of a city that this lane sees."""
-    n = trails.n
+def largest_merit(
+    trails: Array[u32], first: i32, heuristic: Array[f32], row: i32, n: i32, scale: f32, alpha: Const[i32]
+) -> f32:
+    """The largest `merit` that this lane sees of n edges: trails from ``first`` on, heuristics from ``row`` on."""
     best = local_array(TOGETHER, f32)
     for s in range(TOGETHER):
         best[s] = f32(0.0)
     whole = n - n % (TOGETHER * team_size())
     for j in range(lane(), whole, TOGETHER * team_size()):
         for s in range(TOGETHER):
-            best[s] = max(best[s], merit(i * n + j + s * team_size(), scale, trails, heuristic, alpha))
+            k = j + s * team_size()
+            best[s] = max(best[s], merit(trails[first + k], scale, heuristic[row + k], alpha))
     largest = f32(0.0)
     for s in range(TOGETHER):
         largest = max(largest, best[s])
     for j in range(whole + lane(), n, team_size()):
-        largest = max(largest, merit(i * n + j, scale, trails, heuristic, alpha))
+        largest = max(largest, merit(trails[first + j], scale, heuristic[row + j], alpha))
     return largest
 
 
 @function
-def rough_weight(k: i32, scale: f32, largest: f32, trails: Trails, heuristic: Array[f32], alpha: Const[i32]) -> u32:
+def rough_weight(trail: u32, scale: f32, eta: f32, largest: f32, alpha: Const[i32]) -> u32:
     """The weight of an edge before its row's sum is known: as if ``largest``, the row's largest merit, had 32 bits."""
-    return u32(merit(k, scale, trails, heuristic, alpha) / largest * LARGEST_FLOAT)
+    return u32(merit(trail, scale, eta, alpha) / largest * LARGEST_FLOAT)
 
 
 @function
@@ -272,11 +335,21 @@ def final_weight(rough: u32, factor: u32) -> u32:
 
 
 @kernel
-def weigh(trails: Trails, heuristic: Array[f32], alpha: Const[i32], choice: Choice, listed: Const[boolean]):
+def weigh(
+    begin: i32,
+    end: i32,
+    trails: Trails,
+    heuristic: Array[f32],
+    alpha: Const[i32],
+    choice: Choice,
+    listed: Const[boolean],
+):
     """The weights of equation 1, scaled row by row so that a row sums to less than 2^32.
 
     Parameters
     ----------
+    begin, end
+        The rows to weigh: those of cities ``begin`` to ``end - 1``.
     heuristic : Array, n * n
         eta^beta as a part of the row's largest; 0 from a city to itself.
     alpha
@@ -289,24 +362,27 @@ def weigh(trails: Trails, heuristic: Array[f32], alpha: Const[i32], choice: Choi
     merit_of_lane = shared_array(team_size(), f32)
     sum_of_lane = shared_array(team_size(), u64)
     n = trails.n
-    for i in range(team_rank(), n, team_count()):
-        trail = team_max(largest_trail(i, trails), trail_of_lane)
+    for i in range(begin + team_rank(), end, team_count()):
+        first = i * choice.stride
+        trail = row_of_trails(i, trails, choice)
+        trail = team_max(trail, trail_of_lane)
         scale = f32(trail)
-        largest = team_max(largest_merit(i, scale, trails, heuristic, alpha), merit_of_lane)
+        largest = largest_merit(choice.weights, first, heuristic, i * n, n, scale, alpha)
+        largest = team_max(largest, merit_of_lane)
         total = u64(0)
         for j in range(lane(), n, team_size()):
-            weight = rough_weight(i * n + j, scale, largest, trails, heuristic, alpha)
+            weight = rough_weight(choice.weights[first + j], scale, heuristic[i * n + j], largest, alpha)
             total += u64(weight)
-            choice.weights[i * choice.stride + j] = weight
+            choice.weights[first + j] = weight
         for j in range(n + lane(), choice.stride, team_size()):
-            choice.weights[i * choice.stride + j] = u32(0)
+            choice.weights[first + j] = u32(0)
         total = team_sum(total, sum_of_lane)
         factor = row_factor(total, n)
         for j in range(lane(), n, team_size()):
-            weight = final_weight(choice.weights[i * choice.stride + j], factor)
-            choice.weights[i * choice.stride + j] = weight if j != i else 0
+            weight = final_weight(choice.weights[first + j], factor)
+            choice.weights[first + j] = weight if j != i else 0
         if listed:
             barrier()
             for s in range(lane(), COLUMNS, team_size()):
                 near = i32(choice.near_cities[i * COLUMNS + s])
-                choice.near_weights[i * COLUMNS + s] = choice.weights[i * choice.stride + near]
+                choice.near_weights[i * COLUMNS + s] = choice.weights[first + near]

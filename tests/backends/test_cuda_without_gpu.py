@@ -29,6 +29,7 @@ from core.kernels import (
     published_search,
     waves,
 )
+from core.kernels.roulette import Choice
 from core.kernels.tour_search import BestTour, Search
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import CountedClimbs
@@ -233,9 +234,14 @@ ITEMS = {"bounded": True, "counting": False, "unrolled": True}
 SEARCHED = forms(distances=published_search.Distances, items=published_search.Items, search=Search, best=BestTour)
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
 WEIGHING = forms(
-    ants=ants_published.WeighingAnt, trails=pheromone.Trails, scales=ants_published.Scales, colony=ants.Colony
+    ants=ants_published.WeighingAnt,
+    trails=ants_published.PheromoneMatrix,
+    scales=ants_published.Scales,
+    colony=ants.Colony,
 )
-DEPOSIT = forms(ants=ants.Ant, update=pheromone.Update, trails=pheromone.Trails)
+DEPOSIT = forms(ants=ants.Ant, update=pheromone.Update, trails=ants_published.PheromoneMatrix)
+JUDGE = forms(ants=ants.Ant, colony=ants.Colony, laid=pheromone.Laid)
+WEIGHTS = forms(trails=pheromone.Trails, choice=Choice)
 PROGRAMS = {
     "known_answer": lambda: known_answer.specialise({}, 32),
     "start_tours": lambda: start_tours.specialise({"counter_based": True}, 64),
@@ -257,6 +263,8 @@ PROGRAMS = {
     "meet": lambda: half_of_tours(held_karp.meet, 35),
     "construct_fine": lambda: ants_published.construct_fine.specialise({"scales.alpha": 389}, 1002, WEIGHING),
     "deposit_edges": lambda: ants_published.deposit_edges.specialise({}, 1002, DEPOSIT),
+    "judge": lambda: pheromone.judge.specialise({"limited": True}, 128, JUDGE),
+    "weigh": lambda: pheromone.weigh.specialise({"alpha": 389, "listed": True}, 128, WEIGHTS),
     "layers_in_teams": lambda: neighbourhood_tours.layers_in_teams.specialise(LAYERS, 64, ROTATIONS),
     "search_items": lambda: published_search.search_items.specialise(ITEMS, 64, SEARCHED),
 }

@@ -1,4 +1,8 @@
-"""One colony on one device: its memory, the shape of its launches, and an iteration kernel by kernel."""
+"""A colony, or one rank's part of it: its memory, the shape of its launches, and an iteration kernel by kernel.
+
+Ants that several ranks share out meet three times in an iteration, on their devices: for the shortest tour, for the
+deposits, and for the weights of which every rank computes some rows. The calls are silent where all ants are here.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
 from core.kernels import ants as ants_kernels
 from core.kernels import pheromone
 from core.kernels.ants import STATES, Ant
-from core.kernels.roulette import BUNCH, COLUMNS, Choice, Layout
+from core.kernels.roulette import COLUMNS, Choice
 from core.kernels.two_opt import Climbs, CountedClimbs
 from core.kernels.two_opt_near import BATCH, NEAR, climb_near
 from core.lang.bundles import Rows
@@ -23,17 +26,19 @@ from core.search.ant_colony.settings import (
     heuristic,
     nearest_cities,
 )
+from core.search.ant_colony.shape import UPDATE_LANES, Shape, bytes_needed, shape_for
 from core.search.start_tours import nearest_neighbour_tour
 from core.search.two_opt_scans import Scan, is_wide, scan_for
 
 NOTHING = np.iinfo(np.uint64).max
 UNKNOWN = np.iinfo(np.uint32).max
-COARSE_TEAM = 32
-"""Ants of a team in the paper's coarse-grained strategy (section V)."""
-UPDATE_LANES = 128
-ROWS_TO_SEARCH = 8
-LEAST_SHARED_BYTES = 48 << 10
-"""Shared memory that every device with teams has; a coarse team stays below it."""
+
+
+class Alone:
+    """The communicator of a colony whose ants are all on one rank: nobody has to be met."""
+
+    rank = 0
+    size = 1
 
 
 class Outcome(NamedTuple):
@@ -63,97 +68,6 @@ class Outcome(NamedTuple):
     digest: int
     curve: np.ndarray
     history: list[list[Any]] | None = None
-
-
-class Shape(NamedTuple):
-    """How kernels are launched.
-
-    Attributes
-    ----------
-    team_size : int
-        Lanes of a team that makes tours.
-    layout : core.kernels.roulette.Layout
-        How they share out ants and rows of weights.
-    update_teams, update_lanes : int
-        Of the kernels that change the pheromone.
-
-    """
-
-    team_size: int
-    layout: Any
-    update_teams: int
-    update_lanes: int
-
-    @property
-    def ants_per_team(self) -> int:
-        """Ants of a team that makes tours."""
-        return int(self.layout.ants)
-
-    @property
-    def stride(self) -> int:
-        """Weights from one city's row to the next one's."""
-        return int(COLUMNS * self.layout.pieces * self.layout.depth)
-
-
-def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -> Layout:
-    """The `Layout` with columns and pieces for so many lanes, and ``depth`` rounded up to whole blocks of ``rows``."""
-    columns, pieces, depth = max(1, COLUMNS // lanes), max(1, lanes // COLUMNS), rows * ceil(depth / rows)
-    return Layout(ants, near_columns, lanes, columns, pieces, depth, ceil(depth / 32), rows)
-
-
-def shape_for(
-    strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
-) -> Shape:
-    """Shape of the launches of a strategy on a device; ``team`` are lanes and ants of a team, if they are given.
-
-    Raises
-    ------
-    UserError
-        A team that cannot share out its lanes; a table of weights whose indices do not fit 31 bits.
-
-    """
-    wide = capabilities.lanes_resident > 1
-    if team is None:
-        team = chosen_team(strategy, capabilities, n, settings) if wide else (1, 1)
-    team_size, ants = team
-    listed = settings.candidates > 0
-    share = team_size // ants
-    lanes = team_size if listed else share
-    possible = team_size == share * ants and all(k % COLUMNS == 0 or k in (1, 2, 4, 8, 16) for k in (share, lanes))
-    if not possible or (listed and share > COLUMNS):
-        raise UserError(f"{ants} ants cannot share a team of {team_size} lanes with {settings.candidates} candidates")
-    near_columns = ceil(settings.candidates / share)
-    if near_columns > BUNCH:
-        near_columns = BUNCH * ceil(near_columns / BUNCH)
-    depth = ceil(n / (COLUMNS * max(1, lanes // COLUMNS)))
-    rows = min(depth, ROWS_TO_SEARCH)
-    if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
-        rows = min(depth, COLUMNS)
-    alone = strategy != "fine-deposit"
-    shape = Shape(
-        team_size=team_size,
-        layout=layout_of(ants, near_columns, lanes, depth, rows),
-        update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
-        update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
-    )
-    if n * shape.stride >= 2**31:
-        raise UserError(
-            f"ants on {n} cities: rows of {shape.stride} weights for teams of {team_size} lanes pass 2^31: expected "
-            f"at most {(2**31 - 1) // shape.stride} cities"
-        )
-    return shape
-
-
-def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) -> tuple[int, int]:
-    """Lanes and ants of a team on a device that runs many lanes at a time: measured on one H200."""
-    many = settings.ants > 24 * capabilities.compute_units
-    if strategy == "coarse":
-        return COARSE_TEAM, COARSE_TEAM
-    if settings.candidates:
-        return 32, 4 if many else 1
-    if n > 2048:
-        return 64, 1
-    return 32, 2 if many else 1
 
 
 class Ground:
@@ -195,32 +109,6 @@ class Ground:
         return self.backend.upload(lists.reshape(-1))
 
 
-def bytes_needed(n: int, settings: Settings, shape: Shape, colonies: int, ants: int, wide_distances: bool) -> int:
-    """Memory of a device for a rank's colonies.
-
-    Parameters
-    ----------
-    n
-        Cities.
-    colonies, ants
-        Colonies of the rank, and ants of each that are here.
-    wide_distances
-        Whether distances take 32 bits and not 16.
-
-    """
-    listed = COLUMNS * n if settings.candidates else 0
-    own = 8 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 4 * n
-    return bytes_of_instance(n, settings, wide_distances) + colonies * own
-
-
-def bytes_of_instance(n: int, settings: Settings, wide_distances: bool) -> int:
-    """Memory of a device for what all colonies share."""
-    distance = 4 if wide_distances else 2
-    lists = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "none": 0}[settings.local_search]
-    listed = COLUMNS * n if settings.candidates else 0
-    return (distance + 4) * n * n + lists + 2 * listed
-
-
 class Colony:
     """Ants ``first`` to ``first + count - 1`` of a colony, and its pheromone.
 
@@ -241,18 +129,23 @@ class Colony:
 
     Attributes
     ----------
-    ants, laid : Rows of `core.kernels.ants.Ant`
-        Those of this rank; the one that deposits in a Max-Min Ant System.
+    ants : Rows of `core.kernels.ants.Ant`
+        Those of this rank.
+    laid : core.kernels.pheromone.Laid
+        The tour that deposits in a Max-Min Ant System.
     memory : core.kernels.ants.Colony
         What kernels know of the colony.
     ant : type
         The bundle of an ant.
+    begin_trails : core.lang.Kernel
+        What puts the first pheromone on all edges.
     shared_by_ranks : bool
         Whether several ranks can have a part of its ants each.
 
     """
 
     ant: Any = Ant
+    begin_trails: Any = pheromone.begin
     shared_by_ranks = True
     shape_for: Any = staticmethod(shape_for)
     bytes_needed: Any = staticmethod(bytes_needed)
@@ -281,10 +174,8 @@ class Colony:
             numbers.rho, numbers.quota, numbers.lower_bound, numbers.floor_ratio, settings.stagnation, numbers.smoothing
         )
         allocate = backend.allocate
-        self.trails = pheromone.Trails(allocate(n * n, np.uint32), allocate(n * n, np.uint32), n)
-        self.make_room()
         self.ants = backend.rows(self.ant(n=n, first=first), count)
-        self.laid = backend.rows(Ant(n=n, first=0), 1)
+        self.laid = pheromone.Laid(allocate(n, np.uint32), allocate(1, np.uint32))
         self.memory: Any = ants_kernels.Colony(
             number=number,
             seed=seed,
@@ -302,13 +193,59 @@ class Colony:
         self.row_teams = min(n, 8 * units)
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
+        self.iteration: Any = None
+        """What `iterate` queues, recorded."""
+        self.together = backend.collectives(Alone)
+        self.share_rows(False)
+        self.make_trails()
+        self.make_room()
+
+    def make_trails(self) -> None:
+        """Memory for the pheromone."""
+        places = self.ground.n * self.ground.n // 2
+        room = self.backend.allocate(places, np.uint32), self.backend.allocate(places, np.uint32)
+        self.trails: Any = pheromone.Trails(*room, self.ground.n)
 
     def make_room(self) -> None:
         """Memory for the weights by which ants choose."""
-        n, stride = self.ground.n, self.shape.stride
-        near_weights = self.backend.allocate(n * COLUMNS if self.settings.candidates else 1, np.uint32)
-        weights = self.backend.allocate(n * stride, np.uint32)
+        stride, listed = self.shape.stride, self.settings.candidates > 0
+        self.choice: Any = None  # what was there before goes first
+        weights, near_weights = self.rows_of(stride), self.rows_of(COLUMNS if listed else 0)
         self.choice = Choice(weights, stride, self.ground.near_cities, near_weights)
+
+    def rows_of(self, width: int) -> Any:
+        """Memory for a row of weights of each city."""
+        bounds = [width * row for row in self.row_bounds]
+        if self.shares_rows:
+            return self.together.common(bounds[-1], np.uint32, bounds)
+        return self.backend.allocate(max(1, bounds[-1]), np.uint32)
+
+    def join(self, together: Any) -> None:
+        """Do from now on together with other ranks what has to be; all that have ants of this colony call this.
+
+        Ranks of narrow devices share out the rows of the weights too, in memory that is common to them. Wide ones have
+        weights of their own: they compute all rows in the time that others' rows would take to come.
+
+        Parameters
+        ----------
+        together
+            What this device does with those of the other ranks (`Backend.collectives`).
+
+        """
+        if together is self.together:
+            return
+        self.together = together
+        self.iteration = None
+        shared_before = self.shares_rows
+        self.share_rows(not together.is_silent and together.ranks.sum(int(self.wide)) == 0)
+        if self.shares_rows or shared_before:
+            self.make_room()
+
+    def share_rows(self, shared: bool) -> None:
+        """Say whether other ranks compute some rows of the weights, and which."""
+        n = self.ground.n
+        self.shares_rows = shared
+        self.row_bounds = self.together.equal_parts(n) if shared else [0, n]
 
     def at_once(self, teams: int) -> int:
         """So many teams, or fewer that do the same in turns, where a team is a lane."""
@@ -319,13 +256,14 @@ class Colony:
         backend, memory = self.backend, self.memory
         if memory.curve.size < iterations:
             memory.curve = backend.allocate(iterations, np.uint32)
+            self.iteration = None
         backend.write(memory.state, np.array([0, UNKNOWN, 0, 0], np.uint32))
         backend.write(memory.least, np.full(1, NOTHING))
         backend.write(memory.digest, np.zeros(1, np.uint64))
         backend.write(memory.ticket, np.zeros(1, np.uint32))
         for buffer, nothing in zip(self.climbed, (NOTHING, 0), strict=True):
             backend.write(buffer, np.full(buffer.size, nothing, np.uint64))
-        backend.launch(pheromone.begin, self.row_teams, self.lanes, self.trails, self.ground.numbers.start)
+        backend.launch(self.begin_trails, self.row_teams, self.lanes, self.trails, self.ground.numbers.start)
         self.weigh()
 
     # --- an iteration, kernel by kernel ---
@@ -350,41 +288,71 @@ class Colony:
             )
 
     def measure(self) -> None:
-        """Measure the tours; the least (length, ant) and the digest come of it."""
+        """Measure the tours; the digest comes of it, and the least (length, ant) of all ranks."""
         teams = min(self.ants.count, 32 * self.backend.capabilities.compute_units)
         self.backend.launch(ants_kernels.measure, teams, self.lanes, self.ground.distances, self.ants, self.memory)
+        self.together.reduce(self.memory.least, "least")
 
-    def judge(self, ants: Rows | None = None, adopt: bool = False) -> None:
-        """Keep the best tour and choose the one that deposits, among those of ``ants``: this rank's.
+    def judge(self) -> None:
+        """Keep the best tour, and in a Max-Min Ant System tell all ranks the one that deposits."""
+        self._judge(self.ants, adopt=False)
+        if self.limited:
+            self.together.reduce(self.laid.cities, "sum")
 
-        With ``adopt`` the tour is another colony's: it can become the best so far, and no iteration ends.
-        """
-        given = ants or self.ants, adopt, self.settings.best_every, self.memory, self.laid.bundle
+    def adopt(self, leader: Rows) -> None:
+        """Take over another colony's tour, which ``leader`` has and ``memory.least`` names, if it is the best."""
+        self._judge(leader, adopt=True)
+
+    def _judge(self, ants: Rows, adopt: bool) -> None:
+        given = ants, adopt, self.limited, self.settings.best_every, self.memory, self.laid
         self.backend.launch(pheromone.judge, 1, self.lanes, *given)
 
-    def deposit(self, ants: Rows | None = None) -> None:
-        """Let the ants deposit (algorithm 7): those of this rank, or others whose tours are here."""
-        ants = self.laid if self.limited else ants or self.ants
+    def deposit(self) -> None:
+        """Let the ants deposit (algorithm 7): those of all ranks, or in a Max-Min Ant System the one that may."""
         shape = self.shape
-        teams = min(ants.count, 4 * shape.update_teams if shape.update_teams > 1 else 1)
-        self.backend.launch(pheromone.deposit, teams, shape.update_lanes, ants, self.update, self.trails)
+        teams = 4 * shape.update_teams if shape.update_teams > 1 else 1
+        if self.limited:
+            teams = min(teams, ceil(self.ground.n / shape.update_lanes))
+            self.backend.launch(pheromone.deposit_laid, teams, shape.update_lanes, self.laid, self.update, self.trails)
+        else:
+            given = self.ants, self.update, self.trails
+            self.backend.launch(pheromone.deposit, min(teams, self.ants.count), shape.update_lanes, *given)
+            self.together.reduce(self.trails.deposits, "sum")
 
     def evaporate(self) -> None:
         """Let pheromone evaporate, and add the deposits (algorithm 6)."""
         shape = self.shape
+        teams = min(shape.update_teams, ceil(self.trails.pheromone.size / pheromone.BLOCK))
         given = self.trails, self.update, self.limited, self.memory
-        self.backend.launch(pheromone.evaporate, min(shape.update_teams, self.ground.n), shape.update_lanes, *given)
+        self.backend.launch(pheromone.evaporate, teams, shape.update_lanes, *given)
 
     def weigh(self) -> None:
         """Compute the weights of equation 1 for the next tours."""
-        ground = self.ground
-        given = self.trails, ground.heuristic, ground.numbers.alpha, self.choice, self.settings.candidates > 0
-        self.backend.launch(pheromone.weigh, self.row_teams, self.lanes, *given)
+        ground, choice, listed = self.ground, self.choice, self.settings.candidates > 0
+        own = self.together.rank if self.shares_rows else 0
+        begin, end = self.row_bounds[own : own + 2]
+        given = begin, end, self.trails, ground.heuristic, ground.numbers.alpha, choice, listed
+        self.backend.launch(pheromone.weigh, max(1, min(end - begin, self.row_teams)), self.lanes, *given)
+        if self.shares_rows:
+            self.gather_rows(choice.weights, choice.stride)
+            if listed:
+                self.gather_rows(choice.near_weights, COLUMNS)
+
+    def gather_rows(self, weights: Any, width: int) -> None:
+        """Let this rank's ants see the rows that others have computed."""
+        self.together.gather(weights, [width * row for row in self.row_bounds])
 
     def iterate(self) -> None:
-        """Queue a whole iteration of a colony whose ants are all here."""
+        """Queue a whole iteration."""
         for phase in self.phases:
             getattr(self, phase)()
+
+    def replay(self, iterations: int) -> None:
+        """Queue so many iterations, recorded."""
+        if self.iteration is None:
+            with self.backend.record() as self.iteration:
+                self.iterate()
+        self.iteration.replay(iterations)
 
     # --- what the host reads ---
 
@@ -396,3 +364,10 @@ class Colony:
     def lengths_of_best(self, iterations: int) -> np.ndarray:
         """Length of each iteration's best tour; shape (iterations,), uint32."""
         return self.backend.download(self.memory.curve)[:iterations]
+
+    def tour_of_best(self) -> np.ndarray:
+        """The best tour so far, if the ant that made it is here, else all 0; shape (n,), int64."""
+        _, _, ant = self.best_so_far()
+        row = ant - self.ants.bundle.first
+        here = 0 <= row < self.ants.count
+        return self.backend.download(self.memory.best).astype(np.int64) * here

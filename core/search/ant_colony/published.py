@@ -9,11 +9,11 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import ants_published as kernels
-from core.kernels.ants_published import Scales, WeighingAnt
+from core.kernels.ants_published import PheromoneMatrix, Scales, WeighingAnt
 from core.kernels.roulette import COLUMNS
-from core.lang.bundles import Rows
-from core.search.ant_colony.colony import COARSE_TEAM, UPDATE_LANES, Colony, bytes_of_instance
+from core.search.ant_colony.colony import Colony
 from core.search.ant_colony.settings import Settings
+from core.search.ant_colony.shape import COARSE_TEAM, UPDATE_LANES, bytes_of_instance
 
 PLAIN = {"variant": "as", "candidates": 0, "local_search": "none"}
 """What the paper's ants do: nothing else has a published mapping."""
@@ -67,8 +67,8 @@ def published_shape(
 def published_bytes(
     n: int, settings: Settings, shape: PublishedShape, colonies: int, ants: int, wide_distances: bool
 ) -> int:
-    """Memory of a device for a rank's colonies; as `core.search.ant_colony.colony.bytes_needed`."""
-    own = 8 * n * n + 12 * n + (7 * n + 4) * ants + 4 * n
+    """Memory of a device for a rank's colonies; as `core.search.ant_colony.shape.bytes_needed`."""
+    own = 4 * n * n + 12 * n + (7 * n + 4) * ants + 6 * n
     return bytes_of_instance(n, settings, wide_distances) + colonies * own
 
 
@@ -78,6 +78,7 @@ class PublishedColony(Colony):
     shape: PublishedShape
     ant = WeighingAnt
     shared_by_ranks = False
+    begin_trails = kernels.begin
     shape_for = staticmethod(published_shape)
     bytes_needed = staticmethod(published_bytes)
 
@@ -106,6 +107,11 @@ class PublishedColony(Colony):
         update = ("evaporate", "deposit") if self.shape.strategy == "fine-deposit" else ("pheromone_update",)
         return ("construct", "measure", "judge", *update, "weigh")
 
+    def make_trails(self) -> None:
+        """Memory for the pheromone."""
+        n = self.ground.n
+        self.trails = PheromoneMatrix(self.backend.allocate(n * n, np.uint32), n)
+
     def make_room(self) -> None:
         """Memory for the numbers by which ants weigh."""
         n, allocate, ground = self.ground.n, self.backend.allocate, self.ground
@@ -128,9 +134,9 @@ class PublishedColony(Colony):
         teams = self.at_once(ceil(self.ground.n**2 / lanes))
         self.backend.launch(kernels.evaporate_edges, teams, lanes, self.trails, self.update)
 
-    def deposit(self, ants: Rows | None = None) -> None:
+    def deposit(self) -> None:
         """Let the ants deposit, a team an ant (algorithm 7)."""
-        given = ants or self.ants, self.update, self.trails
+        given = self.ants, self.update, self.trails
         self.backend.launch(kernels.deposit_edges, self.teams, self.shape.team_size, *given)
 
     def weigh(self) -> None:

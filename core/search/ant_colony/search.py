@@ -1,7 +1,7 @@
 """Ant colony optimisation on one device per rank: colonies shared out over ranks, or one colony's ants (`menezes2019`).
 
-A colony whose ants are all on one rank never leaves the device: its iteration is recorded once and replayed. Ants that
-are shared out meet once in an iteration, by one sum over the ranks: of the deposits or of the tours, whichever is less.
+An iteration of a colony is recorded once and replayed, whether all its ants are on one rank or several ranks share them
+out: what these do together are launches too. Tours stay where they were made; what travels are the deposits.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.ants import Ant
-from core.lang.bundles import Rows
 from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome
 from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
 
 BATCH_SECONDS = 0.2
 """Iterations queue for about this long before the host looks."""
+MOST = 2**64 - 1
+"""What a rank says to `Communicator.minloc` if it has nothing to say."""
 MAPPINGS: dict[str, type[Colony]] = {"suite": Colony, "published": PublishedColony}
 """How a colony is laid on a device: in the suite's own way, or in the paper's."""
 
@@ -35,7 +36,8 @@ class AntColony:
     backend
         A `backends.base.Backend`.
     communicator
-        A `cluster.Communicator`; every rank constructs and calls the same.
+        A `cluster.Communicator`, whose rank and size say what this rank's part is; every rank constructs and calls the
+        same. `run` may be given another of the same size, to which it talks.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
     settings
@@ -81,8 +83,8 @@ class AntColony:
         if n * int(distances.max()) >= 2**31:
             raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
         rank, size = communicator.rank, communicator.size
-        split = settings.colonies == 1
-        shared_out, what = (settings.ants, "ants") if split else (settings.colonies, "colonies")
+        self.shared = settings.colonies == 1
+        shared_out, what = (settings.ants, "ants") if self.shared else (settings.colonies, "colonies")
         if shared_out < size:
             raise UserError(f"{shared_out} {what} for {size} ranks; every rank takes at least one")
         begin, end = shared_out * rank // size, shared_out * (rank + 1) // size
@@ -92,47 +94,35 @@ class AntColony:
         self.settings = settings
         self.notes: list[str] = []
         kind = MAPPINGS[mapping]
-        self.shape = kind.shape_for(strategy, backend.capabilities, n, settings, team)
-        colonies, count = (1, end - begin) if split else (end - begin, settings.ants)
-        wide = distances.dtype != np.uint16
-        self.split = split and size > 1
-        if self.split and not kind.shared_by_ranks:
+        most = -(-settings.ants // size) if self.shared else settings.ants
+        self.shape = kind.shape_for(strategy, backend.capabilities, n, settings._replace(ants=most), team)
+        if self.shared and size > 1 and not kind.shared_by_ranks:
             raise UserError(
                 f"--mapping {mapping} has all ants of a colony on one rank: expected 1 rank, or several colonies; "
                 f"found {size} ranks"
             )
-        self.send_tours = self.split and self._tours_are_less()
-        exchanged = settings.ants * (2 * n + 4) if self.send_tours else 0
-        self.bytes_needed = kind.bytes_needed(n, settings, self.shape, colonies, count, wide) + exchanged
+        colonies, count, first = (1, end - begin, begin) if self.shared else (end - begin, settings.ants, 0)
+        wide = distances.dtype != np.uint16
+        self.bytes_needed = kind.bytes_needed(n, settings, self.shape, colonies, count, wide)
         memory = backend.device.memory_bytes
         room = f"{count} ants on {n} cities need {self.bytes_needed} bytes"
         if 0 < memory < self.bytes_needed:
             raise UserError(f"{room}; {backend.device.name} has {memory}")
         try:
             self.ground = Ground(backend, distances, settings, kind.numbered)
-            numbers = [0] if split else range(begin, end)
-            first = begin if split else 0
             self.colonies = [
                 kind(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
-                for number in numbers
+                for number in ([0] if self.shared else range(begin, end))
             ]
             self.shape = self.colonies[0].shape
             self.leader = backend.rows(Ant(n=n, first=0), 1)
-            if self.send_tours:
-                self.all_ants = backend.rows(Ant(n=n, first=0), settings.ants)
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
-        self.recorded: dict[int, Any] = {}
         self.looks: dict[int, list[tuple[int, float]]] = {}
         """Of every colony of this rank: iterations made, and the clock, whenever the host looked."""
         self.winner: tuple[int, ...] = ()
         """Length, colony, iteration and ant of the best tour that all ranks know of."""
-
-    def _tours_are_less(self) -> bool:
-        """Whether all tours take fewer bytes than all deposits."""
-        tours, deposits = self.settings.ants * (2 * self.n + 4), 4 * self.n * self.n
-        return self.settings.variant == "as" and tours < deposits
 
     def warm_up(self) -> None:
         """Make an iteration of every kind, so that everything is compiled; the time counts as compilation."""
@@ -141,7 +131,9 @@ class AntColony:
             colony.begin(2)
             colony.iterate()
 
-    def run(self, iterations: int, report: Report | None = None, *, history: bool = False) -> Outcome:
+    def run(
+        self, iterations: int, report: Report | None = None, *, history: bool = False, ranks: Any = None
+    ) -> Outcome:
         """Run all colonies from the beginning.
 
         Parameters
@@ -153,30 +145,43 @@ class AntColony:
             of the colony that made them.
         history
             Whether `Outcome.history` says when the best length improved. Its seconds are known where the host looks
-            and interpolated linearly by iteration between (ants that are shared out: in every iteration).
+            and interpolated linearly by iteration between.
+        ranks
+            The communicator of all ranks, which all of them give; that of the last run, at first the constructor's,
+            unless it is given.
+
+        Raises
+        ------
+        UserError
+            A number of iterations below 1 or beyond 31 bits.
+        OutOfMemory
+            What the ranks have in common does not fit.
 
         """
         if not 1 <= iterations < 2**31:
             raise UserError(f"there is at least 1 iteration, not {iterations}")
+        self._meet(ranks or self.communicator)
         self.winner = ()
         began = time.perf_counter()
         for colony in self.colonies:
             colony.begin(iterations)
         self.looks = {colony.number: [(0, time.perf_counter())] for colony in self.colonies if history}
-        if self.split:
-            self._run_split(iterations, report)
-        else:
-            self._run_apart(iterations, report)
+        exchange = self.settings.exchange or iterations
+        for done in range(0, iterations, exchange):
+            apart = min(exchange, iterations - done)
+            for colony in self.colonies:
+                self._replay(colony, apart, report)
+            if self.settings.exchange and apart == exchange:
+                self._exchange()
         outcome = self._outcome(iterations)
         return outcome._replace(history=self._history(outcome, began)) if history else outcome
 
     def best_tour(self) -> np.ndarray:
         """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
-        number = self.winner[1]
-        mine = next((c for c in self.colonies if c.number == number), None)
         tour = np.zeros(self.n, np.int64)
-        if mine is not None and (not self.split or self.communicator.rank == 0):
-            tour = self.backend.download(mine.memory.best).astype(np.int64)
+        for colony in self.colonies:
+            if colony.number == self.winner[1]:
+                tour = colony.tour_of_best()
         return self.ground.order[self.communicator.sum(tour)]
 
     def phase_seconds(self, iterations: int) -> dict[str, float]:
@@ -194,30 +199,19 @@ class AntColony:
                 seconds[phase] += self.backend.timings.kernel_s / iterations
         return seconds
 
-    # --- colonies that are each on one rank ---
-
-    def _run_apart(self, iterations: int, report: Report | None) -> None:
-        """Replay the iterations of every colony of this rank; exchange tours where the settings say so."""
-        exchange = self.settings.exchange or iterations
-        for done in range(0, iterations, exchange):
-            together = min(exchange, iterations - done)
-            for colony in self.colonies:
-                self._replay(colony, together, report)
-            if self.settings.exchange and together == exchange:
-                self._exchange()
+    def _meet(self, ranks: Any) -> None:
+        """Talk to these ranks from now on; those that have ants of one colony each join it."""
+        self.communicator = ranks
+        if self.shared:
+            self.colonies[0].join(self.backend.collectives(ranks))
 
     def _replay(self, colony: Colony, iterations: int, report: Report | None) -> None:
-        """Run iterations of one colony, in batches of about `BATCH_SECONDS`."""
-        sequence = self.recorded.get(colony.number)
-        if sequence is None or sequence[0] is not colony.memory.curve:
-            with self.backend.record() as launches:
-                colony.iterate()
-            sequence = self.recorded[colony.number] = (colony.memory.curve, launches)
+        """Run iterations of one colony, in batches of about `BATCH_SECONDS`, which may be others on other ranks."""
         batch = 1
         while iterations > 0:
             batch = min(batch, iterations)
             began = time.perf_counter()
-            sequence[1].replay(batch)
+            colony.replay(batch)
             self.backend.synchronize()
             spent = time.perf_counter() - began
             self._looked(colony, batch, began + spent)
@@ -232,82 +226,20 @@ class AntColony:
         length, number, _, ant = self.winner
         mine = next((c for c in self.colonies if c.number == number), None)
         tour = self.backend.download(mine.memory.best) if mine else np.zeros(self.n, np.uint16)
-        leader = self._leader(ant, tour)
-        for colony in self.colonies:
-            self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
-            colony.judge(leader, adopt=True)
-
-    def _leader(self, ant: int, tour: np.ndarray) -> Rows:
-        """The ant whose tour is to be judged, on every rank; ``tour`` is all 0 on the ranks that do not have it."""
         self.leader.bundle.first = ant
         self.backend.write(self.leader.tour, self.communicator.sum(tour))
-        return self.leader
+        for colony in self.colonies:
+            self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
+            colony.adopt(self.leader)
 
     def _find_best(self) -> None:
         """Learn which colony of all ranks has the best tour; one that others took over remains its finder's."""
-        mine = min((colony.best_so_far()[0], colony.number) for colony in self.colonies)
-        length, number = self.communicator.minloc(*mine)
-        who = np.zeros(2, np.int64)
-        for colony in self.colonies:
-            if colony.number == number and not (self.split and self.communicator.rank):
-                who[:] = colony.best_so_far()[1:]
-        iteration, ant = (int(x) for x in self.communicator.sum(who))
+        found = {colony.number: colony.best_so_far() for colony in self.colonies}
+        length, number = self.communicator.minloc(*min((best[0], number) for number, best in found.items()))
+        _, iteration, ant = found.get(number, (0, MOST, MOST))
+        iteration, ant = self.communicator.minloc(iteration, ant)
         if not self.winner or length < self.winner[0]:
             self.winner = (length, number, iteration, ant)
-
-    # --- one colony whose ants are on several ranks ---
-
-    def _run_split(self, iterations: int, report: Report | None) -> None:
-        """Make iterations together with the other ranks; every rank has the whole pheromone."""
-        colony = self.colonies[0]
-        with self.backend.record() as tours:
-            colony.construct()
-            colony.climb()
-            colony.measure()
-        with self.backend.record() as weights:
-            colony.evaporate()
-            colony.weigh()
-        for _ in range(iterations):
-            tours.replay()
-            key = int(self.backend.download(colony.memory.least)[0])
-            length, ant = self.communicator.minloc(key >> 32, key & 0xFFFFFFFF)
-            self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
-            if self.send_tours:
-                self._share_tours(colony)
-                colony.judge(self.all_ants)
-                colony.deposit(self.all_ants)
-            else:
-                colony.judge(self._leader(ant, self._tour_of(colony, ant)))
-                colony.deposit()
-                if not colony.limited:
-                    self._share_deposits(colony)
-            weights.replay()
-            self._looked(colony, 1, time.perf_counter())
-            if report is not None:
-                report(1, colony.best_so_far()[0])
-
-    def _share_tours(self, colony: Colony) -> None:
-        """Bring all ranks' tours and lengths to every rank."""
-        tours = np.zeros((self.settings.ants, self.n), np.uint16)
-        lengths = np.zeros(self.settings.ants, np.uint32)
-        ants = colony.ants
-        own = slice(ants.first, ants.first + ants.count)
-        tours[own] = self.backend.download(ants.tour).reshape(-1, self.n)
-        lengths[own] = self.backend.download(ants.length)
-        self.backend.write(self.all_ants.tour, self.communicator.sum(tours))
-        self.backend.write(self.all_ants.length, self.communicator.sum(lengths))
-
-    def _tour_of(self, colony: Colony, ant: int) -> np.ndarray:
-        """The tour of one ant of the colony, all 0 if the ant is on another rank."""
-        row = ant - colony.ants.first
-        if 0 <= row < colony.ants.count:
-            return self.backend.read(colony.ants.tour, row * self.n, self.n)
-        return np.zeros(self.n, np.uint16)
-
-    def _share_deposits(self, colony: Colony) -> None:
-        """Add up the deposits of all ranks."""
-        deposits = colony.trails.deposits
-        self.backend.write(deposits, self.communicator.sum(self.backend.download(deposits)))
 
     # --- what came out ---
 

@@ -6,7 +6,7 @@ import pytest
 from backends.python import PythonBackend
 from core.kernels import ants_published, pheromone
 from core.kernels.ants import Ant
-from core.kernels.ants_published import Place, Scales, WeighingAnt, place_on_wheel, weight
+from core.kernels.ants_published import PheromoneMatrix, Place, Scales, WeighingAnt, place_on_wheel, weight
 from core.kernels.pheromone import Trails, Update
 from core.kernels.roulette import COLUMNS, Choice
 from core.lang import Array, Rows, f32, i32, kernel, u32
@@ -41,7 +41,7 @@ def test_a_city_is_where_a_walk_through_all_columns_meets_it(oracle, n):
 
 
 @kernel
-def weights_of_all(ants: Rows[WeighingAnt], trails: Trails, scales: Scales, found: Array[u32]):
+def weights_of_all(ants: Rows[WeighingAnt], trails: PheromoneMatrix, scales: Scales, found: Array[u32]):
     """Store the weights of every way, by an ant that has been nowhere."""
     one = ants[0]
     n = trails.n
@@ -63,12 +63,18 @@ def random_trails(rng, n):
 @pytest.mark.parametrize("n", [3, 40])
 def test_an_ant_weighs_a_way_as_the_suites_table_has_it(oracle, n, alpha):
     strengths, heuristic = random_trails(np.random.default_rng(n + alpha), n)
-    trails = oracle.load(Trails(strengths.reshape(-1), np.zeros(n * n, np.uint32), n))
+    trails = oracle.load(PheromoneMatrix(strengths.reshape(-1), n))
+    later, earlier = np.tril_indices(n, -1)
+    once = np.zeros(n * n // 2, np.uint32)
+    once[later**2 // 2 + earlier] = strengths[later, earlier]
+    packed = oracle.load(Trails(once, np.zeros_like(once), n))
     merits = oracle.upload(heuristic.reshape(-1))
     stride = COLUMNS * -(-n // COLUMNS)
     table = oracle.allocate(n * stride, np.uint32)
     unused = oracle.allocate(1, np.uint16), oracle.allocate(1, np.uint32)
-    oracle.launch(pheromone.weigh, 2, 5, trails, merits, alpha, Choice(table, stride, *unused), False)
+    choice = Choice(table, stride, *unused)
+    for begin, end in ((0, 2), (2, n)):
+        oracle.launch(pheromone.weigh, 2, 5, begin, end, packed, merits, alpha, choice, False)
     numbers = [oracle.allocate(n, kind) for kind in (np.uint32, np.float32, np.uint32)]
     scales = Scales(merits, *numbers, alpha)
     oracle.launch(ants_published.scale_rows, 2, 3, trails, scales)
@@ -95,7 +101,7 @@ def updated(backend, launch):
     tours = np.array([np.arange(N), np.arange(N), rng.permutation(N)], np.uint16)
     lengths = np.array([2, 3, 1000], np.uint32)
     update = Update(rho=2**22, quota=3 * 2**29, lower_bound=2, floor_ratio=1, stagnation=0, smoothing=0)
-    trails = backend.load(Trails(before.reshape(-1), np.zeros(N * N, np.uint32), N))
+    trails = backend.load(PheromoneMatrix(before.reshape(-1), N))
     ants = backend.rows(Ant(n=N, first=0), len(tours))
     backend.write(ants.tour, tours.reshape(-1))
     backend.write(ants.length, lengths)

@@ -186,25 +186,52 @@ def colony_of_ants():
 
 def test_a_loop_over_all_edges_ends_within_31_bits(team):
     n = ant_settings.MOST_CITIES
-    lanes = WORDS - n * n  # a device of 128 lanes a team and 8 teams a unit would need 30,000 units for so many
-    assert lanes > 1024 * 30_000
-    trails = pheromone.Trails(virtual(n * n, WIDE), virtual(n * n, WIDE), n)
-    team(pheromone.begin, lanes, 1, trails, 5)
-    overflows(team, pheromone.begin, lanes + 1, 1, trails, 5)
+    places = n * n // 2
+    teams = (WORDS - places) // pheromone.BLOCK  # 8 of each unit of a device would be of 260,000 units
+    assert teams > 8 * 250_000
+    trails = pheromone.Trails(virtual(places, WIDE), virtual(places, WIDE), n)
+    team(pheromone.begin, teams, 1, trails, 5)
+    overflows(team, pheromone.begin, teams + 1, 1, trails, 5)
 
 
 def test_the_last_pheromone_of_the_most_cities(team):
     n = ant_settings.MOST_CITIES
-    trails = pheromone.Trails(virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE, fill=2**31), n)
+    places = n * n // 2
+    deposits = virtual(places, WIDE, fill=2**31)
+    trails = pheromone.Trails(virtual(places, WIDE, fill=100), deposits, n)
     update = pheromone.Update(rho=2**31, quota=1, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
-    team(pheromone.evaporate, n, 1, trails, update, False, colony_of_ants(), rank=n - 2)
-    held = trails.pheromone.handle.held
-    assert held == {(n - 2) * n + n - 1: 2**31 + 50, (n - 1) * n + n - 2: 2**31 + 50}
+    teams = -(-places // pheromone.BLOCK)
+    team(pheromone.evaporate, teams, 1, trails, update, False, colony_of_ants())
+    first = (teams - 1) * pheromone.BLOCK
+    assert trails.pheromone.handle.held == dict.fromkeys(range(first, places), 2**31 + 50)
+    assert deposits.handle.held == dict.fromkeys(range(first, places), 0)
+
+
+def test_the_last_edges_of_the_most_cities(team):
+    n = ant_settings.MOST_CITIES
+    places = n * n // 2
+    trails = pheromone.Trails(virtual(places, WIDE), virtual(places, WIDE), n)
+    update = pheromone.Update(rho=1, quota=7, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
+    laid = pheromone.Laid(virtual(n, WIDE, held={k: n - 1 - k for k in range(n)}), words(1, dtype=WIDE))
+    team(pheromone.deposit_laid, n, 1, laid, update, trails)
+    last = (n - 1) ** 2 // 2
+    assert trails.deposits.handle.held == {last: 7}  # from the last city of the tour back to the first
+    team(pheromone.deposit_laid, n, 1, laid, update, trails, rank=0)
+    assert trails.deposits.handle.held[last + n - 2] == 7
+
+
+def test_a_loop_over_all_edges_ends_within_31_bits_in_the_papers_mapping(team):
+    n = ant_settings.MOST_CITIES
+    trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE), n)
+    lanes = WORDS - n * n  # a device of 128 lanes a team and 8 teams a unit would need 30,000 units for so many
+    assert lanes > 1024 * 30_000
+    team(ants_published.begin, lanes, 1, trails, 5)
+    overflows(team, ants_published.begin, lanes + 1, 1, trails, 5)
 
 
 def test_the_last_edges_of_the_most_cities_in_the_papers_mapping(team):
     n = ant_settings.MOST_CITIES
-    trails = pheromone.Trails(virtual(n * n, WIDE, fill=100), virtual(n * n, WIDE), n)
+    trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE, fill=100), n)
     update = pheromone.Update(rho=2**31, quota=7 * n, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
     team(ants_published.evaporate_edges, n * n // 64, 64, trails, update)
     assert trails.pheromone.handle.held == dict.fromkeys(range(n * n - 64, n * n), 50)

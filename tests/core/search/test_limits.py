@@ -16,7 +16,7 @@ from core.problems.knapsack import Knapsack
 from core.problems.tsp_moves import TspTour
 from core.search import ihc
 from core.search.ant_colony import Settings
-from core.search.ant_colony.colony import shape_for
+from core.search.ant_colony.shape import shape_for
 from core.search.dp import held_karp, restricted
 from core.search.dp.cells import CellEngine, CellWaves
 from core.search.dp.grid import Tiles

@@ -12,7 +12,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.ant_colony.colony import shape_for
+from core.search.ant_colony.shape import shape_for
 
 N = 13
 MMAS = {"variant": "mmas", "colonies": 4}

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import backends
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
@@ -20,7 +21,8 @@ from core.kernels.ants import STATES, Ant
 from core.kernels.roulette import COLUMNS, Choice
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
-from core.search.ant_colony.colony import layout_of, shape_for
+from core.search.ant_colony.shape import layout_of, shape_for
+from tests.conftest import wide
 from tests.core.kernels.test_two_opt_near import climbed, near_lists
 from tests.core.search.ant_colony.reference import Colonies, construct, draws
 
@@ -287,47 +289,96 @@ def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows
 
 # --- ranks ---
 
+# name: (instance, iterations, settings)
+SHARED = {
+    "few tours": (EIL51, 5, {"ants": 10}),
+    "near cities": (EIL51, 3, {"ants": 7, "candidates": 8, "local_search": "2opt-near"}),
+    "more ants than cities": (SMALL, 6, {"ants": 100}),
+    "an iteration's best": (EIL51, 6, {**MMAS, "ants": 8}),
+    "near bests": (EIL51, 4, {**MMAS, "ants": 7, "best_every": 0, "candidates": 5, "local_search": "2opt"}),
+    "always the best": (EIL51, 6, {**MMAS, "ants": 9, "best_every": 1, "stagnation": 1, "local_search": "2opt-near"}),
+    "islands": (SMALL, 7, {**MMAS, "ants": 2, "colonies": 7, "exchange": 2}),
+    "more islands": (EIL51, 6, {**MMAS, "ants": 2, "colonies": 10, "exchange": 3, "candidates": 8}),
+    "lone islands": (SMALL, 4, {"ants": 3, "colonies": 8}),
+    "tiny": (LEAST, 2, {"ants": 3}),
+    "a tiny best": (LEAST, 2, {**MMAS, "ants": 3, "candidates": 3}),
+}
+FEW = ("few tours", "near cities", "an iteration's best")
+TINY = ("tiny", "a tiny best")
 PROGRAM = """
 import sys
-from backends.cpu import CpuBackend
+import backends
 from cluster import communicator
-from core.search.ant_colony import AntColony, Settings
+from cluster.timed import Rehearsal
+from core.search.ant_colony import AntColony, Settings, colony, shape
+from tests.conftest import wide
 from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, distances_of, found
+kinds, strategy, *titles = sys.argv[1:]
+kinds = kinds.split(",")
 ranks = communicator()
-backend = CpuBackend(CpuBackend.devices()[0])
-for title in sys.argv[1:]:
-    name, iterations, changes, _ = SHARED[title]
-    engine = AntColony(backend, ranks, distances_of(name), Settings(**changes), seed=SEED)
-    all_found = ranks.gather((engine.send_tours, found(engine, iterations)))
+kind = kinds[ranks.rank % len(kinds)]
+backend = wide() if kind == "wide" else backends.create(kind)
+if kind == "cuda":
+    assert backend.device.driver == "simulated"
+    colony.UPDATE_LANES = shape.UPDATE_LANES = 3  # every lane is a thread
+for title in titles:
+    name, iterations, changes = SHARED[title]
+    given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
+    engine = AntColony(*given, strategy=strategy, seed=SEED)
+    engine.warm_up()
+    engine.run(1, ranks=ranks)
+    all_found = ranks.gather(found(engine, iterations))
     if ranks.rank == 0:
         assert all(one == all_found[0] for one in all_found), all_found
-        print(title, *all_found[0], sep=";", flush=True)
+        print(title, all_found[0], sep=";", flush=True)
+backend.close()
 """
-# name: (instance, iterations, settings, whether every rank sends all its tours)
-SHARED = {
-    "tours": (EIL51, 5, {"ants": 10}, True),
-    "tours of near cities": (EIL51, 3, {"ants": 7, "candidates": 8, "local_search": "2opt-near"}, True),
-    "deposits": (SMALL, 6, {"ants": 100}, False),
-    "an iteration's best": (EIL51, 6, {**MMAS, "ants": 8}, False),
-    "near bests": (EIL51, 4, {**MMAS, "ants": 7, "best_every": 0, "candidates": 5, "local_search": "2opt"}, False),
-    "islands": (SMALL, 7, {**MMAS, "ants": 2, "colonies": 7, "exchange": 2}, False),
-    "more islands": (EIL51, 6, {**MMAS, "ants": 2, "colonies": 10, "exchange": 3, "candidates": 8}, False),
-    "lone islands": (SMALL, 4, {"ants": 3, "colonies": 8}, False),
-}
+
+
+def same_on_ranks(mpirun, tmp_path, ranks, titles, *, kinds="cpu", strategy="fine-deposit"):
+    """Check that ranks which rehearse alone and then run find what the reference finds; ``kinds`` of devices in turn."""
+    program = tmp_path / "share.py"
+    program.write_text(PROGRAM)
+    done = mpirun(ranks, program, kinds, strategy, *titles)
+    assert done.returncode == 0, done.stderr
+    printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
+    assert [*printed] == [*titles]
+    for title in titles:
+        name, iterations, changes = SHARED[title]
+        assert printed[title] == str(expected(name, iterations, tuple(changes.items()))), title
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("ranks", [2, 3, 7])
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.slow), 7])
 def test_ranks_make_the_same_tours(ranks, mpirun, tmp_path):
-    program = tmp_path / "share.py"
-    program.write_text(PROGRAM)
-    done = mpirun(ranks, program, *SHARED)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
-    assert printed.keys() == SHARED.keys()
-    for title, (name, iterations, changes, sends_tours) in SHARED.items():
-        right = expected(name, iterations, tuple(changes.items()))
-        assert printed[title] == f"{sends_tours};{right}", title
+    same_on_ranks(mpirun, tmp_path, ranks, [title for title in SHARED if title not in TINY])
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("strategy", ["coarse", pytest.param("fine", marks=pytest.mark.slow)])
+def test_ranks_make_the_same_tours_with_every_strategy(strategy, mpirun, tmp_path):
+    same_on_ranks(mpirun, tmp_path, 3, FEW, strategy=strategy)
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize(
+    ("ranks", "kinds"),
+    [
+        pytest.param(2, "threads", marks=pytest.mark.slow),
+        (3, "cpu,opencl,threads"),
+        pytest.param(2, "opencl", marks=pytest.mark.slow),
+        (2, "wide"),
+        pytest.param(3, "cpu,wide", marks=pytest.mark.slow),
+    ],
+)
+def test_ranks_make_the_same_tours_on_all_kinds_of_devices(ranks, kinds, mpirun, tmp_path):
+    """Wide ones have weights of their own; narrow ones share them out, in one memory or in several."""
+    for kind in kinds.split(","):
+        try:
+            (wide() if kind == "wide" else backends.create(kind)).close()
+        except backends.Unavailable as error:
+            pytest.skip(str(error))
+    same_on_ranks(mpirun, tmp_path, ranks, FEW, kinds=kinds)
 
 
 # --- a simulated GPU ---
@@ -335,9 +386,9 @@ def test_ranks_make_the_same_tours(ranks, mpirun, tmp_path):
 SIMULATED = """
 import backends
 from cluster import Solo
-from core.search.ant_colony import AntColony, Settings, colony
+from core.search.ant_colony import AntColony, Settings, colony, shape
 from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, distances_of, found
-colony.UPDATE_LANES = 3  # every lane is a thread
+colony.UPDATE_LANES = shape.UPDATE_LANES = 3  # every lane is a thread
 backend = backends.create("cuda")
 assert backend.device.driver == "simulated"
 engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**{changes}), seed=SEED, **{how})
@@ -367,3 +418,11 @@ def test_the_simulator_of_cuda_makes_the_same_tours(changes, how):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(expected(LEAST, 2, tuple(changes.items())))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("mpi")
+def test_ranks_of_the_simulator_make_the_same_tours(environment, mpirun, tmp_path):
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    environment["NUMBA_ENABLE_CUDASIM"] = "1"
+    same_on_ranks(mpirun, tmp_path, 2, TINY, kinds="cuda")
