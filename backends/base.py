@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from backends.collectives import Collective, Collectives, memory_groups
+from backends.launch_cache import LaunchCache, Packed
 from backends.listener import Listener, checks_asked, talk_of
 from core.errors import LaunchRefused, TeamTooLarge, UserError
 from core.lang import tree
@@ -85,8 +86,11 @@ class Buffer:
     """Memory of a device.
 
     ``handle`` is the backend's own object, ``image`` the same memory as one, if it was made, and ``address`` where it
-    lies, if it is the host's and somebody asked.
+    lies, if the backend has addresses and somebody asked. ``serial`` is a number that no other buffer of the process
+    has or had.
     """
+
+    serials = itertools.count()
 
     def __init__(self, handle: Any, shape: tuple[int, ...], dtype: Any) -> None:
         self.handle = handle
@@ -95,6 +99,7 @@ class Buffer:
         self.size = int(np.prod(shape))
         self.image: Buffer | None = None
         self.address: int | None = None
+        self.serial = next(self.serials)
 
 
 class Launch(NamedTuple):
@@ -171,6 +176,8 @@ class Backend:
     """Another backend that runs the same programs on the same processors, where one of both is enough to show."""
     checks = False
     """Whether kernels assert and print, unless the user says otherwise (`backends.listener.checks_asked`)."""
+    packs = False
+    """Whether it implements `pack`, so that launches which repeat an earlier one are not bound again."""
     profiler = ""
     """The program that counts what its kernels do, where `drivers.profile` knows one."""
 
@@ -185,6 +192,7 @@ class Backend:
         self.timings = Timings()
         self._executables: dict[Any, Any] = {}
         self.compiled_earlier: dict[str, str] = {}
+        self.launch_cache = LaunchCache()
         self._recording: Sequence | None = None
         self._collectives: Collectives | None = None
         self.checks = self.oracle or checks_asked(self.checks)
@@ -211,13 +219,22 @@ class Backend:
             kernels with ``assert`` or ``print`` wait).
 
         """
-        one = self.bind(kernel, teams, team_size, arguments)
         if self._recording is not None:
-            self._recording.launches.append(one)
+            self._recording.launches.append(self.bind(kernel, teams, team_size, arguments))
+            return
+        kept = self.launch_cache.find(kernel, team_size, arguments) if teams >= 1 else None
+        if kept is not None:
+            talks = kept.talks
+            kept.packed.start(teams)
         else:
-            self.execute(one)
-            if one.talks:
-                self.listener.hear()
+            one = self.bind(kernel, teams, team_size, arguments)
+            talks = one.talks
+            if self.packs:
+                self.launch_cache.keep(kernel, team_size, arguments, one, self.pack).start(teams)
+            else:
+                self.execute(one)
+        if talks:
+            self.listener.hear()
 
     def bind(self, kernel: Kernel, teams: int, team_size: int, arguments: tuple[Any, ...]) -> Launch:
         """Check a launch and compile its kernel if it is new."""
@@ -475,12 +492,16 @@ class Backend:
             The buffer has no such elements, or ``host`` is of another size or dtype.
 
         """
-        if not 0 <= start <= start + count <= buffer.size:
-            raise LaunchRefused(f"{self.name}: {count} elements from {start} on, of a buffer of {buffer.size}")
+        self.check_part(buffer, start, count)
         if (host.size, host.dtype) != (count, buffer.dtype):
             raise LaunchRefused(f"{self.name}: {count} elements of {buffer.dtype} for {host.size} of {host.dtype}")
         self.timings.copied_bytes += host.nbytes
         return self.copy_out(buffer, start, count, host)
+
+    def check_part(self, buffer: Buffer, start: int, count: int) -> None:
+        """Refuse elements that a buffer does not have."""
+        if not 0 <= start <= start + count <= buffer.size:
+            raise LaunchRefused(f"{self.name}: {count} elements from {start} on, of a buffer of {buffer.size}")
 
     # --- what a device implements ---
 
@@ -561,7 +582,11 @@ class Backend:
         return None
 
     def execute(self, launch: Launch) -> None:
-        """Queue one launch."""
+        """Queue one launch; who implements `pack` need not implement this."""
+        self.pack(launch, []).start(launch.teams)
+
+    def pack(self, launch: Launch, places: list[int]) -> Packed:
+        """A launch's arguments as machine code reads them; the numbers at some places may be stored again."""
         raise NotImplementedError
 
     def prepare(self, launches: list[Any]) -> Any:

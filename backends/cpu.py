@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from typing import Any
 
@@ -19,6 +20,7 @@ class CpuBackend(HostMemory):
     name = "cpu"
     automatic_for = "core"
     checks = True
+    packs = True
     workers = 1
 
     def __init__(self, device: DeviceInfo, workers: int = 1) -> None:
@@ -45,11 +47,12 @@ class CpuBackend(HostMemory):
             return None
         return saved
 
-    def execute(self, launch: Launch) -> None:
-        began = time.perf_counter()
-        packed = slots(launch.arguments)
-        native.load(launch.executable)(0, launch.teams, launch.teams, packed.ctypes.data)
-        self.timings.kernel_s += time.perf_counter() - began
+    def pack(self, launch: Launch, places: list[int]) -> PackedSlots:
+        return PackedSlots(self, launch, places)
+
+    def run(self, entry: Any, teams: int, address: int) -> None:
+        """Call machine code for all teams, with the address of its arguments."""
+        entry(0, teams, teams, address)
 
     def prepare(self, launches: list[Launch]) -> native.Recorded:
         return native.Recorded(
@@ -62,6 +65,28 @@ class CpuBackend(HostMemory):
         began = time.perf_counter()
         prepared.run(times, 0, 1)
         self.timings.kernel_s += time.perf_counter() - began
+
+
+class PackedSlots:
+    """A launch's arguments in slots of 64 bits."""
+
+    def __init__(self, backend: CpuBackend, launch: Launch, places: list[int]) -> None:
+        self.backend = backend
+        self.entry = native.load(launch.executable)
+        self.slots: Any = slots(launch.arguments)
+        self.address = int(self.slots.ctypes.data)
+        self.numbers = [(struct.Struct(launch.arguments[k].dtype.char).pack_into, 8 * k) for k in places]
+
+    def put(self, numbers: list[Any]) -> None:
+        """Store numbers in their slots, which are read as far as their types reach."""
+        for value, (pack_into, offset) in zip(numbers, self.numbers, strict=True):
+            pack_into(self.slots, offset, value)
+
+    def start(self, teams: int) -> None:
+        """Run so many teams."""
+        began = time.perf_counter()
+        self.backend.run(self.entry, teams, self.address)
+        self.backend.timings.kernel_s += time.perf_counter() - began
 
 
 def slots(arguments: tuple[Any, ...]) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 from backends.base import Backend, Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
 from backends.collectives import Collective, Collectives
+from backends.cuda_launch import Executable, PackedKernel, checked
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
 REPETITIONS = 64
 """Of a recorded sequence in one CUDA graph."""
+STAGED_BYTES = 64 << 10
+"""Up to so many bytes are read through page-locked memory: the driver takes longer to copy to other memory."""
 
 
 def numba_cuda() -> Any:
@@ -46,6 +49,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     automatic_for = "gpu"
+    packs = True
     profiler = "ncu"
 
     @classmethod
@@ -67,8 +71,8 @@ class CudaBackend(Backend):
     def __init__(self, device: DeviceInfo) -> None:
         self.cuda = numba_cuda()
         super().__init__(device, self.select(int(device.index)))
-        self.stream = self.main_stream(int(device.index))
-        self.copies = self.cuda.stream()
+        self.begin(int(device.index))
+        self.staging = self.host_array(STAGED_BYTES, np.uint8)
         self.spans: list[tuple[str, Any, Any]] = []
 
     def select(self, index: int) -> Capabilities:
@@ -82,14 +86,18 @@ class CudaBackend(Backend):
             chip.MAX_THREADS_PER_MULTIPROCESSOR,
         )
 
-    def main_stream(self, index: int) -> Any:
-        """The stream of kernels as numba's object; its graphs are built through cuda.core's."""
+    def begin(self, index: int) -> None:
+        """Make the streams of kernels and of copies."""
+        from cuda.bindings import driver
         from cuda.core import Device
 
         core = Device(index)
         core.set_current()
-        self.core_stream = core.create_stream()
-        return self.cuda.external_stream(int(self.core_stream.handle))
+        self.driver = driver
+        self.core_stream, self.core_copies = core.create_stream(), core.create_stream()
+        self.stream, self.copies = (driver.CUstream(int(one.handle)) for one in (self.core_stream, self.core_copies))
+        self.unused_marks: list[Any] = []
+        self.waits = 0
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -108,8 +116,8 @@ class CudaBackend(Backend):
 
     def mark(self, stream: Any = None) -> Any:
         """An event in a stream, that of the kernels unless another is named."""
-        event = self.cuda.event()
-        event.record(stream or self.stream)
+        event = self.unused_marks.pop() if self.unused_marks else checked(self.driver.cuEventCreate(0))
+        checked(self.driver.cuEventRecord(event, stream or self.stream))
         return event
 
     def span(self, kind: str, first: Any) -> None:
@@ -120,7 +128,7 @@ class CudaBackend(Backend):
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         count = max(1, int(np.prod(shape)))
         try:
-            return Buffer(self.cuda.device_array(count, dtype, stream=self.stream), shape, dtype)
+            return Buffer(self.cuda.device_array(count, dtype), shape, dtype)
         except Exception as error:
             if "OUT_OF_MEMORY" not in str(error):
                 raise
@@ -159,22 +167,42 @@ class CudaBackend(Backend):
         return joined(self, ranks, links)
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
-        first = self.mark()
-        part(buffer, 0, host.size).copy_to_device(host, stream=self.stream)
-        self.span("transfer", first)
+        self.put(buffer, 0, host)
 
     def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
         first = self.mark()
-        part(buffer, start, host.size).copy_to_device(host, stream=self.stream)
+        self.copy_in(buffer, start, host)
         self.span("transfer", first)
 
+    def copy_in(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        """Queue a copy to the elements from ``start`` on; when it returns, ``host`` may change."""
+        to = self.address_of(buffer) + start * buffer.dtype.itemsize
+        if host.size:
+            checked(self.driver.cuMemcpyHtoDAsync(to, host_address(host), host.nbytes, self.stream))
+
+    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: Any) -> None:
+        """Queue a copy of the elements from ``start`` on into all of ``host``."""
+        source = self.address_of(buffer) + start * buffer.dtype.itemsize
+        if host.size:
+            checked(self.driver.cuMemcpyDtoHAsync(host_address(host), source, host.nbytes, stream))
+
     def download(self, buffer: Buffer) -> np.ndarray:
+        return self.fetch(buffer, 0, buffer.size).reshape(buffer.shape)
+
+    def read(self, buffer: Buffer, start: int, count: int) -> np.ndarray:
+        self.check_part(buffer, start, count)
+        return self.fetch(buffer, start, count)
+
+    def fetch(self, buffer: Buffer, start: int, count: int) -> np.ndarray:
+        """Elements of a buffer when all queued work is done; few of them through page-locked memory."""
+        staged = count * buffer.dtype.itemsize <= STAGED_BYTES
+        host = self.staging.view(buffer.dtype)[:count] if staged else np.empty(count, buffer.dtype)
         first = self.mark()
-        host = buffer.handle.copy_to_host(stream=self.stream)
+        self.copy_back(buffer, start, host, self.stream)
         self.span("transfer", first)
-        self.timings.copied_bytes += buffer.size * buffer.dtype.itemsize
         self.synchronize()
-        return np.asarray(host[: buffer.size]).reshape(buffer.shape)
+        self.timings.copied_bytes += host.nbytes
+        return host.copy() if staged else host
 
     def host_array(self, count: int, dtype: Any) -> np.ndarray:
         try:
@@ -185,16 +213,23 @@ class CudaBackend(Backend):
             raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        self.mark().wait(self.copies)
+        queued = self.mark()
+        checked(self.driver.cuStreamWaitEvent(self.copies, queued, 0))
+        self.unused_marks.append(queued)
         first = self.mark(self.copies)
-        part(buffer, start, count).copy_to_host(host, stream=self.copies)
+        self.copy_back(buffer, start, host, self.copies)
         last = self.mark(self.copies)
         self.spans.append(("transfer", first, last))
-        return last.synchronize
+        waits = self.waits
+
+        def wait() -> None:
+            if self.waits == waits:  # else it has ended, and the mark may be another's
+                checked(self.driver.cuEventSynchronize(last))
+
+        return wait
 
     def synchronize(self) -> None:
-        self.stream.synchronize()
-        self.copies.synchronize()
+        self.wait()
         for kind, first, last in self.spans:
             seconds = self.elapsed(first, last)
             if kind == "transfer":
@@ -203,12 +238,19 @@ class CudaBackend(Backend):
                 self.timings.kernel_s += seconds
         self.spans.clear()
 
+    def wait(self) -> None:
+        """Wait for all queued work."""
+        checked(self.driver.cuStreamSynchronize(self.stream))
+        checked(self.driver.cuStreamSynchronize(self.copies))
+        self.waits += 1
+
     def elapsed(self, first: Any, last: Any) -> float:
-        """Seconds between two marks."""
-        return float(self.cuda.event_elapsed_time(first, last)) * 1e-3
+        """Seconds between two marks, which are used again."""
+        self.unused_marks += (first, last)
+        return float(checked(self.driver.cuEventElapsedTime(first, last))) * 1e-3
 
     def compile(self, program: tree.Program) -> Any:
-        """A dispatcher with one compiled overload, its team size and its shared bytes."""
+        """The kernel, compiled and loaded."""
         from backends.emit.numba_python import CudaPython
 
         dispatcher = emitted_kernel(program, CudaPython(program).source())
@@ -216,74 +258,70 @@ class CudaBackend(Backend):
         compile_sealed(dispatcher, signature(program))
         if shared > 48 << 10:
             self.allow_shared(dispatcher, shared)
-        return dispatcher, program.team_size, shared
+        function = self.driver.CUfunction(int(compiled(dispatcher).handle))
+        return Executable(dispatcher, program.team_size, shared, function)
 
-    def most_lanes(self, executable: Any) -> int:
+    def most_lanes(self, executable: Executable) -> int:
         """What the driver says; a kernel is compiled with as few registers as its own team's lanes leave each other."""
-        dispatcher, *_ = executable
-        (kernel,) = dispatcher.overloads.values()
-        return int(kernel.max_threads_per_block)
+        return int(compiled(executable.dispatcher).attrs.maxthreads)
 
     @staticmethod
     def allow_shared(dispatcher: Any, shared: int) -> None:
         """Raise a kernel's limit of dynamic shared memory, which is 48 KiB by default."""
         from cuda.bindings import driver
 
-        (kernel,) = dispatcher.overloads.values()
-        function = kernel._codelibrary.get_cufunc()
+        function = compiled(dispatcher)
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         (status,) = driver.cuKernelSetAttribute(attribute, shared, function.handle, function.device.id)
         if status != driver.CUresult.CUDA_SUCCESS:
             raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
 
-    def execute(self, launch: Launch) -> None:
-        first = self.mark()
-        self.enqueue(launch)
-        self.span("kernel", first)
+    def pack(self, launch: Launch, places: list[int]) -> PackedKernel:
+        return PackedKernel(self, launch, places)
 
-    def enqueue(self, launch: Launch | Collective) -> None:
-        """Queue one launch, or the device's part in a collective."""
-        if isinstance(launch, Collective):
-            launch.act()
-            return
-        dispatcher, team_size, shared = launch.executable
-        values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in launch.arguments]
-        dispatcher[launch.teams, team_size, self.stream, shared](*values)
+    def enqueue(self, step: PackedKernel | Collective) -> None:
+        """Queue a step of a recording, a packed launch or a collective; graphs are made of what is queued here."""
+        step.act()
 
-    def prepare(self, launches: list[Launch]) -> Any:
-        """The recorded launches, and CUDA graphs of so many repetitions of them, made when they are first needed."""
-        return launches, {}
+    def prepare(self, launches: list[Any]) -> Any:
+        """The recorded steps, and CUDA graphs of so many repetitions of them, made when they are first needed."""
+        return [self.pack(one, []) if isinstance(one, Launch) else one for one in launches], {}
 
-    def graph(self, launches: list[Launch], repetitions: int) -> Any:
-        """A CUDA graph of recorded launches, repeated; making it counts as compilation."""
+    def graph(self, steps: list[Any], repetitions: int) -> Any:
+        """A CUDA graph of recorded steps, repeated; making it counts as compilation."""
         began = time.perf_counter()
         builder = self.core_stream.create_graph_builder()
         builder.begin_building()
         for _ in range(repetitions):
-            for launch in launches:
-                self.enqueue(launch)
+            for step in steps:
+                self.enqueue(step)
         graph = builder.end_building().complete()
         graph.upload(self.core_stream)
         self.timings.compile_s += time.perf_counter() - began
         return graph
 
     def replay(self, prepared: Any, times: int) -> None:
-        launches, graphs = prepared
+        steps, graphs = prepared
         first = self.mark()
         # From the host a graph costs some microseconds, a further launch inside it less than one.
         for repetitions in (REPETITIONS, 1):
             if times >= repetitions and repetitions not in graphs:
-                graphs[repetitions] = self.graph(launches, repetitions)
+                graphs[repetitions] = self.graph(steps, repetitions)
             for _ in range(times // repetitions):
                 graphs[repetitions].launch(self.core_stream)
             times %= repetitions
         self.span("kernel", first)
 
 
-def part(buffer: Buffer, start: int, count: int) -> Any:
-    """Elements of a buffer on the device; all of them as they are, since numba takes long to cut an array."""
-    whole = buffer.handle
-    return whole if start == 0 and count == whole.size else whole[start : start + count]
+def host_address(host: np.ndarray) -> int:
+    """Where an array of the host begins."""
+    return int(host.__array_interface__["data"][0])
+
+
+def compiled(dispatcher: Any) -> Any:
+    """The driver's function of a dispatcher's only kernel, as numba wraps it."""
+    (kernel,) = dispatcher.overloads.values()
+    return kernel._codelibrary.get_cufunc()
 
 
 def signature(program: tree.Program) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 
 from backends.base import Buffer, OutOfMemory
 from backends.collectives import Collectives, Transfer
+from backends.cuda_launch import checked
 
 if TYPE_CHECKING:
     from backends.cuda import CudaBackend
@@ -170,27 +171,6 @@ def link(backend: CudaBackend) -> dict[str, str]:
 
 
 # --- the driver ---
-
-
-def checked(result: tuple[Any, ...]) -> Any:
-    """What a function of the driver returned, without its status.
-
-    Raises
-    ------
-    OutOfMemory
-        The device has not enough.
-    RuntimeError
-        Anything else; names the driver's error.
-
-    """
-    from cuda.bindings import driver
-
-    status, *values = result
-    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
-        raise OutOfMemory("the device has not enough memory")
-    if status != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"the CUDA driver says {status.name}")
-    return values[0] if len(values) == 1 else values
 
 
 def gpu_identity(backend: CudaBackend, index: int) -> str:

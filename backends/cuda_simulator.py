@@ -9,7 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Buffer, Capabilities, DeviceInfo, Launch
-from backends.cuda import CudaBackend, emitted_kernel, part
+from backends.cuda import CudaBackend, emitted_kernel
+from backends.cuda_launch import Executable
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class CudaSimulator(CudaBackend):
-    """Marks are the host's times, since every launch has ended when it returns; there are no graphs."""
+    """Marks are the host's times, since every launch has ended when it returns; there is neither driver nor graph."""
+
+    packs = False
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -28,8 +31,8 @@ class CudaSimulator(CudaBackend):
     def select(self, index: int) -> Capabilities:
         return Capabilities(1024, 48 << 10, 2, 2048)
 
-    def main_stream(self, index: int) -> Any:
-        return self.cuda.stream()
+    def begin(self, index: int) -> None:
+        self.stream = self.cuda.stream()
 
     def link(self) -> None:
         return None
@@ -40,9 +43,18 @@ class CudaSimulator(CudaBackend):
     def elapsed(self, first: float, last: float) -> float:
         return last - first
 
+    def wait(self) -> None:
+        """Nothing is queued."""
+
+    def copy_in(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        buffer.handle[start : start + host.size].copy_to_device(host)
+
+    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: Any) -> None:
+        host[:] = buffer.handle[start : start + host.size].copy_to_host()
+
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         first = self.mark()
-        part(buffer, start, count).copy_to_host(host, stream=self.copies)
+        self.copy_back(buffer, start, host, self.stream)
         self.span("transfer", first)
         return lambda: None
 
@@ -50,10 +62,20 @@ class CudaSimulator(CudaBackend):
         from backends.emit.numba_python import SimulatorPython
 
         dispatcher = emitted_kernel(program, SimulatorPython(program).source())
-        return dispatcher, program.team_size, tree.shared_bytes(program)
+        return Executable(dispatcher, program.team_size, tree.shared_bytes(program))
 
-    def most_lanes(self, executable: Any) -> int:
+    def most_lanes(self, executable: Executable) -> int:
         return self.capabilities.max_team_size
+
+    def execute(self, launch: Launch) -> None:
+        first = self.mark()
+        self.enqueue(launch)
+        self.span("kernel", first)
+
+    def enqueue(self, step: Launch) -> None:
+        dispatcher, team_size, shared, _ = step.executable
+        values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in step.arguments]
+        dispatcher[step.teams, team_size, self.stream, shared](*values)
 
     def prepare(self, launches: list[Launch]) -> list[Launch]:
         return launches

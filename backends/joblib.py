@@ -37,6 +37,7 @@ class JoblibBackend(CpuBackend):
     name = "joblib"
     automatic_for = ""  # threads do the same at less expense
     same_as = "threads"
+    packs = False  # processes take arguments apart
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)

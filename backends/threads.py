@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
 
 from backends import native
-from backends.base import DeviceInfo, Launch, cpu_device
-from backends.cpu import CpuBackend, slots
+from backends.base import DeviceInfo, cpu_device
+from backends.cpu import CpuBackend
 
 
 class ThreadsBackend(CpuBackend):
@@ -27,20 +28,14 @@ class ThreadsBackend(CpuBackend):
     def devices(cls) -> list[DeviceInfo]:
         return [cpu_device()]
 
-    def execute(self, launch: Launch) -> None:
-        began = time.perf_counter()
-        packed = slots(launch.arguments)
-        entry = native.load(launch.executable)
-        total, workers = launch.teams, min(self.workers, launch.teams)
-        cuts = [total * k // workers for k in range(workers + 1)]
-        jobs = [
-            self.pool.submit(entry, begin, end, total, packed.ctypes.data)
-            for begin, end in zip(cuts, cuts[1:], strict=False)
-        ]
+    def run(self, entry: Any, teams: int, address: int) -> None:
+        """Call machine code for all teams, a slice of them in every worker."""
+        workers = min(self.workers, teams)
+        cuts = [teams * k // workers for k in range(workers + 1)]
+        jobs = [self.pool.submit(entry, begin, end, teams, address) for begin, end in zip(cuts, cuts[1:], strict=False)]
         wait(jobs)
         for job in jobs:
             job.result()
-        self.timings.kernel_s += time.perf_counter() - began
 
     def replay(self, prepared: native.Recorded, times: int) -> None:
         began = time.perf_counter()

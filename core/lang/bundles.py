@@ -121,6 +121,7 @@ def bundle(cls: type) -> Any:
     if not fields:
         raise UserError(f"{cls.__qualname__}: a bundle without fields; write name: i32 or name: Array[i32]")
     cls.__fields__ = fields  # type: ignore[attr-defined]
+    cls.__placed__ = None  # type: ignore[attr-defined]
     cls.__init__ = _init  # type: ignore[misc]
     cls.__repr__ = _text  # type: ignore[assignment,method-assign]
     return cls
@@ -237,8 +238,16 @@ def placed(given: Any, place: str) -> Any:
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, Row):
             kinds[name] = Table(kind.element, place, value.size if place == "shared" else None)
     found = copy.copy(given)
-    found.__placed__, found.__forms__ = kinds, {}
+    found.__placed__ = Placed(kinds)
     return found
+
+
+class Placed:
+    """Which fields of a bundle are tables, and the forms that it has by that; one object for copies of the bundle."""
+
+    def __init__(self, kinds: dict[str, Any]) -> None:
+        self.kinds = kinds
+        self.forms: dict[tuple[type, str], Form] = {}
 
 
 def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
@@ -246,19 +255,19 @@ def form_of(given: Any, declared: Any = None, owner: str = "") -> Form:
 
     A parameter that any class may stand for is the ``owner`` of that class's `Generic` types: they meet no others.
     """
-    own = vars(given).get("__placed__")
+    own: Placed | None = given.__placed__
     cls: type = declared or type(given)
-    found: Form | None = given.__forms__.get((cls, owner)) if own else plain_form(cls, owner)
+    found = own.forms.get((cls, owner)) if own else plain_form(cls, owner)
     if found is None:
         kinds: list[tuple[str, Any]] = []
         for name, kind in fields_of(cls).items():
             if is_bundle(kind):
                 kinds.append((name, form_of(getattr(given, name), kind, owner)))
             else:
-                kinds.append((name, _owned((own or {}).get(name, kind), owner)))
+                kinds.append((name, _owned(own.kinds.get(name, kind) if own else kind, owner)))
         found = form_with(cls, tuple(kinds))
         if own:
-            given.__forms__[cls, owner] = found
+            own.forms[cls, owner] = found
     return found
 
 

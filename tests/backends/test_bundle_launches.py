@@ -139,13 +139,19 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_launch_that_does_not_fit_is_refused(backend, name):
     arguments, words = WRONG[name]
-    with pytest.raises(LaunchRefused, match=f"per_walk: {words}"):
-        backend.launch(per_walk, 1, 1, *arguments(backend, *given(backend)))
+    right = given(backend)
+    for _ in ("new", "after a right launch"):
+        with pytest.raises(LaunchRefused, match=f"per_walk: {words}"):
+            backend.launch(per_walk, 1, 1, *arguments(backend, *right))
+        backend.launch(per_walk, 1, 1, *right, 7)
 
 
 def test_too_few_arguments_are_refused(backend):
-    with pytest.raises(LaunchRefused, match="per_walk takes 4 arguments, not 3"):
-        backend.launch(per_walk, 1, 1, *given(backend))
+    right = given(backend)
+    for _ in ("new", "after a right launch"):
+        with pytest.raises(LaunchRefused, match="per_walk takes 4 arguments, not 3"):
+            backend.launch(per_walk, 1, 1, *right)
+        backend.launch(per_walk, 1, 1, *right, 7)
 
 
 def test_bundles_where_numbers_and_arrays_are_expected_are_refused(backend):

@@ -1,0 +1,159 @@
+"""Launches that repeat an earlier one: what was checked then is not checked again, and arguments stay packed.
+
+To check a launch of 30 arguments takes Python some 35 us, many times what a device needs to begin. Two launches are
+alike if they have the same kernel, team size, buffers, constants and sizes of rows; their other numbers may differ.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from core.lang.bundles import FORM, Form, Rows, RowsOf, sizes_of_rows, unbundled
+from core.lang.types import BY_DTYPE, Array, Const, boolean, fits
+
+if TYPE_CHECKING:
+    from backends.base import Launch
+    from core.lang import Kernel
+
+ROOM = 256
+"""Launches that are kept of a kernel; one more, and all are forgotten, as most of their buffers are."""
+
+
+class Packed(Protocol):
+    """A launch that lacks some numbers and how many teams it has."""
+
+    def put(self, numbers: list[Any]) -> None:
+        """Store the numbers; raises ``struct.error`` for one that is no integer or does not fit its type."""
+
+    def start(self, teams: int) -> None:
+        """Queue the launch."""
+
+
+class Kept(NamedTuple):
+    """A packed launch, which of its numbers are floats or truth values, and whether its kernel may assert or print."""
+
+    packed: Packed
+    unlike_integers: list[tuple[int, Any]]
+    talks: bool
+
+    def put(self, numbers: list[Any]) -> bool:
+        """Store numbers of the host; False if one does not fit."""
+        for k, scalar in self.unlike_integers:
+            if not fits(scalar, numbers[k]):
+                return False
+            numbers[k] = int(numbers[k]) if scalar is boolean else scalar(numbers[k])
+        try:
+            self.packed.put(numbers)
+        except struct.error:
+            return False
+        return True
+
+
+class Reader:
+    """Reads launches of one kernel whose arguments are of the same classes.
+
+    Attributes
+    ----------
+    read
+        From the team size and the arguments to a key, equal for launches that are alike, and to the other numbers.
+    numbers : list of (int, kind)
+        The place of every such number among the arguments of a `backends.base.Launch`.
+    kept : dict
+        Launches by their keys, which have the serial numbers of buffers: nothing is kept alive, and no buffer is taken
+        for another that had its address.
+
+    """
+
+    def __init__(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+        kinds, _, forms = unbundled(kernel, arguments)
+        key, paths = ["lanes"], list[tuple[str, bool]]()
+        names = [name for name in kernel.signature if name != "return"]
+        for k, name in enumerate(names):
+            form = forms.get(name + FORM)
+            if form is None:
+                paths.append((f"a{k}", False))
+            elif isinstance(kernel.signature[name], RowsOf):
+                key.append(f"a{k}.__class__")
+                paths += [(f"a{k}.count", True), *_fields(f"a{k}.bundle", form, key)]
+            else:
+                paths += _fields(f"a{k}", form, key)
+        self.numbers: list[tuple[int, Any]] = []
+        numbers: list[str] = []
+        place = 0
+        for (path, sizes_rows), kind in zip(paths, kinds.values(), strict=True):
+            if isinstance(kind, Array):
+                key.append(f"{path}.serial")
+            elif isinstance(kind, Const) or sizes_rows:
+                key += [f"{path}.__class__", path]  # the class first: 1 == True, and i32(1) == u32(1) is an error
+            else:
+                numbers.append(path)
+                self.numbers.append((place, kind))
+            place += not isinstance(kind, Const)
+        parameters = ", ".join(["lanes", *(f"a{k}" for k in range(len(names)))])
+        scope: dict[str, Any] = {}
+        exec(f"def read({parameters}):\n    return ({', '.join(key)},), [{', '.join(numbers)}]", scope)
+        self.read: Callable[..., tuple[Any, list[Any]]] = scope["read"]
+        self.kept: dict[Any, Kept] = {}
+
+
+def _fields(path: str, form: Form, key: list[str]) -> Iterator[tuple[str, bool]]:
+    """Where the values of a bundle are read, and which of them are sizes of rows; the key gets what its form is of."""
+    one = path.replace(".", "_") + "_"
+    key += [f"({one} := {path}).__class__", f"{one}.__placed__"]
+    sizes = set(sizes_of_rows(form.bundle).values())
+    for field, kind in form.kinds:
+        if isinstance(kind, Form):
+            yield from _fields(f"{one}.{field}", kind, key)
+        else:
+            yield f"{one}.{field}", field in sizes
+
+
+class LaunchCache:
+    """A backend's packed launches."""
+
+    def __init__(self) -> None:
+        self.readers: dict[Any, Reader] = {}
+
+    def find(self, kernel: Kernel, team_size: int, arguments: tuple[Any, ...]) -> Kept | None:
+        """A launch that is like this one, with its numbers; None: it has to be bound, or refused, first."""
+        reader = self.readers.get(_classes(kernel, arguments))
+        if reader is None:
+            return None
+        try:
+            key, numbers = reader.read(team_size, *arguments)
+            found = reader.kept.get(key)
+        except (AttributeError, TypeError):  # no buffer where one is expected, or a list where a constant is
+            return None
+        return found if found is not None and found.put(numbers) else None
+
+    def keep(
+        self,
+        kernel: Kernel,
+        team_size: int,
+        arguments: tuple[Any, ...],
+        launch: Launch,
+        pack: Callable[[Launch, list[int]], Packed],
+    ) -> Packed:
+        """Pack a launch, with the places of the numbers that may change, and keep it for later ones."""
+        classes = _classes(kernel, arguments)
+        reader = self.readers.get(classes)
+        if reader is None:
+            reader = self.readers[classes] = Reader(kernel, arguments)
+        if len(reader.kept) >= ROOM:
+            reader.kept.clear()
+        unlike_integers = []
+        for k, (place, kind) in enumerate(reader.numbers):
+            scalar = boolean if kind is boolean else BY_DTYPE[launch.arguments[place].dtype]
+            if scalar.kind in "bf":
+                unlike_integers.append((k, scalar))
+        key, _ = reader.read(team_size, *arguments)
+        packed = pack(launch, [place for place, _ in reader.numbers])
+        reader.kept[key] = Kept(packed, unlike_integers, launch.talks)
+        return packed
+
+
+def _classes(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A kernel and the classes of its arguments, of rows that of their bundle."""
+    return (kernel, *[a.bundle.__class__ if a.__class__ is Rows else a.__class__ for a in arguments])

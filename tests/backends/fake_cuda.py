@@ -1,0 +1,169 @@
+"""A driver of CUDA for tests: device memory is the host's, and kernels run as plain Python.
+
+It takes launches as the real one does: the addresses of as many parameters as numba's kernels have, of their sizes.
+"""
+
+import ctypes
+from enum import IntEnum
+from types import SimpleNamespace
+
+import numpy as np
+
+from backends.base import Buffer, Capabilities, DeviceInfo
+from backends.cuda import CudaBackend
+from backends.cuda_launch import Executable
+from backends.host_memory import host_buffer
+from core.lang import oracle, tree
+
+DEVICE = DeviceInfo("0", "a GPU that is none", "fake", 1 << 30, 2, "gpu")
+MS_A_LAUNCH = 2.0
+
+
+class Status(IntEnum):
+    """What calls return first."""
+
+    SUCCESS = 0
+    ERROR_INVALID_VALUE = 1
+
+
+def words_at(address, count):
+    """As many addresses as a list in memory has."""
+    return (ctypes.c_uint64 * count).from_address(address)
+
+
+class FakeDriver:
+    """The calls that `backends.cuda` makes; everything is done when it is queued, and takes time on a clock of its own."""
+
+    def __init__(self):
+        self.clock = 0.0
+        self.events = 0
+        self.launches = []
+        self.captured = None
+        self.calls = []
+
+    def cuEventCreate(self, flags):  # noqa: N802
+        self.events += 1
+        return Status.SUCCESS, SimpleNamespace(time=None)
+
+    def cuEventRecord(self, event, stream):  # noqa: N802
+        assert self.captured is None
+        event.time = self.clock
+        return (Status.SUCCESS,)
+
+    def cuEventElapsedTime(self, first, last):  # noqa: N802
+        return Status.SUCCESS, last.time - first.time
+
+    def cuEventSynchronize(self, event):  # noqa: N802
+        self.calls.append(("wait for", event))
+        return (Status.SUCCESS,)
+
+    def cuStreamSynchronize(self, stream):  # noqa: N802
+        return (Status.SUCCESS,)
+
+    def cuStreamWaitEvent(self, stream, event, flags):  # noqa: N802
+        return (Status.SUCCESS,)
+
+    def cuMemcpyHtoDAsync(self, to, source, size, stream):  # noqa: N802
+        ctypes.memmove(to, source, size)
+        return (Status.SUCCESS,)
+
+    def cuMemcpyDtoHAsync(self, to, source, size, stream):  # noqa: N802
+        ctypes.memmove(to, source, size)
+        return (Status.SUCCESS,)
+
+    def cuLaunchKernel(self, program, x, y, z, lanes, ly, lz, shared, stream, parameters, extra):  # noqa: N802
+        if x > 65_535:
+            return (Status.ERROR_INVALID_VALUE,)
+        assert (y, z, ly, lz, extra) == (1, 1, 1, 1, 0) and stream == "kernels"
+        assert (lanes, shared) == (program.team_size, tree.shared_bytes(program))
+        values = arguments_at(program, parameters)
+
+        def run():
+            self.clock += MS_A_LAUNCH
+            oracle.run(program, x, values, False)
+
+        self.launches.append((program.kernel.name, x))
+        run() if self.captured is None else self.captured.append(run)
+        return (Status.SUCCESS,)
+
+
+def arguments_at(program, parameters):
+    """A program's arguments, as a kernel compiled by numba finds them behind the addresses of its parameters."""
+    kinds = list(program.kernel.parameters.values())
+    places = iter(words_at(parameters, sum(7 if isinstance(k, tree.ArrayType) else 1 for k in kinds)))
+    values = []
+    for kind in kinds:
+        if isinstance(kind, tree.ArrayType):
+            owner, parent, items, size, address, shape, stride = (words_at(next(places), 1)[0] for _ in range(7))
+            dtype = kind.element.dtype
+            assert (owner, parent, shape, size, stride) == (0, 0, items, dtype.itemsize, dtype.itemsize)
+            memory = (ctypes.c_uint8 * (items * size)).from_address(address)
+            values.append(np.frombuffer(memory, dtype))
+        else:
+            number = np.frombuffer((ctypes.c_uint8 * kind.dtype.itemsize).from_address(next(places)), kind.dtype)[0]
+            values.append(kind(number.item()) if kind.kind in "iu" else number)
+    return values
+
+
+class FakeStream:
+    """A stream of cuda.core, which builds graphs: what is queued meanwhile is kept, and run at each launch of them."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def create_graph_builder(self):
+        return self
+
+    def begin_building(self):
+        self.driver.captured = []
+
+    def end_building(self):
+        steps, self.driver.captured = self.driver.captured, None
+        return SimpleNamespace(complete=lambda: FakeGraph(steps))
+
+
+class FakeGraph:
+    """Captured launches."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def upload(self, stream):
+        pass
+
+    def launch(self, stream):
+        for step in self.steps:
+            step()
+
+
+class FakeCuda(CudaBackend):
+    """`CudaBackend` on that driver."""
+
+    def __init__(self):
+        super().__init__(DEVICE)
+
+    def select(self, index):
+        return Capabilities(1024, 48 << 10, 2, 2048)
+
+    def begin(self, index):
+        self.driver = FakeDriver()
+        self.core_stream = FakeStream(self.driver)
+        self.stream, self.copies = "kernels", "copies"
+        self.unused_marks = []
+        self.waits = 0
+
+    def allocate(self, shape, dtype):
+        buffer = host_buffer(max(1, int(np.prod(shape))), dtype)
+        made = Buffer(buffer.handle, (shape,) if isinstance(shape, int) else tuple(shape), dtype)
+        made.address = int(buffer.handle.ctypes.data)
+        return made
+
+    def host_array(self, count, dtype):
+        return np.empty(count, dtype)
+
+    def compile(self, program):
+        named = SimpleNamespace(__name__=program.kernel.name)
+        return Executable(named, program.team_size, tree.shared_bytes(program), program)
+
+    def most_lanes(self, executable):
+        return 1024

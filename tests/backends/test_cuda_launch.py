@@ -1,0 +1,102 @@
+"""How the CUDA backend calls the driver, seen from a driver that runs kernels as plain Python; no GPU takes part."""
+
+import re
+
+import numpy as np
+import pytest
+
+from backends.cuda import REPETITIONS, STAGED_BYTES
+from tests.backends import test_launch_cache
+from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
+from tests.backends.test_conformance import CASES, same, three_launches
+from tests.backends.test_cuda_without_gpu import ptx  # noqa: F401
+from tests.backends.test_launch_cache import LIMITS, every_type, store
+
+pytest.importorskip("numba_cuda")
+
+
+@pytest.fixture
+def gpu():
+    return FakeCuda()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_driver_gets_what_kernels_need(gpu, name):
+    for team_size in (1, 7):
+        same(*CASES[name](gpu, team_size))
+        same(*CASES[name](gpu, team_size))
+
+
+def test_numbers_of_every_type_lie_where_the_kernel_reads_them(gpu):
+    test_launch_cache.test_every_number_is_handed_over_with_its_own_type(gpu)
+
+
+def test_a_kernel_has_the_parameters_that_a_launch_packs(ptx, gpu):  # noqa: F811
+    """The sizes of all, and of an array's seven the one that is its address."""
+    out, floats = gpu.allocate(9, np.int64), gpu.allocate(2, np.float64)
+    numbers = [LIMITS[name][0] for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")]
+    launch = gpu.bind(every_type, 1, 32, (*numbers, 1.0, 1.0, True, out, floats))
+    text = ptx(launch.executable.function, (9, 0))
+    head = text[text.index(".entry") : text.index("{", text.index(".entry"))]
+    widths = [int(width) for width in re.findall(r"\.param \.[usbf](\d+) ", head)]
+    expected = [8 * a.dtype.itemsize for a in launch.arguments[:11]] + [64] * 14
+    assert widths == expected
+    assert len(gpu.pack(launch, []).pointers) == len(widths)
+    read = {int(k) for k in re.findall(r"ld\.param\S*\s+%\w+, \[\w+_param_(\d+)\]", text)}
+    assert read == {*range(11), 11 + 4, 18 + 4}
+
+
+def test_a_sequence_is_graphs_of_packed_launches(gpu):
+    values, sums = gpu.upload(np.arange(9, dtype=np.uint32)), gpu.upload(np.zeros(9, np.uint64))
+    with gpu.record() as sequence:
+        three_launches(gpu, values, sums)
+    assert not gpu.driver.launches
+    times = 2 * REPETITIONS + 3
+    sequence.replay(times)
+    assert len(gpu.driver.launches) == 3 * (REPETITIONS + 1)  # captured; a graph that exists is only launched
+    expected, added = np.arange(9, dtype=np.uint32), np.zeros(9, np.uint64)
+    for _ in range(times):
+        expected = expected * np.uint32(5) + np.uint32(1)
+        added = added * np.uint64(3) + expected
+        expected = expected * np.uint32(7) + np.uint32(1)
+    assert gpu.download(values).tolist() == expected.tolist()
+    assert gpu.download(sums).tolist() == added.tolist()
+    assert gpu.timings.kernel_s == pytest.approx(times * 3 * MS_A_LAUNCH * 1e-3)
+
+
+def test_kernels_are_timed_by_marks_that_are_used_again(gpu):
+    values = gpu.upload(np.zeros(1, np.int32))
+    for _ in range(3):
+        for k in range(5):
+            gpu.launch(store, 1, 1, k, 0, values)
+        gpu.synchronize()
+    assert gpu.timings.kernel_s == pytest.approx(15 * MS_A_LAUNCH * 1e-3)
+    assert gpu.driver.events <= 12
+
+
+def test_who_waits_for_a_copy_waits_for_no_later_mark(gpu):
+    values = gpu.upload(np.arange(4, dtype=np.int32))
+    host = np.zeros(2, np.int32)
+    wait = gpu.stream_out(values, 1, 2, host)
+    wait()
+    assert [name for name, _ in gpu.driver.calls] == ["wait for"]
+    assert host.tolist() == [1, 2]
+    gpu.synchronize()
+    wait()
+    assert len(gpu.driver.calls) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, STAGED_BYTES // 8, STAGED_BYTES // 8 + 1])
+def test_what_is_read_is_the_callers_own(gpu, count):
+    sent = np.arange(count, dtype=np.int64)
+    buffer = gpu.upload(sent)
+    first = gpu.download(buffer)
+    gpu.write(buffer, sent + 5)
+    second = gpu.read(buffer, 0, count)
+    assert first.tolist() == sent.tolist() and second.tolist() == (sent + 5).tolist()
+
+
+def test_a_launch_that_the_driver_refuses_says_which(gpu):
+    values = gpu.upload(np.zeros(1, np.int32))
+    with pytest.raises(RuntimeError, match="store: the CUDA driver says ERROR_INVALID_VALUE"):
+        gpu.launch(store, 65_536, 1, 1, 0, values)

@@ -1,0 +1,218 @@
+"""Launches that repeat an earlier one are not bound again, and do what they would do if they were."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.launch_cache import ROOM
+from core.errors import LaunchRefused
+from core.lang import (
+    Array,
+    Const,
+    Generic,
+    Row,
+    Rows,
+    boolean,
+    bundle,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    kernel,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from core.lang.bundles import placed
+
+T = Generic("T")
+LIMITS = {
+    scalar.__name__: (np.iinfo(scalar.dtype).min, np.iinfo(scalar.dtype).max)
+    for scalar in (i8, i16, i32, i64, u8, u16, u32, u64)
+}
+
+
+@kernel
+def every_type(
+    a: i8, b: i16, c: i32, d: i64, e: u8, f: u16, g: u32, h: u64, x: f32, y: f64, yes: boolean, out: Array[i64],
+    floats: Array[f64],
+):  # fmt: skip
+    out[0] = i64(a)
+    out[1] = i64(b)
+    out[2] = i64(c)
+    out[3] = d
+    out[4] = i64(e)
+    out[5] = i64(f)
+    out[6] = i64(g)
+    out[7] = i64(h)
+    out[8] = i64(1) if yes else i64(0)
+    floats[0] = f64(x)
+    floats[1] = y
+
+
+@kernel
+def store(amount: T, twice: Const[i32], values: Array[T]):
+    values[0] = values[0] + amount
+    if twice != 0:
+        values[0] = values[0] + amount
+
+
+@bundle
+class Inner:
+    weights: Array[i32]
+    offset: i32
+
+
+@bundle
+class Walk:
+    steps: Row(i32, "n")
+    inner: Inner
+    n: i32
+    pace: i32
+
+
+@kernel
+def stroll(walks: Rows[Walk], scale: i32):
+    for w in range(walks.count):
+        one = walks[w]
+        for k in range(one.n):
+            one.steps[k] = scale * (one.pace + one.inner.offset) + one.inner.weights[0] + walks.count
+
+
+@pytest.fixture
+def bound(backend, monkeypatch):
+    """How often the backend has bound a launch."""
+    calls = []
+    bind = backend.bind
+
+    def counted(*given):
+        calls.append(given)
+        return bind(*given)
+
+    monkeypatch.setattr(backend, "bind", counted)
+    return calls
+
+
+def walks_of(backend, rows=2, n=3, pace=1, weight=5, offset=0):
+    inner = backend.load(Inner(np.full(1, weight, np.int32), offset))
+    return backend.rows(Walk(None, inner, n, pace), rows)
+
+
+def strolled(backend, walks, scale):
+    backend.launch(stroll, 1, 1, walks, scale)
+    return backend.download(walks.steps).tolist()
+
+
+def test_a_repeated_launch_is_bound_once(backend, bound):
+    walks = walks_of(backend)
+    assert [strolled(backend, walks, scale)[0] for scale in (1, 2, 3)] == [8, 9, 10]
+    assert len(bound) == (1 if backend.packs else 3)
+
+
+def test_every_number_is_handed_over_with_its_own_type(backend):
+    out, floats = backend.upload(np.zeros(9, np.int64)), backend.upload(np.zeros(2))
+    for bound in (0, 1, 0):
+        numbers = [LIMITS[name][bound] for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")]
+        given = [*numbers, (-0.1, 1e30)[bound], (0.1, -1e300)[bound], bool(bound)]
+        backend.launch(every_type, 1, 1, *given, out, floats)
+        expected = [*np.array(numbers[:7], np.int64).tolist(), np.uint64(numbers[7]).astype(np.int64), bound]
+        assert backend.download(out).tolist() == expected
+        assert backend.download(floats).tolist() == [float(np.float32(given[8])), given[9]]
+
+
+@pytest.mark.parametrize("place", range(11))
+def test_a_number_that_does_not_fit_is_refused_the_second_time_too(backend, place):
+    out, floats = backend.upload(np.zeros(9, np.int64)), backend.upload(np.zeros(2))
+    right = [1] * 8 + [1.0, 1.0, True]
+    backend.launch(every_type, 1, 1, *right, out, floats)
+    before = backend.download(out).tolist()
+    huge = 10**400 if place in (8, 9) else 2**64
+    for wrong in (huge, None, "1", [1]):
+        given = [*right[:place], wrong, *right[place + 1 :]]
+        with pytest.raises(LaunchRefused, match="every_type: argument .* does not fit"):
+            backend.launch(every_type, 1, 1, *given, out, floats)
+    assert backend.download(out).tolist() == before
+
+
+@pytest.mark.parametrize("teams", [0, -1])
+def test_no_teams_are_refused_the_second_time_too(backend, teams):
+    values = backend.upload(np.zeros(1, np.int32))
+    backend.launch(store, 1, 1, 2, 0, values)
+    with pytest.raises(LaunchRefused, match="a launch needs at least one"):
+        backend.launch(store, teams, 1, 2, 0, values)
+
+
+def test_a_constant_of_another_value_or_type_is_another_launch(backend):
+    values = backend.upload(np.zeros(1, np.int32))
+    for twice in (0, 1, True, False, 0):
+        backend.launch(store, 1, 1, 1, twice, values)
+    assert backend.download(values).tolist() == [7]
+    with pytest.raises(LaunchRefused, match="argument twice is i32; 1.0 does not fit"):
+        backend.launch(store, 1, 1, 1, 1.0, values)
+
+
+def test_a_generic_number_has_the_type_of_this_launch(backend):
+    for dtype, amount, found in ((np.int32, 3, 6), (np.float32, 1.5, 3.0), (np.uint64, 2**63, 0), (np.int32, -1, -2)):
+        values = backend.upload(np.zeros(1, dtype))
+        backend.launch(store, 1, 1, amount, 1, values)
+        assert backend.download(values).tolist() == [found]
+
+
+def test_what_a_bundle_says_now_counts(backend):
+    walks = walks_of(backend)
+    assert strolled(backend, walks, 1) == [8] * 6
+    walks.bundle.pace = 4
+    assert strolled(backend, walks, 1) == [11] * 6
+    walks.bundle.inner.offset = 10
+    assert strolled(backend, walks, 2) == [35] * 6
+    walks.bundle.inner.weights = backend.upload(np.full(1, 100, np.int32))
+    assert strolled(backend, walks, 2) == [130] * 6
+    walks.bundle.inner = placed(walks.bundle.inner, "readonly")
+    assert strolled(backend, walks, 1) == [116] * 6
+
+
+def test_rows_of_another_size_are_refused_the_second_time_too(backend):
+    walks = walks_of(backend)
+    strolled(backend, walks, 1)
+    walks.bundle.n = 4
+    with pytest.raises(LaunchRefused, match=r"argument walks\.steps has 6 elements; expected 2 rows of 4"):
+        strolled(backend, walks, 1)
+    walks.bundle.n = 3
+    with pytest.raises(LaunchRefused, match=r"argument walks\.steps has 6 elements; expected 3 rows of 3"):
+        strolled(backend, Rows(walks.bundle, 3), 1)
+    assert strolled(backend, walks, 1) == [8] * 6
+
+
+def test_a_buffer_is_not_taken_for_one_that_is_gone(backend):
+    """A new buffer often lies where one has just been freed."""
+    for k in range(20):
+        walks = walks_of(backend, weight=k)
+        assert strolled(backend, walks, 0) == [k + 2] * 6
+
+
+def test_launches_keep_no_buffer_alive(backend):
+    values = backend.upload(np.zeros(1, np.int32))
+    for _ in range(2):
+        backend.launch(store, 1, 1, 2, 0, values)
+    backend.synchronize()
+    gone = weakref.ref(values)
+    del values
+    gc.collect()
+    assert gone() is None
+
+
+def test_only_so_many_launches_are_kept():
+    backend = CpuBackend(CpuBackend.devices()[0])
+    for k in range(ROOM + 10):
+        values = backend.upload(np.full(1, k, np.int32))
+        for _ in range(2):
+            backend.launch(store, 1, 1, 1, 0, values)
+        assert backend.download(values).tolist() == [k + 2]
+    (reader,) = backend.launch_cache.readers.values()
+    assert len(reader.kept) == 10
