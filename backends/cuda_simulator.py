@@ -72,7 +72,7 @@ class CudaSimulator(CudaBackend):
         self.enqueue(launch)
         self.span("kernel", first)
 
-    def enqueue(self, step: Launch) -> None:
+    def enqueue(self, step: Any) -> None:
         dispatcher, team_size, shared, _ = step.executable
         values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in step.arguments]
         dispatcher[step.teams, team_size, self.stream, shared](*values)
