@@ -2,8 +2,8 @@
 
 An iteration looks at the neighbours of the current solution (`core.kernels.neighbour_scans`), takes one by a rule, and
 makes the move (`core.kernels.walk_steps`). `walk` does all of it in one team (a team per walk: the algorithmic level);
-`scan` and `step` share one walk's neighbourhood out over teams and ranks (the iteration level). Both call the same
-functions, so every trajectory is the same.
+`scan` and `step` share one walk's neighbourhood out over teams and ranks (the iteration level), `scan_and_step` over
+teams alone. All call the same functions, so every trajectory is the same.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from core.lang import (
     Const,
     Kernel,
     Rows,
+    atomic_add,
     atomic_min,
     barrier,
     boolean,
@@ -67,6 +68,7 @@ class Template(NamedTuple):
     refresh: Kernel
     scan: Kernel
     step: Kernel
+    scan_and_step: Kernel
     fitness: Kernel
     listed: Kernel
     copied: Kernel
@@ -161,6 +163,32 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
             take_step(key, one, run, problem[0])
             if lane() == 0:
                 keys[0] = u64(NO_KEY)
+
+    @kernel
+    def scan_and_step(finished: Array[u64], keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
+        """Both for one rank in one launch: the last team to have scanned makes the move. ``finished[0]`` counts them."""
+        scratch = shared_array(team_size(), u64)
+        sums = shared_array(team_size(), i32)
+        of_all = shared_array(2, u64)
+        one = walks[0]
+        if one.control[STOP] == RUNNING:
+            share = Share(team_rank(), team_count(), u32(0), neighbours_of(one, run))
+            least = team_min(scan(share, one, run, sums, problem[0]), scratch)
+            if lane() == 0:
+                # Teams count themselves in the lower half of the word. The upper half, which nobody reads, makes the
+                # sum wait for the minimum: devices may do atomics of two addresses in any order if neither needs the
+                # other's value.
+                before = atomic_min(keys, 0, least)
+                counted = atomic_add(finished, 0, (before << u64(32)) + u64(1))
+                of_all[0] = u64(u32(counted)) + u64(1)
+                if of_all[0] == u64(team_count()):
+                    of_all[1] = atomic_min(keys, 0, u64(NO_KEY))
+            barrier()
+            if of_all[0] == u64(team_count()):
+                take_step(of_all[1], one, run, problem[0])
+                if lane() == 0:
+                    keys[0] = u64(NO_KEY)
+                    finished[0] = u64(0)
 
     @function
     def fitness_of(index: u32, difference: i32, move: Move, one: Walk) -> i32:
@@ -260,6 +288,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
         refresh_shared,
         scan_shared,
         step_shared,
+        scan_and_step,
         write_fitness,
         write_listed,
         write_copied,

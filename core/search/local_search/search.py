@@ -143,6 +143,7 @@ class LocalSearch(Launches):
         backend.write(self.walkers.number, np.arange(self.first_walk, self.end_walk, dtype=np.uint64))
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
+        self.finished = backend.upload(np.zeros(1, np.uint64))
         self.sequence: Any = None
 
     def begin(self, stop: Stop, start: np.ndarray | None) -> None:
@@ -169,6 +170,7 @@ class LocalSearch(Launches):
         backend.write(self.walkers.totals, np.zeros(self.here * walks.TOTALS, np.uint64))
         backend.write(self.walkers.memory, np.zeros(self.here * self.memory_words, np.int32))
         backend.write(self.keys, np.full(1, NO_KEY, np.uint64))
+        backend.write(self.finished, np.zeros(1, np.uint64))
         algorithm = self.algorithm
         limits = {
             walks.MOST_ITERATIONS: stop.iterations,
@@ -325,8 +327,9 @@ class LocalSearch(Launches):
             return
         with backend.record():
             if self.host_loop is None:
-                self.launch_scan()
-            self.launch_step()
+                self.launch_iteration()
+            else:
+                self.launch_step()
         if self.host_loop is not None:
             self.host_loop.bind()
 
@@ -343,9 +346,18 @@ class LocalSearch(Launches):
         else:
             if self.sequence is None:
                 with self.backend.record() as self.sequence:
-                    self.launch_scan()
-                    self.launch_step()
+                    self.launch_iteration()
             self.sequence.replay(count)
+
+    def launch_iteration(self) -> None:
+        """Queue a scan and the move that it chooses."""
+        if self.steps_at_once:
+            self.launch_refresh()
+            self.backend.launch(self.kernels.scan_and_step, self.teams, self.team_size, self.finished, self.keys,
+                                self.walkers, self.shared, self.data)  # fmt: skip
+        else:
+            self.launch_scan()
+            self.launch_step()
 
     def iterate_tuned(self) -> None:
         """Make one iteration with the shape that the tuner proposes."""

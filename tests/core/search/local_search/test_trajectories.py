@@ -63,6 +63,7 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
         (True, 1, 1, 1),
         (True, 7, 5, 1),
         (False, 5, 7, 3),
+        (False, 7, 5, 3),
         (False, 1, 1, 4),
     ):
         one = search(python, Solo(), row)
