@@ -61,8 +61,8 @@ class Reader:
     numbers : list of (int, kind)
         The place of every such number among the arguments of a `backends.base.Launch`.
     kept : dict
-        Launches by their keys, which have the serial numbers of buffers: nothing is kept alive, and no buffer is taken
-        for another that had its address.
+        Launches by their keys, None for those seen once. Keys have the serial numbers of buffers: nothing is kept
+        alive, and no buffer is taken for another that had its address.
 
     """
 
@@ -95,7 +95,7 @@ class Reader:
         scope: dict[str, Any] = {}
         exec(f"def read({parameters}):\n    return ({', '.join(key)},), [{', '.join(numbers)}]", scope)
         self.read: Callable[..., tuple[Any, list[Any]]] = scope["read"]
-        self.kept: dict[Any, Kept] = {}
+        self.kept: dict[Any, Kept | None] = {}
 
 
 def _fields(path: str, form: Form, key: list[str]) -> Iterator[tuple[str, bool]]:
@@ -114,7 +114,7 @@ class LaunchCache:
     """A backend's packed launches."""
 
     def __init__(self) -> None:
-        self.readers: dict[Any, Reader] = {}
+        self.readers: dict[Any, Reader | None] = {}
 
     def find(self, kernel: Kernel, team_size: int, arguments: tuple[Any, ...]) -> Kept | None:
         """A launch that is like this one, with its numbers; None: it has to be bound, or refused, first."""
@@ -136,19 +136,26 @@ class LaunchCache:
         launch: Launch,
         pack: Callable[[Launch, list[int]], Packed],
     ) -> Packed:
-        """Pack a launch, with the places of the numbers that may change, and keep it for later ones."""
+        """Pack a launch; from the second time on, so that later ones are found: many launches are made only once."""
         classes = _classes(kernel, arguments)
-        reader = self.readers.get(classes)
+        if classes not in self.readers:
+            self.readers[classes] = None
+            return pack(launch, [])
+        reader = self.readers[classes]
+        is_new = reader is None
         if reader is None:
             reader = self.readers[classes] = Reader(kernel, arguments)
-        if len(reader.kept) >= ROOM:
-            reader.kept.clear()
+        key, _ = reader.read(team_size, *arguments)
+        if key not in reader.kept and not is_new:
+            if len(reader.kept) >= ROOM:
+                reader.kept.clear()
+            reader.kept[key] = None
+            return pack(launch, [])
         unlike_integers = []
         for k, (place, kind) in enumerate(reader.numbers):
             scalar = boolean if kind is boolean else BY_DTYPE[launch.arguments[place].dtype]
             if scalar.kind in "bf":
                 unlike_integers.append((k, scalar))
-        key, _ = reader.read(team_size, *arguments)
         packed = pack(launch, [place for place, _ in reader.numbers])
         reader.kept[key] = Kept(packed, unlike_integers, launch.talks)
         return packed

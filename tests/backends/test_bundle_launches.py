@@ -140,7 +140,7 @@ WRONG = {
 def test_a_launch_that_does_not_fit_is_refused(backend, name):
     arguments, words = WRONG[name]
     right = given(backend)
-    for _ in ("new", "after a right launch"):
+    for _ in range(4):  # new, and after right ones
         with pytest.raises(LaunchRefused, match=f"per_walk: {words}"):
             backend.launch(per_walk, 1, 1, *arguments(backend, *right))
         backend.launch(per_walk, 1, 1, *right, 7)
@@ -148,7 +148,7 @@ def test_a_launch_that_does_not_fit_is_refused(backend, name):
 
 def test_too_few_arguments_are_refused(backend):
     right = given(backend)
-    for _ in ("new", "after a right launch"):
+    for _ in range(4):  # new, and after right ones
         with pytest.raises(LaunchRefused, match="per_walk takes 4 arguments, not 3"):
             backend.launch(per_walk, 1, 1, *right)
         backend.launch(per_walk, 1, 1, *right, 7)

@@ -71,6 +71,16 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
         assert found(one) == expected
 
 
+@pytest.mark.parametrize("row", [ROWS[0], ROWS[4]], ids=named)
+def test_the_last_team_to_have_scanned_makes_the_move(backend, row, cpu):
+    one = search(backend, Solo(), row)
+    one.in_one_team, one.teams = False, 3
+    one.team_size = one.step_size = min(8, backend.capabilities.max_team_size)
+    assert one.steps_at_once
+    assert found(one) == found(search(cpu, Solo(), row))
+    assert backend.read(one.finished, 0, 1)[0] == 0
+
+
 @pytest.mark.parametrize("row", [ROWS[0], ROWS[1], ROWS[4], ROWS[9], ROWS[11]], ids=named)
 def test_lanes_do_not_race(python, row):
     backwards = PythonBackend(PythonBackend.devices()[0], reverse=True)
