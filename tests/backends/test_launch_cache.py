@@ -77,6 +77,18 @@ class Walk:
     pace: i32
 
 
+@bundle
+class Settings:
+    twice: Const[i32]
+
+
+@kernel
+def store_as(settings: Settings, values: Array[i32]):
+    values[0] = values[0] + 1
+    if settings.twice != 0:
+        values[0] = values[0] + 1
+
+
 @kernel
 def stroll(walks: Rows[Walk], scale: i32):
     for w in range(walks.count):
@@ -154,10 +166,14 @@ def test_no_teams_are_refused_the_second_time_too(backend, teams):
 def test_a_constant_of_another_value_or_type_is_another_launch(backend):
     values = backend.upload(np.zeros(1, np.int32))
     for twice in 3 * (0, 1, True, False, 0):
-        backend.launch(store, 1, 1, 1, twice, values)
+        backend.launch(store_as, 1, 1, Settings(twice), values)
     assert backend.download(values).tolist() == [21]
-    with pytest.raises(LaunchRefused, match="argument twice is i32; 1.0 does not fit"):
-        backend.launch(store, 1, 1, 1, 1.0, values)
+    for wrong in (1.0, None, [1]):
+        with pytest.raises(LaunchRefused, match=r"argument settings\.twice is i32; .* does not fit"):
+            backend.launch(store_as, 1, 1, Settings(wrong), values)
+    for same_number in (u8(1), u64(1), np.int64(1)):
+        backend.launch(store_as, 1, 1, Settings(same_number), values)
+    assert backend.download(values).tolist() == [27]
 
 
 def test_a_generic_number_has_the_type_of_this_launch(backend):
@@ -167,7 +183,7 @@ def test_a_generic_number_has_the_type_of_this_launch(backend):
         assert backend.download(values).tolist() == [found]
 
 
-def test_what_a_bundle_says_now_counts(backend):
+def test_what_a_bundle_says_now_counts(backend, bound):
     walks = walks_of(backend)
     for _ in range(3):
         assert strolled(backend, walks, 1) == [8] * 6
@@ -180,8 +196,10 @@ def test_what_a_bundle_says_now_counts(backend):
     for _ in range(3):
         assert strolled(backend, walks, 2) == [130] * 6
     walks.bundle.inner = placed(walks.bundle.inner, "readonly")
+    bound.clear()
     for _ in range(3):
         assert strolled(backend, walks, 1) == [116] * 6
+    assert bound  # tables are another program
 
 
 def test_rows_of_another_size_are_refused_the_second_time_too(backend):
