@@ -166,7 +166,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
 
     @kernel
     def scan_and_step(finished: Array[u64], keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
-        """Both for one rank in one launch: the last team to have scanned makes the move. ``finished[0]`` counts them."""
+        """Both for one rank in one launch: the last team to have scanned, as ``finished`` counts, makes the move."""
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
         of_all = shared_array(2, u64)
