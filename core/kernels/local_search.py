@@ -13,8 +13,9 @@ from typing import NamedTuple
 from core.kernels.hooks import ANNEAL, NO_KEY, TABU, D, Hooks, Rules
 from core.kernels.moves import ASSIGN, NEVER, REVERSE, is_tabu
 from core.kernels.neighbour_scans import scan_function
-from core.kernels.walk_steps import copy_solution, element_function, step_function
+from core.kernels.walk_steps import copy_solution, element_function, keep_best, step_function
 from core.kernels.walks import (
+    AT_BEST,
     BATCH,
     BEST_COST,
     CHANGED,
@@ -72,6 +73,7 @@ class Template(NamedTuple):
     fitness: Kernel
     listed: Kernel
     copied: Kernel
+    keep: Kernel
     adopt: Kernel
 
 
@@ -264,6 +266,17 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
             fitnesses[offset] = fitness
 
     @kernel
+    def keep_walks(walks: Rows[Walk]):
+        """Let every walk's `best` hold its best solution, for the host."""
+        for w in range(team_rank(), walks.count, team_count()):
+            one = walks[w]
+            keep_best(one)
+            barrier()
+            if lane() == 0:
+                one.control[AT_BEST] = 0
+            barrier()
+
+    @kernel
     def adopt_solution(cost: i32, given: Array[S], walks: Rows[Walk], problem: Rows[D]):
         """Every walk that is worse than ``cost`` goes on from the solution ``given``."""
         for w in range(team_rank(), walks.count, team_count()):
@@ -292,5 +305,6 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
         write_fitness,
         write_listed,
         write_copied,
+        keep_walks,
         adopt_solution,
     )

@@ -7,6 +7,7 @@ from core.kernels.moves import NEVER, change, first_of, forbid, second_of, third
 from core.kernels.neighbour_scans import draws_to_try, proposed
 from core.kernels.two_opt import scrambled
 from core.kernels.walks import (
+    AT_BEST,
     BEST_AT,
     BEST_COST,
     CHANGED,
@@ -65,6 +66,13 @@ def copy_solution(source: Array[S], target: Array[S], length: i32):
     """Copy a solution, shared out over the lanes."""
     for p in range(lane(), length, team_size()):
         target[p] = source[p]
+
+
+@function
+def keep_best(one: Walk):
+    """Copy the best solution so far to `Walk.best`, if the walk stands there; it does so before it goes elsewhere."""
+    if one.control[AT_BEST] == 1:
+        copy_solution(one.solution, one.best, one.length)
 
 
 @function
@@ -137,6 +145,7 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             strength = 1 if cost < safe else one.control[SHAKES] % run.limits[STRENGTH] + 1
         digest = one.totals[DIGEST]
         iteration = one.control[ITERATION]
+        keep_best(one)
         barrier()
         if cost <= safe:
             copy_solution(one.solution, one.home, one.length)
@@ -168,6 +177,7 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             if is_best:
                 one.control[BEST_COST] = cost
                 one.control[BEST_AT] = iteration + 1
+            one.control[AT_BEST] = 0
             one.control[COST] = cost
             one.control[HOME_COST] = safe
             one.control[SHAKES] = strength
@@ -192,6 +202,8 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             word = random_word(u64(u32(run.limits[SEED])), one.number[0] + u64(LASTING), u32(iteration), u32(0))
             tenure = run.limits[TENURE] + i32(word % u32(run.limits[TENURE_SPAN] + 1))
             forbid(memory_kind, change_kind, one, index, move, iteration + 1 + tenure)
+        if cost >= one.control[BEST_COST]:
+            keep_best(one)
         make_move(one, move, data)
         if lane() == 0:
             one.control[CHANGED] = ONE_MOVE
@@ -201,10 +213,9 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             one.control[LEVEL] = 0
             one.control[COST] = cost
             one.totals[DIGEST] = mixed(digest, index, cost)
-        if cost < one.control[BEST_COST]:
-            copy_solution(one.solution, one.best, one.length)
-            barrier()
-            if lane() == 0:
+            one.control[AT_BEST] = 0
+            if cost < one.control[BEST_COST]:
+                one.control[AT_BEST] = 1
                 one.control[BEST_COST] = cost
                 one.control[BEST_AT] = iteration + passed
 

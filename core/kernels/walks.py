@@ -12,9 +12,12 @@ W = Generic("W")  # a `Walk`, or a class of it that has more
 
 # The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
 # to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
-# move; the cost of `home`; how many random moves the last shake made.
-COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES = range(12)
-CONTROL = 12
+# move; the cost of `home`; how many random moves the last shake made; whether it stands at the best so far, which is
+# copied to `best` only when the walk leaves it: a walk that improves in every iteration would copy in every iteration.
+COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES, AT_BEST = range(
+    13
+)
+CONTROL = 13
 # What CHANGED says of the last iteration.
 NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
 # What STOP says; a walk that notes its improvements rests until the host has read them (`core.kernels.walk_notes`).
@@ -36,6 +39,7 @@ COOLING = 4097
 class Walk:
     """The state of one walk.
 
+    ``best`` is the best solution so far, unless the walk stands there (`AT_BEST`).
     ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an iterated search returns,
     ``heat`` the temperature, ``number`` tells the walk from those of all ranks. A solution has ``length`` elements; a
     vector of values has ``choices`` for each.

@@ -320,6 +320,7 @@ class LocalSearch(Launches):
         """Compile all that a run launches."""
         backend = self.backend
         backend.bind(self.kernels.begin, 1, self.step_size, (self.walkers, self.data))
+        backend.bind(self.kernels.keep, 1, self.step_size, (self.walkers,))
         if self.in_one_team:
             backend.bind(self.kernels.walk, 1, self.team_size, (1, self.walkers, self.shared, self.data))
             if self.exchange:
@@ -408,6 +409,7 @@ class LocalSearch(Launches):
     def best_solution(self, walk: int) -> np.ndarray:
         """The best solution of a walk, on every rank."""
         n, size = self.problem.encoding.n, self.communicator.size
+        self.launch_keep()
         mine = None
         if self.first_walk <= walk < self.end_walk:
             bests = self.backend.download(self.walkers.best).reshape(self.here, n)
@@ -417,6 +419,10 @@ class LocalSearch(Launches):
         gathered = self.communicator.gather(mine)
         best = next(one for one in gathered if one is not None) if gathered else None
         return self.communicator.bcast(best)
+
+    def launch_keep(self) -> None:
+        """Queue what makes every walk's best solution lie in its `best`."""
+        self.backend.launch(self.kernels.keep, self.walk_teams, self.step_size, self.walkers)
 
     def share_best(self, control: np.ndarray) -> None:
         """Let every walk that is worse than the best of all go on from that one."""
