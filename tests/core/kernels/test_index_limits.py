@@ -461,8 +461,8 @@ def test_the_last_step_of_the_longest_strings(team, strips, batches):
         virtual(16 * batches, WIDE), virtual(strips * letters, np.uint64), virtual(strips, np.uint64, fill=2**64 - 1)
     )
     carries = lcs.Carries(edges, virtual(strips, WIDE), virtual(strips, WIDE, fill=launches - 1))
-    kept = lcs.Kept(virtual(1, np.uint64), launches, 0, 1)
-    pipeline = lcs.Pipeline(batches, launches, steps, delay, words=1, lanes=1, strips=strips)
+    kept = lcs.Kept(virtual(1, np.uint64), launches, 1)
+    pipeline = lcs.Pipeline(batches, steps, delay, words=1, lanes=1, strips=strips, reach=batches, slope=0)
     team(lcs.advance, strips, 1, table, carries, kept, pipeline, letters, False, lcs.NO_ROWS)
     assert max(edges.handle.held) == (strips + 1) * batches - 1
 
@@ -473,7 +473,7 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
     state = words(rows, columns, 0, 5)
     kept = virtual(rows * 32, np.uint64, fill=2**64 - 1)
     trace = lcs.Trace(state, virtual(5, np.int32), virtual(5, np.int32))
-    pipeline = lcs.Pipeline(batches, batches, steps=1, delay=1, words=1, lanes=1, strips=1)
+    pipeline = lcs.Pipeline(batches, steps=1, delay=1, words=1, lanes=1, strips=1, reach=batches, slope=0)
     team(lcs.follow, 2, 1, kept, words(2**64 - 1, dtype=np.uint64), trace, 0, pipeline, rank=0)
     assert ORACLE.download(state).tolist() == [rows, 0, 0, 5]
 
