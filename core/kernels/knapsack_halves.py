@@ -29,6 +29,7 @@ from core.lang import (
     max,
     min,
     popcount,
+    set_bits,
     shared_array,
     team_count,
     team_rank,
@@ -39,8 +40,8 @@ from core.lang import (
 from core.lang.library import team_max
 
 V = Generic("V")
-COUNT, LARGEST = 0, 1
-"""Of the best splits: how many, and the largest."""
+DROPPED = -1
+"""In place of a split's cell."""
 
 
 @bundle
@@ -60,10 +61,12 @@ class Splits:
 
     Attributes
     ----------
+    count : Array, 1
+        How many there are.
+    cells : Array
+        The capacities that are left to those of them that are left, if there is room for all; or `DROPPED`.
     alive : Array, blocks * lanes
-        A bit for each that is left, in the order of `core.kernels.knapsack.Decisions`.
-    found : Array, 2
-        `COUNT` and `LARGEST`.
+        The same for any number of them: a bit for each that is left, in the order of `core.kernels.knapsack.Decisions`.
     leaves : Array, items
         1 if any of them leaves the item out.
     taken : Array, items
@@ -73,8 +76,9 @@ class Splits:
 
     """
 
+    count: Array[i32]
+    cells: Array[i32]
     alive: Array[u32]
-    found: Array[i32]
     leaves: Array[i32]
     taken: Array[i32]
     clock: Array[i32]
@@ -95,13 +99,11 @@ def best_values(tables: Tables, best: Array[V]):
 
 
 @kernel
-def mark_splits(tables: Tables, value: V, splits: Splits, blocks: i32):
-    """Mark the splits that reach a value.
+def mark_splits(tables: Tables, value: V, splits: Splits, blocks: i32, room: i32):
+    """Mark the splits that reach a value, and list the first ``room`` that come.
 
     Of neighbours that have equal values in both tables only the last: it allows whatever the others allow.
     """
-    count = i32(0)
-    largest = i32(-1)
     for block in range(team_rank(), blocks, team_count()):
         word = u32(0)
         for k in range(CELLS):
@@ -115,12 +117,66 @@ def mark_splits(tables: Tables, value: V, splits: Splits, blocks: i32):
                             hidden = tables.lighter[tables.capacity - split - 1] == lighter
                     if not hidden:
                         word = word | (u32(1) << u32(k))
-                        largest = split
         splits.alive[block * team_size() + lane()] = word
-        count += popcount(word)
-    if count > 0:
-        atomic_add(splits.found, COUNT, count)
-        atomic_max(splits.found, LARGEST, largest)
+        if word != 0:
+            place = atomic_add(splits.count, 0, popcount(word))
+            for k in set_bits(word):
+                if place < room:
+                    splits.cells[place] = (block * CELLS + k) * team_size() + lane()
+                place += 1
+
+
+@kernel
+def trace_few(
+    passes: Passes, kept: Decisions, first: i32, splits: Splits, count: i32, lanes: Const[i32], chosen: Array[u8]
+):  # fmt: skip
+    """Decide the items of the passes in ``kept``, the last first; one team, and a list of ``count`` splits.
+
+    Parameters
+    ----------
+    first
+        The earliest pass in ``kept``; teams of ``lanes`` lanes made them.
+    chosen : Array, items
+        Out: 1 for each item taken.
+
+    """
+    leaving = shared_array(3, i32)  # of this item, the one before it and the next one
+    item = splits.clock[0]
+    if lane() == 0:
+        leaving[item % 3] = 0
+    barrier()
+    while item >= 2 * first:
+        weight, reach = passes.weights[item], passes.high[(item >> 1) + 1]
+        row = i64(item - 2 * first) * i64(kept.words)
+        for k in range(lane(), count, team_size()):
+            cell = min(splits.cells[k], reach)
+            if cell != DROPPED and decision(kept, row, cell, lanes) == 0:
+                atomic_max(leaving, item % 3, 1)
+        if lane() == 0:
+            leaving[(item + 2) % 3] = 0
+        barrier()
+        leaves = leaving[item % 3] != 0
+        for k in range(lane(), count, team_size()):
+            cell = min(splits.cells[k], reach)
+            if cell != DROPPED:
+                if not leaves:
+                    splits.cells[k] = cell - weight
+                elif decision(kept, row, cell, lanes) != 0:
+                    splits.cells[k] = DROPPED
+        if lane() == 0 and not leaves:
+            chosen[item] = u8(1)
+        item -= 1
+    barrier()
+    if lane() == 0:
+        splits.clock[0] = item
+
+
+@function
+def decision(kept: Decisions, row: i64, cell: i32, lanes: Const[i32]) -> u32:
+    """Whether the item whose first word is ``row`` is taken in a cell."""
+    block = cell // (CELLS * lanes)
+    within = cell - block * (CELLS * lanes)
+    return (kept.bits[row + i64(block * lanes + within % lanes)] >> u32(within // lanes)) & 1
 
 
 @bundle
@@ -169,11 +225,9 @@ def decisions_at(kept: Decisions, moved: Moved, block: i32, lanes: Const[i32]) -
         bits = bits | (kept.bits[moved.row + i64((word + 1) * lanes + which)] << (u32(32) - offset))
     inside = (moved.reach - which + lanes) // lanes - column
     if inside < CELLS:
-        block_of = moved.reach // (CELLS * lanes)
-        within = moved.reach - block_of * (CELLS * lanes)
-        last = kept.bits[moved.row + i64(block_of * lanes + within % lanes)] >> u32(within // lanes)
+        last = decision(kept, moved.row, moved.reach, lanes)
         beyond = ~u32(0) if inside <= 0 else ~((u32(1) << u32(inside)) - 1)
-        bits = (bits & ~beyond) | (beyond if last & 1 != 0 else u32(0))
+        bits = (bits & ~beyond) | (beyond if last != 0 else u32(0))
     return bits
 
 

@@ -220,7 +220,7 @@ class KnapsackSearch:
         return int(ranks.sum(int(self.backend.read(table.last_row, self.capacity, 1)[0]) if owns else 0))
 
     def _traced(self, ranks: Any) -> np.ndarray:
-        """Which items of the table are chosen, as far as this rank finds out; from rank to rank, as capacities shrink."""
+        """Which items are chosen, as far as this rank finds out; from rank to rank, since capacities become smaller."""
         backend, table = self.backend, self.table
         table.forget_selection()
         for rank in reversed(range(ranks.size)):

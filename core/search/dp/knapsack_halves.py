@@ -21,6 +21,8 @@ PIECE = 1 << 26
 """Cells of a message: MPI counts bytes in 31 bits."""
 TEAMS = 1024
 """Of a search for the largest sum, at most: as many numbers come to the host."""
+FEW = 1024
+"""Splits that one team traces; of more the whole device drops some, an item after the other."""
 
 
 class HalfOfItems(NamedTuple):
@@ -89,11 +91,12 @@ class KnapsackHalf:
         if self.rank == 1:
             self.largest_sum()
             self.mark(0)
-            self.forget_decisions()
             alive = self.splits.alive
             self.table.backend.write(alive, np.zeros(alive.size, np.uint32))  # so no decision is read
+            self.forget_decisions()
             self.narrow(self.table.nothing, self.table.passes - 1, self.table.passes)
             self.sequences.clear()
+            self.trace_few(self.table.nothing, self.table.passes, 0)
 
     def meet(self, ranks: Any, together: Any, trace: bool) -> tuple[int, np.ndarray | None]:
         """The largest value, and with ``trace`` which of this rank's items are chosen; when all passes are queued."""
@@ -136,25 +139,20 @@ class KnapsackHalf:
         backend.launch(kernels.best_values, teams, self.lanes, self.tables, best)
         return int(backend.download(best).max())
 
-    def mark(self, value: int) -> tuple[int, int]:
-        """Mark the splits that reach a value; how many there are, and the largest."""
+    def mark(self, value: int) -> int:
+        """Mark the splits that reach a value; how many there are."""
         backend, table = self.table.backend, self.table
         if self.splits is None:
             items = 2 * table.passes
-            arrays = (
-                (table.words, np.uint32),
-                (2, np.int32),
-                (items, np.int32),
-                (items, np.int32),
-                (self.teams, np.int32),
-            )
-            self.splits = kernels.Splits(*(backend.allocate(*one) for one in arrays))
-        backend.write(self.splits.found, np.array([0, -1], np.int32))
+            sizes = {"count": 1, "cells": FEW, "leaves": items, "taken": items, "clock": self.teams}
+            arrays = {name: backend.allocate(size, np.int32) for name, size in sizes.items()}
+            self.splits = kernels.Splits(alive=backend.allocate(table.words, np.uint32), **arrays)
+        backend.write(self.splits.count, np.zeros(1, np.int32))
         backend.launch(
-            kernels.mark_splits, self.teams, self.lanes, self.tables, table.dtype.type(value), self.splits, self.blocks
+            kernels.mark_splits, self.teams, self.lanes,
+            self.tables, table.dtype.type(value), self.splits, self.blocks, FEW,
         )  # fmt: skip
-        count, largest = backend.download(self.splits.found).tolist()
-        return count, largest
+        return int(backend.download(self.splits.count)[0])
 
     @property
     def teams(self) -> int:
@@ -169,14 +167,23 @@ class KnapsackHalf:
 
     def trace(self, value: int) -> None:
         """Trace the heavier items from all splits that reach this value."""
-        count, largest = self.mark(value)
-        if count == 1:
-            self.table.trace_from(largest)
-            return
+        count = self.mark(value)
         self.forget_decisions()
         assert self.table.rows is not None
         for first, passes, kept in self.table.rows.chunks_backwards():
-            self.narrow(kept, first, first + passes)
+            if count <= FEW:
+                self.trace_few(kept, first, count)
+            else:
+                self.narrow(kept, first, first + passes)
+
+    def trace_few(self, kept: Any, first: int, count: int) -> None:
+        """Decide the items of the passes in ``kept``, of which ``first`` is the earliest, by a list of splits."""
+        table = self.table
+        decisions = Decisions(kept, table.words, table.passes)
+        table.backend.launch(
+            kernels.trace_few, 1, self.lanes,
+            table.table, decisions, first, self.splits, count, self.lanes, table.chosen,
+        )  # fmt: skip
 
     def narrow(self, kept: Any, first: int, end: int) -> None:
         """Decide the items of the passes ``first`` to ``end`` - 1, which are in ``kept``."""

@@ -161,7 +161,8 @@ class BothEnds:
     def run(self, progress: Progress | None = None) -> int:
         """Compute the length; ``progress(done, all)`` counts this rank's launches."""
         pieces = np.zeros((2, self.places.count), np.uint64)
-        together = self.backend.collectives(self.ranks)
+        # Two ranks have a wave each, and nobody beside them; to make collectives all ranks have to meet.
+        together = self.backend.collectives(self.ranks) if self.ranks.size > 2 else None
         if self.table is not None and self.part is not None:
             message = message_for(self.stair.batches, self.ranks.size)
             self.table.compute(progress, Neighbours(together, self.part.left, self.part.right, message))
