@@ -1,5 +1,7 @@
 """Ranks that are threads of one process: what hundreds of small examples need, for which MPI would start too slowly."""
 
+import copy
+import functools
 import queue
 import threading
 
@@ -110,3 +112,28 @@ def on_ranks(size, act, *, one_host=True):
     if first:
         raise first[0]
     return results
+
+
+LOCK = threading.RLock()
+OF_THE_DEVICE = ("bind", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
+"""What a backend does that no two threads may do at the same time; none of it waits for another rank."""
+
+
+def twin(backend):
+    """The same device for another thread."""
+    made = copy.copy(backend)
+    made._collectives = None
+    for name in OF_THE_DEVICE:
+        setattr(made, name, locked(getattr(made, name)))
+    return made
+
+
+def locked(method):
+    """A method that one thread calls at a time."""
+
+    @functools.wraps(method)
+    def alone(*arguments):
+        with LOCK:
+            return method(*arguments)
+
+    return alone

@@ -291,7 +291,7 @@ for instance, room in (
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("size", [2, 3, *(pytest.param(size, marks=pytest.mark.slow) for size in (5, 7))])
 def test_ranks_find_the_same(size, mpirun):
     alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert alone.returncode == 0, alone.stderr
