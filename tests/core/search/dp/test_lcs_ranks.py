@@ -29,7 +29,9 @@ def over_ranks(backend, size, a, b, trace=(False, True, False), one_host=True, *
     def run(ranks):
         search = LongestCommonSubsequence(twin(backend), Rehearsal(ranks), a, b, **options)
         found = [search.run(trace=wanted, ranks=ranks) for wanted in trace]
-        return [(one.length, None if one.pairs is None else [tuple(pair) for pair in one.pairs.tolist()]) for one in found]
+        return [
+            (one.length, None if one.pairs is None else [tuple(pair) for pair in one.pairs.tolist()]) for one in found
+        ]
 
     return on_ranks(size, run, one_host=one_host)
 
@@ -167,7 +169,9 @@ def test_every_strip_has_a_rank_in_both_waves():
         for strips in range(1, 14):
             parts = [part_of(rank, size, strips) for rank in range(size)]
             for from_end in (False, True):
-                wave = [(rank, part) for rank, part in enumerate(parts) if part is not None and part.from_end is from_end]
+                wave = [
+                    (rank, part) for rank, part in enumerate(parts) if part is not None and part.from_end is from_end
+                ]
                 assert [strip for _, part in wave for strip in range(part.first, part.end)] == list(range(strips))
                 ranks = [None, *(rank for rank, _ in wave), None]
                 assert [(part.left, part.right) for _, part in wave] == list(zip(ranks, ranks[2:], strict=False))
