@@ -18,7 +18,7 @@ from core.kernels.knapsack import Decisions
 from core.search.dp.knapsack_table import Items, KnapsackTable, cells_that_matter, work_of
 
 PIECE = 1 << 26
-"""Cells of a message: MPI counts bytes in 31 bits."""
+"""Cells of a message, at most: communicators count its bytes in 31 bits."""
 TEAMS = 1024
 """Of a search for the largest sum, at most: as many numbers come to the host."""
 FEW = 1024
