@@ -193,7 +193,7 @@ class LongestCommonSubsequence:
         """The ranks to the left and to the right of this one."""
         left = ranks.rank - 1 if ranks.rank > 0 else None
         right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
-        return Neighbours(self.backend.collectives(ranks), left, right, message_for(layout.batches, ranks.size))
+        return Neighbours(self.backend.collectives(ranks), left, right, message_for(layout, ranks))
 
     # --- traces, from rank to rank ---
 

@@ -142,30 +142,42 @@ class BothEnds:
         self.stair = Stair.sharing(-(-words // width), width, batches, slope, ahead, behind)
         self.places = Places(self.stair)
         self.part = part_of(ranks.rank, ranks.size, self.stair.strips)
-        self.table = None if self.part is None else self.own_table(self.part, shape, alphabet, a, b)
+        layout = Layout(shape, batches) if self.part is None else self.own_layout(self.part, shape)
+        self.neighbours: Neighbours | None = None
+        if ranks.size > 2:  # else nobody is beside this rank
+            message = message_for(layout, ranks)
+            beside = (None, None) if self.part is None else (self.part.left, self.part.right)
+            self.neighbours = Neighbours(backend.collectives(ranks), *beside, message)
+        self.table = None
+        if self.part is not None:
+            self.table = self.own_table(self.part, layout, alphabet, a, b)
 
-    def own_table(self, part: Part, shape: Shape, alphabet: Alphabet, a: np.ndarray, b: np.ndarray) -> Table:
-        """The table of this rank's part."""
-        strips, words, batches, _, slope = self.stair
+    def own_layout(self, part: Part, shape: Shape) -> Layout:
+        """How the table of this rank's part is laid out; ``shape`` is that of the whole table."""
+        _, words, batches, _, slope = self.stair
         count = part.end - part.first
         if self.alike:
             shape = shape._replace(strips=count)
         else:
             shape = shape_for(self.backend.capabilities, count * words, batches, ranks=self.ranks.size)
-        reach = (self.stair.from_end() if part.from_end else self.stair).reach - slope * part.first
-        layout = Layout(shape, batches, reach, slope)
-        first = strips - part.end if part.from_end else part.first
-        columns = b[first * words * COLUMNS : (first + count) * words * COLUMNS]
-        return Table(self.backend, alphabet, a, columns, layout, from_end=part.from_end)
+        reach = (self.stair.from_end() if part.from_end else self.stair).reach
+        return Layout(shape, batches, reach - slope * part.first, slope)
+
+    def own_table(self, part: Part, layout: Layout, alphabet: Alphabet, a: np.ndarray, b: np.ndarray) -> Table:
+        """The table of this rank's part."""
+        first, end = part.first, part.end
+        if part.from_end:
+            first, end = self.stair.strips - end, self.stair.strips - first
+        columns = self.stair.words * COLUMNS
+        return Table(
+            self.backend, alphabet, a, b[first * columns : end * columns], layout, from_end=part.from_end
+        )  # fmt: skip
 
     def run(self, progress: Progress | None = None) -> int:
         """Compute the length; ``progress(done, all)`` counts this rank's launches."""
         pieces = np.zeros((2, self.places.count), np.uint64)
-        # Two ranks have a wave each, and nobody beside them; to make collectives all ranks have to meet.
-        together = self.backend.collectives(self.ranks) if self.ranks.size > 2 else None
         if self.table is not None and self.part is not None:
-            message = message_for(self.stair.batches, self.ranks.size)
-            self.table.compute(progress, Neighbours(together, self.part.left, self.part.right, message))
+            self.table.compute(progress, self.neighbours)
             self.lay_out(self.table, self.part, pieces)
         self.ranks.reduce(pieces, "sum")
         return self.places.largest_sum(*pieces)

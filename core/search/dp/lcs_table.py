@@ -40,7 +40,9 @@ TRACE_LANES = 64
 LAUNCHES_PER_STRIP = 8
 """Of cores, for each strip of all ranks: the wave comes to the next one in such a part of the time of one."""
 MESSAGES = 64
-"""In which a rank hands on the carries of a table, at least."""
+"""In which a rank hands on the carries of a table, if that is not less than one in a launch."""
+REPETITIONS = 64
+"""Launches that follow each other should be so many, or a multiple: devices repeat them fastest then."""
 PARTS_TOLD = 16
 """Times in a run that progress is told; each waits for the device."""
 SIZE_OF_LAUNCH = 64 << 20
@@ -140,7 +142,10 @@ class Layout(NamedTuple):
     @property
     def launches(self) -> int:
         """Launches until all strips have ended."""
-        ends = [(self.batches_of(strip), strip) for strip in range(self.shape.strips)]
+        last = self.shape.strips - 1
+        if self.slope == 0 or self.batches_of(last) == self.batches:
+            return self.shape.launches(self.batches_of(0), last) if self.batches_of(0) else 0
+        ends = ((self.batches_of(strip), strip) for strip in range(self.shape.strips))
         return max((self.shape.launches(end, strip) for end, strip in ends if end), default=0)
 
     @property
@@ -176,9 +181,12 @@ def layout_for(
     return Layout(shape or shape_for(capabilities, words, batches, room, strips, ranks), batches)
 
 
-def message_for(batches: int, ranks: int) -> int:
-    """How many batches' carries ranks hand on in a message: no more than one of `shape_for`'s launches makes."""
-    return -(-batches // max(MESSAGES, LAUNCHES_PER_STRIP * ranks))
+def message_for(layout: Layout, ranks: Any) -> int:
+    """How many batches' carries ranks hand on in a message: the most that any of them wants; all ranks call this."""
+    launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
+    if launches > REPETITIONS // 2:
+        launches = -(-launches // REPETITIONS) * REPETITIONS
+    return int(max(ranks.bcast(ranks.gather(launches * layout.shape.steps))))
 
 
 class Neighbours(NamedTuple):
@@ -293,12 +301,13 @@ class Table:
         self.bits = backend.load(BitTable(letters, masks, self.first))
         edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
         self.carries = backend.load(Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
-        self.pipeline = layout.pipeline
+        self.pipeline, self.launches = layout.pipeline, layout.launches
         self.kept: DecisionRows | None = None
         if keep == EVERY_ROW:
             self.kept = DecisionRows(backend, layout.launches, shape.launch_words, room, folder, np.uint64)
         marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
         self.marks = backend.allocate(max(1, marks), np.uint64)
+        self.collected: Any = None
         self.sequences: dict[int, Any] = {}
 
     @property
@@ -319,12 +328,12 @@ class Table:
         """
         self.backend.write(self.bits.row, self.first)
         self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
-        done, launches = 0, self.layout.launches
+        done = 0
         for until, hand_over in [] if neighbours is None else self.messages(neighbours):
             self._launch(done, until, progress)
             hand_over()
             done = until
-        self._launch(done, launches, progress)
+        self._launch(done, self.launches, progress)
 
     def enter(self, carries: np.ndarray) -> None:
         """Let these carries enter the first column, a word of 32 rows each; none behind them."""
@@ -337,8 +346,9 @@ class Table:
         return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def messages(self, neighbours: Neighbours) -> list[tuple[int, Callable[[], None]]]:
-        """What is sent and received, and after how many launches: as soon as it is there, and just before its use."""
+        """What is sent and received, and after how many launches: when it is there, and just before its use."""
         layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
+        stretch = -(-message // shape.steps)  # after so many launches there is something to do
         found: list[tuple[int, int, Callable[[], None]]] = []
         if right is not None:
             end = layout.batches_of(shape.strips)
@@ -346,7 +356,8 @@ class Table:
             for begin in range(0, end, message):
                 count = min(message, end - begin)
                 send = partial(together.send, self.carries.edges, first + begin, count, right)
-                found.append((shape.launches(begin + count, shape.strips - 1), 0, send))
+                ready = -(-shape.launches(begin + count, shape.strips - 1) // stretch) * stretch
+                found.append((min(ready, self.launches), 0, send))
         if left is not None:
             end = layout.batches_of(0)
             for begin in range(0, end, message):
@@ -357,12 +368,11 @@ class Table:
 
     def _launch(self, row: int, end: int, progress: Progress | None) -> None:
         """The launches up to ``end``, in recorded sequences: each up to the end of the chunk that it writes to."""
-        launches = self.layout.launches
-        per_chunk = max(1, launches) if self.kept is None else self.kept.rows_per_chunk
+        per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
         while row < end:
             until = min(end, (row // per_chunk + 1) * per_chunk)
             if progress is not None:
-                until = min(until, row + max(1, launches // PARTS_TOLD))
+                until = min(until, row + max(1, self.launches // PARTS_TOLD))
             buffer = self.marks
             for one in range(row, until):
                 buffer = self.marks if self.kept is None else self.kept.place(one)[0]
@@ -373,7 +383,7 @@ class Table:
             row = until
             if progress is not None:
                 self.backend.synchronize()
-                progress(row, launches)
+                progress(row, self.launches)
 
     def _sequence(self, buffer: Any, per_chunk: int) -> Any:
         """A launch that keeps its bits in this buffer of ``per_chunk`` rows."""
@@ -401,10 +411,11 @@ class Table:
         (batches,), u32; of those between the last of these strips' right neighbour and the first strip's end.
 
         """
-        rises = self.backend.allocate(self.layout.batches, np.uint32)
-        lanes = self.layout.shape.lanes
-        self.backend.launch(collect_rises, max(1, boundaries), lanes, self.carries, self.pipeline, boundaries, rises)
-        return np.asarray(self.backend.download(rises))
+        if self.collected is None:
+            self.collected = self.backend.allocate(self.layout.batches, np.uint32)
+        teams, lanes = max(1, boundaries), self.layout.shape.lanes
+        self.backend.launch(collect_rises, teams, lanes, self.carries, self.pipeline, boundaries, self.collected)
+        return np.asarray(self.backend.download(self.collected))
 
     def zeros(self) -> int:
         """How often the last row grows."""

@@ -197,7 +197,7 @@ def test_messages_go_as_soon_as_they_are_there_and_come_just_before_their_use():
     """Rank 1 of three, every launch and message of which is simulated with its neighbours'."""
     layout = Layout(Shape(4, 1, 3, 2), 29, 29, 3)
     table = lcs_both_ends.Table.__new__(lcs_both_ends.Table)
-    table.layout = layout
+    table.layout, table.launches = layout, layout.launches
     table.carries = type("Carries", (), {"edges": None})
     said = []
 
