@@ -19,16 +19,16 @@ class ThreadRank(Solo):
         This one, of how many.
     job
         What all of them share.
-    one_host
-        Whether their devices may share memory.
+    hosts
+        On how many hosts they are: devices of one may share memory.
 
     """
 
-    def __init__(self, rank, size, job, one_host):
+    def __init__(self, rank, size, job, hosts):
         self.rank = self.local_rank = rank
         self.size = size
         self.job = job
-        self.place = "" if one_host else str(rank)
+        self.place = str(rank % hosts)
 
     def host(self):
         return super().host() + self.place
@@ -91,14 +91,14 @@ class Job:
         self.posts = {(a, b): queue.Queue() for a in range(size) for b in range(size)}
 
 
-def on_ranks(size, act, *, one_host=True):
+def on_ranks(size, act, *, hosts=1):
     """What ``act(ranks)`` returns on each of so many ranks, in order; raises what the first that failed has raised."""
     job = Job(size)
     results, failures = [None] * size, []
 
     def run(rank):
         try:
-            results[rank] = act(ThreadRank(rank, size, job, one_host))
+            results[rank] = act(ThreadRank(rank, size, job, hosts))
         except BaseException as error:
             failures.append(error)
             job.barrier.abort()
