@@ -143,7 +143,7 @@ class KnapsackSearch:
         rank, size = communicator.rank, communicator.size
         self.half: KnapsackHalf | None = None
         if size == 2:
-            halves = cut_items(instance, self.items, dtype, self.capacity)
+            halves = cut_items(instance, self.items, dtype, self.capacity, cut.team_size > 1)
             own = halves[rank]
             self.table = KnapsackTable(
                 backend, own.items, own.lowest, own.highest, padded, cut, room=room, folder=folder

@@ -19,6 +19,8 @@ from core.search.dp.knapsack_table import Items, KnapsackTable, cells_that_matte
 
 PIECE = 1 << 26
 """Cells of a message, at most: communicators count its bytes in 31 bits."""
+CELLS_OF_A_LAUNCH = {True: 1 << 20, False: 1 << 13}
+"""What a wide device and a core could compute in the time that a launch takes besides its cells."""
 TEAMS = 1024
 """Of a search for the largest sum, at most: as many numbers come to the host."""
 FEW = 1024
@@ -38,13 +40,16 @@ class HalfOfItems(NamedTuple):
         return work_of(*cells_that_matter(self.items.weights, self.lowest, self.highest))
 
 
-def cut_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int) -> tuple[HalfOfItems, HalfOfItems]:
-    """Cut items, which are in order of weight, where both halves have as much work; see `Items.of`."""
+def cut_items(
+    instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, wide: bool
+) -> tuple[HalfOfItems, HalfOfItems]:
+    """Cut items, which are in order of weight, where both halves take as long; see `Items.of`."""
+    launch = CELLS_OF_A_LAUNCH[wide]
     low, high = 0, len(numbers)
     while low < high:
         middle = (low + high) // 2
         lighter, heavier = cut_at(instance, numbers, dtype, capacity, middle)
-        if lighter.work < heavier.work:
+        if lighter.work + launch * lighter.items.passes < heavier.work + launch * heavier.items.passes:
             low = middle + 1
         else:
             high = middle

@@ -124,14 +124,17 @@ def test_progress_counts_all_items_on_both_ranks(cpu):
 # --- who has what ---
 
 
-def test_halves_have_equal_work_and_all_items():
+def test_halves_take_as_long_and_have_all_items():
     for kind in CLASSES:
         instance = generate(kind, 300, 30_000 if kind == "paper" else None, seed=3)
         items = instance.useful_items()
         capacity = min(instance.capacity, int(instance.weights[items].sum()))
-        first, second = cut_items(instance, items, np.uint32, capacity)
+        longest = 4 * (capacity + 1)
+        for wide in (False, True):
+            first, second = cut_items(instance, items, np.uint32, capacity, wide)
+            launches = knapsack_halves.CELLS_OF_A_LAUNCH[wide] * (first.items.passes - second.items.passes)
+            assert abs(first.work - second.work + launches) <= longest + 2 * knapsack_halves.CELLS_OF_A_LAUNCH[wide]
         assert np.array_equal(np.concatenate([first.items.numbers, second.items.numbers]), items)
-        assert abs(first.work - second.work) <= 4 * (capacity + 1)
         for k in (0, 1, len(items) - 1, len(items)):
             some, others = cut_at(instance, items, np.uint32, capacity, k)
             # What one half leaves of the capacity is what the other wants to know.
