@@ -48,10 +48,11 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
         if options.trace:
             made.make_room()
     else:
+        from cluster.timed import Rehearsal
         from core.search.dp.knapsack import KnapsackSearch
 
         room, folder = options.device_memory, options.spill
-        made = KnapsackSearch(backend, ranks, problem, tiling=options.tiling, room=room, folder=folder)
+        made = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=options.tiling, room=room, folder=folder)
     made.warm_up()
     return made
 
@@ -63,7 +64,8 @@ def once(run: Run[KnapsackOptions], advance: Any) -> Any:
         nodes = None if advance is None else counted(advance, "nodes")
         return run.search.run(nodes and (lambda done, incumbent: nodes(done, f"incumbent {incumbent}")))
     items = None if advance is None else counted(advance, "cells", run.problem.capacity + 1)
-    return run.search.run(trace=options.trace, progress=items and (lambda done, _: items(done)))
+    given = {} if options.published else {"ranks": run.ranks}
+    return run.search.run(trace=options.trace, progress=items and (lambda done, _: items(done)), **given)
 
 
 def ways(run: Run[KnapsackOptions]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
     All columns take part, because their number and their letters choose the program; without tiling neither does.
     """
     from cluster import Solo
+    from cluster.timed import Rehearsal
     from core.search.dp.lcs import LongestCommonSubsequence
 
     began = time.perf_counter()
@@ -60,7 +61,8 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
         if options.trace:
             made.make_room()
     else:
-        LongestCommonSubsequence(backend, Solo(), rows, columns, tiling=tiling).run(trace=options.trace)
+        rehearsal = Rehearsal(ranks)
+        LongestCommonSubsequence(backend, rehearsal, rows, columns, tiling=tiling).run(trace=options.trace)
         made = LongestCommonSubsequence(backend, ranks, problem.a, problem.b, tiling=tiling, room=room, folder=folder)
     backend.synchronize()
     backend.timings.reset()
@@ -70,14 +72,15 @@ def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
 
 def once(run: Run[LcsOptions], advance: Any) -> Any:
     """Compute the table once."""
+    given = {} if run.options.published else {"ranks": run.ranks}
     if advance is None:
-        return run.search.run(trace=run.options.trace, progress=None)
+        return run.search.run(trace=run.options.trace, progress=None, **given)
     shown = counted(advance, "cells", len(run.problem.a) * len(run.problem.b) / PARTS)
 
     def report(done: int, waves: int) -> None:
         shown(PARTS * done // waves, f"wave {done:,} of {waves:,}")
 
-    return run.search.run(trace=run.options.trace, progress=report)
+    return run.search.run(trace=run.options.trace, progress=report, **given)
 
 
 def digest(outcome: Any) -> str:

@@ -10,6 +10,9 @@ Lanes stand side by side along the columns, each with one or more words, and run
 lane l works on batch u - l. A strip is one team. Strips start `delay` launches after each other, late enough that the
 carries of the strip to the left are there.
 
+A table may end before its last row, every strip some batches above the one to its left (`Pipeline.reach`): so end two
+waves that come from opposite corners when they meet.
+
 Bits that are kept for a trace lie in the order in which they are made: launch, strip, step, word, row, lane.
 """
 
@@ -29,6 +32,7 @@ from core.lang import (
     kernel,
     lane,
     max,
+    min,
     shared_array,
     team_count,
     team_rank,
@@ -104,7 +108,8 @@ class Carries:
     Attributes
     ----------
     edges : Array, (strips + 1) * batches
-        Those that enter each strip from the left, and those that leave the last one.
+        Those that enter each strip from the left, and those that leave the last one. A carry out of a column says that
+        the table grows there by 1 from the row above.
     parked : Array, lanes of all strips
         Those that a lane hands to its right neighbour in the next launch.
     clock : Array, strips
@@ -124,14 +129,13 @@ class Kept:
     Attributes
     ----------
     rows : Array, launches * words of a launch, or batches // stretch * words of all lanes
-        With `EVERY_ROW` every word of every row; the round's first launch has number ``offset``, and after ``launches``
-        of them come those with number 0. With `SOME_ROWS` the row after every ``stretch`` batches.
+        With `EVERY_ROW` every word of every row; after ``launches`` of them it begins again. With `SOME_ROWS` the row
+        after every ``stretch`` batches.
 
     """
 
     rows: Array[u64]
     launches: i32
-    offset: i32
     stretch: i32
 
 
@@ -141,24 +145,34 @@ class Pipeline:
 
     Attributes
     ----------
-    batches, launches
-        Of a round, in which the strips go through so many batches of rows (see `core.search.dp.lcs_table`).
+    batches
+        Of rows.
     steps
         Of a launch.
     delay
         Launches by which a strip starts after the one to its left.
     words, lanes, strips
         Words of columns of a lane, lanes of a strip, and strips.
+    reach, slope
+        Strip s computes its first ``reach - s * slope`` batches, or none or all of them where that is no number of
+        them. Other tables have ``reach = batches`` and ``slope = 0``.
 
     """
 
     batches: i32
-    launches: i32
     steps: i32
     delay: i32
     words: i32
     lanes: i32
     strips: i32
+    reach: i32
+    slope: i32
+
+
+@function
+def batches_of(strip: i32, pipeline: Pipeline) -> i32:
+    """How many of its batches a strip computes, from the first row on."""
+    return min(max(pipeline.reach - strip * pipeline.slope, 0), pipeline.batches)
 
 
 @kernel
@@ -193,12 +207,12 @@ def advance(
             masks[k * team_size() + lane()] = table.masks[me * letters + k]
     passing[lane()] = carries.parked[me]
     barrier()
-    words, batches = pipeline.words, pipeline.batches
+    words, batches, end = pipeline.words, pipeline.batches, batches_of(strip, pipeline)
     start = (now - strip * pipeline.delay) * pipeline.steps
-    kept_strip = (i64((now + kept.offset) % kept.launches) * team_count() + strip) * pipeline.steps
+    kept_strip = (i64(now % kept.launches) * team_count() + strip) * pipeline.steps
     for step in range(pipeline.steps):
         at = start + step - lane()
-        if at >= 0 and at < batches:
+        if at >= 0 and at < end:
             before = (step & 1) * team_size() + lane() - 1
             entering = carries.edges[strip * batches + at] if lane() == 0 else passing[before]
             for w in range(words):
@@ -232,12 +246,30 @@ def advance(
         carries.clock[strip] = u32(now + 1)
 
 
+@kernel
+def collect_rises(carries: Carries, pipeline: Pipeline, boundaries: i32, rises: Array[u32]):
+    """Where the wave has ended, between two neighbouring strips: the carries of the left one below the right one's end.
+
+    Parameters
+    ----------
+    boundaries
+        How many of the strips, from the first on, have a strip to their right, on this device or another.
+    rises : Array, batches
+        Out, by their batches: those of different strips have no batch in common.
+
+    """
+    for strip in range(team_rank(), boundaries, team_count()):
+        low, high = batches_of(strip + 1, pipeline), batches_of(strip, pipeline)
+        for at in range(low + lane(), high, team_size()):
+            rises[at] = carries.edges[(strip + 1) * pipeline.batches + at]
+
+
 @function
 def kept_at(row: i32, word: i32, pipeline: Pipeline) -> i64:
     """Where `advance` keeps a word of a row, counted from the first launch of all."""
     words, lanes, steps = pipeline.words, pipeline.lanes, pipeline.steps
-    at, which, strip = row // ROWS % pipeline.batches, word // words % lanes, word // words // lanes
-    launch = row // ROWS // pipeline.batches * pipeline.launches + (at + which) // steps + pipeline.delay * strip
+    at, which, strip = row // ROWS, word // words % lanes, word // words // lanes
+    launch = (at + which) // steps + pipeline.delay * strip
     step = i64(launch) * pipeline.strips * steps + strip * steps + (at + which) % steps
     return ((step * words + word % words) * ROWS + row % ROWS) * lanes + which
 

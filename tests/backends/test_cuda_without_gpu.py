@@ -23,6 +23,7 @@ from core.kernels import (
     grid,
     held_karp,
     knapsack,
+    knapsack_halves,
     lcs,
     neighbourhood_tours,
     pheromone,
@@ -128,6 +129,25 @@ def found(backend):
 print(found(backend) == found(CpuBackend(CpuBackend.devices()[0])))
 """
 
+SHARED_OUT = """
+import numpy as np
+from backends.cpu import CpuBackend
+from cluster import Solo
+from core.problems.knapsack import generate
+from core.search.dp import LongestCommonSubsequence
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.lcs import Shape
+from tests.thread_ranks import on_ranks, twin
+draw = np.random.default_rng(2)
+a, b = (draw.integers(0, 3, n).astype(np.uint8) for n in (40, 130))
+items = generate("paper", 9, 60, 1)
+def found(backend, ranks, lanes):
+    length = LongestCommonSubsequence(backend, ranks, a, b, shape=lanes and Shape(2, 1, 2, 1)).run(trace=False).length
+    return length, KnapsackSearch(backend, ranks, items, team_size=lanes).run().chosen.tolist()
+alone = found(CpuBackend(CpuBackend.devices()[0]), Solo(), None)
+print(on_ranks(2, lambda ranks: found(twin(backend), ranks, 4)) == [alone] * 2, 0 < sum(alone[1]) < 9)
+"""
+
 
 def simulated(program):
     """What a program prints that runs on numba's simulator of CUDA."""
@@ -185,6 +205,10 @@ def test_dynamic_programming_in_the_simulator_is_that_on_a_core():
     assert simulated(DYNAMIC) == "True"
 
 
+def test_two_ranks_in_the_simulator_find_what_a_core_finds():
+    assert simulated(SHARED_OUT) == "True True"
+
+
 def forms(**bundles):
     """Bundles as a launch gives them, by the names of a kernel's parameters."""
     return {name + FORM: plain_form(bundle) for name, bundle in bundles.items()}
@@ -230,6 +254,7 @@ TILE["data" + FORM] = form_of(placed(lcs.Strings(a=None, b=None), "readonly"))
 DIAGONAL = {"V": i32, **forms(wave=waves.Wave, window=waves.Window, kept=waves.Kept)}
 DIAGONAL["data" + FORM] = form_of(placed(diagonals.PaddedStrings(None, None, 0), "readonly"))
 PASS = forms(passes=knapsack.Passes, kept=knapsack.Decisions, own=knapsack.Slice)
+SPLITS = forms(tables=knapsack_halves.Tables, splits=knapsack_halves.Splits, span=knapsack_halves.Span)
 ITEMS = {"bounded": True, "counting": False, "unrolled": True}
 SEARCHED = forms(distances=published_search.Distances, items=published_search.Items, search=Search, best=BestTour)
 ROTATIONS = forms(problem=neighbourhood_tours.Problem, rotations=neighbourhood_tours.Rotations)
@@ -255,10 +280,15 @@ PROGRAMS = {
     "atomics": lambda: kernels.atomics.specialise({}, 32),
     "talking": lambda: kernels.talking.specialise({}, 32, talk_of(kernels.talking)),
     "advance": lambda: lcs.advance.specialise({"letters": 8, "staged": True, "keep": lcs.EVERY_ROW}, 32, ADVANCE),
+    "collect_rises": lambda: lcs.collect_rises.specialise({}, 32, forms(carries=lcs.Carries, pipeline=lcs.Pipeline)),
     "follow": lambda: lcs.follow.specialise({}, 64, forms(trace=lcs.Trace, pipeline=lcs.Pipeline)),
     "compute_wave": lambda: waves.wave_kernel(diagonals.common_length).specialise({"bits": 0}, 128, DIAGONAL),
     "grid_tile": lambda: grid.tile_kernel(lcs.lcs_step).specialise({"bits": 2}, 64, {"V": i32, **TILE}),
     "two_items": lambda: knapsack.two_items.specialise(TWO_ITEMS, 128, {"V": u32, **PASS}),
+    "best_values": lambda: knapsack_halves.best_values.specialise({}, 128, {"V": u32, **SPLITS}),
+    "mark_splits": lambda: knapsack_halves.mark_splits.specialise({}, 128, {"V": u32, **SPLITS}),
+    "trace_few": lambda: knapsack_halves.trace_few.specialise({"lanes": 128}, 128, {"V": u32, **PASS, **SPLITS}),
+    "narrow": lambda: knapsack_halves.narrow.specialise({"lanes": 128}, 128, {"V": u32, **PASS, **SPLITS}),
     "extend": lambda: half_of_tours(held_karp.extend, 20),
     "meet": lambda: half_of_tours(held_karp.meet, 35),
     "construct_fine": lambda: ants_published.construct_fine.specialise({"scales.alpha": 389}, 1002, WEIGHING),

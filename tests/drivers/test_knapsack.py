@@ -91,7 +91,7 @@ def test_a_wrong_answer_is_called_so(drive, monkeypatch, tmp_path):
 def test_a_wrong_selection_is_called_so(drive, monkeypatch, tmp_path, value, chosen, told):
     selection = None if chosen is None else np.isin(range(3), chosen)
     found = Selection(value, 11, selection, True, 36, 0, 0, 1)
-    monkeypatch.setattr(KnapsackSearch, "run", lambda self, trace=True, progress=None: found)
+    monkeypatch.setattr(KnapsackSearch, "run", lambda self, **ways: found)
     file = tmp_path / "knap.csv"
     file.write_text("knap\nn 3\nc 11\nz 16\ntime 0.00\n1,6,5,1\n2,10,6,0\n3,9,7,1\n-----\n")
     code, said, _ = drive("--instance", file, *QUIET)

@@ -158,13 +158,14 @@ def test_a_bar_shows_waves_and_speed(drive):
 
 
 def test_a_bar_counts_parts_of_the_waves():
-    def waves(trace, progress):
+    def waves(trace, progress, ranks):
         for done in (1, 500, 1000):
             progress(done, 1000)
 
     told = []
     pair = strings.from_texts("ABCBDAB", "BDCABA")
-    run = SimpleNamespace(search=SimpleNamespace(run=waves), problem=pair, options=SimpleNamespace(trace=True))
+    options = SimpleNamespace(trace=True, published=False)
+    run = SimpleNamespace(search=SimpleNamespace(run=waves), problem=pair, options=options, ranks=None)
     lcs.once(run, lambda units=1, note="": told.append((units, note.partition("/s, ")[2])))
     assert told == [(0, "wave 1 of 1,000"), (50, "wave 500 of 1,000"), (50, "wave 1,000 of 1,000")]
     assert lcs.LCS.steps(run) == sum(units for units, _ in told)
@@ -180,7 +181,7 @@ def verdict(drive, tmp_path, monkeypatch):
     def run(pairs, length=None, arguments=(), given=WORDS):
         pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
         outcome = Common(len(pairs) if length is None else length, pairs, "", 42, 0)
-        monkeypatch.setattr(LongestCommonSubsequence, "run", lambda self, trace=True, progress=None: outcome)
+        monkeypatch.setattr(LongestCommonSubsequence, "run", lambda self, **ways: outcome)
         record = tmp_path / "r.jsonl"
         record.unlink(missing_ok=True)
         code, said, error = drive(*given, *QUICK, *arguments, "--record", record)

@@ -11,8 +11,9 @@ from core.errors import UserError
 from core.kernels.lcs import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
 from core.search.dp.grid import GridEngine
 from core.search.dp.lcs_blocks import Block, Blocks
+from core.search.dp.lcs_both_ends import BothEnds
 from core.search.dp.lcs_grid import CommonGrid
-from core.search.dp.lcs_table import Alphabet, Layout, Shape, Table, layout_for
+from core.search.dp.lcs_table import Alphabet, Layout, Neighbours, Shape, Table, layout_for, message_for
 from core.search.dp.rows import room_of
 
 if TYPE_CHECKING:
@@ -51,12 +52,15 @@ class Common(NamedTuple):
 
 
 class LongestCommonSubsequence:
-    """The search over one pair of strings; the ranks share the columns, and pass carries from left to right.
+    """The search over one pair of strings.
+
+    For a subsequence the ranks share the columns, and hand carries from left to right. For the length alone they come
+    from both ends of the strings (`core.search.dp.lcs_both_ends`).
 
     Parameters
     ----------
     backend, communicator
-        Where it runs.
+        Where it runs, and what says how ranks share it; see `run`.
     a, b : 1-D, u8
         The strings; a gives the rows of the table, b the columns.
     tiling
@@ -98,7 +102,7 @@ class LongestCommonSubsequence:
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         check_letters(a.size, b.size)
-        self.backend, self.ranks, self.tiling, self.shape = backend, communicator, tiling, shape
+        self.backend, self.communicator, self.tiling, self.shape = backend, communicator, tiling, shape
         self.a, self.b = np.ascontiguousarray(a, np.uint8), np.ascontiguousarray(b, np.uint8)
         self.work = a.size * b.size
         self.room, self.folder = room_of(backend, room), folder
@@ -107,45 +111,68 @@ class LongestCommonSubsequence:
         self.alphabet = Alphabet(self.b)
         self.first_column, self.columns = own_columns(b.size, communicator)
         self.whole: dict[int, Table] = {}
+        self.both_ends: BothEnds | None = None
 
-    def run(self, trace: bool = True, progress: Progress | None = None) -> Common:
-        """Compute the length and, with ``trace``, a subsequence; ``progress(done, all)`` counts launches."""
+    def run(self, trace: bool = True, progress: Progress | None = None, ranks: Any = None) -> Common:
+        """Compute the length and, with ``trace``, a subsequence.
+
+        Parameters
+        ----------
+        trace
+            Whether the subsequence is wanted too.
+        progress
+            ``progress(done, all)`` is told how many launches are done.
+        ranks
+            The communicator whose ranks do this together, each of which calls it; by default the constructor's.
+
+        """
+        ranks = self.communicator if ranks is None else ranks
         self.streamed_bytes = 0
         a, b = self.a, self.b
         if a.size == 0 or b.size == 0:
             return Common(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
         if self.tiling != "auto":
             grid = CommonGrid(a, b)
-            engine = GridEngine(self.backend, self.ranks, grid, self.tiling, self.given_room, self.folder)
+            engine = GridEngine(self.backend, ranks, grid, self.tiling, self.given_room, self.folder)
             found = engine.run(trace, progress)
             pairs = grid.pairs(found.choice) if found.choice is not None else None
             method = "by diagonals" if self.tiling == "none" else "by tiles"
             return Common(found.value, pairs, method, self.work, found.streamed_bytes)
         if not trace:
-            table = self.whole_table(NO_ROWS)
-            self.compute(table, progress)
-            return Common(int(self.ranks.sum(table.zeros())), None, "length only", self.work, 0)
-        if self.fits():
-            pairs, method = self.traced(progress), "kept bits"
+            return Common(self.length(ranks, progress), None, "length only", self.work, 0)
+        if self.fits(ranks):
+            pairs, method = self.traced(ranks, progress), "kept bits"
         else:
-            pairs, method = self.traced_in_blocks(progress), "kept bits, block by block"
-        return Common(len(pairs), pairs, method, self.work, int(self.ranks.sum(self.streamed_bytes)))
+            pairs, method = self.traced_in_blocks(ranks, progress), "kept bits, block by block"
+        return Common(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
+
+    def length(self, ranks: Any, progress: Progress | None) -> int:
+        """Compute the length alone."""
+        if ranks.size > 1:
+            if self.both_ends is None or self.both_ends.ranks is not ranks:
+                self.whole.clear()
+                self.both_ends = None
+                self.both_ends = BothEnds(self.backend, ranks, self.alphabet, self.a, self.b, self.shape)
+            return self.both_ends.run(progress)
+        table = self.whole_table(NO_ROWS)
+        table.compute(progress)
+        return table.zeros()
 
     # --- tables of this rank's columns ---
 
     def layout(self, keep: int, strips: int | None = None) -> Layout:
         """How this rank's columns are laid out."""
         room = self.room if keep == EVERY_ROW else None
-        shape = None if strips else self.shape
-        ranks = self.ranks.size
-        capabilities = self.backend.capabilities
-        return layout_for(capabilities, self.a.size, self.columns, ranks=ranks, room=room, strips=strips, shape=shape)
+        return layout_for(
+            self.backend.capabilities, self.a.size, self.columns,
+            room=room, strips=strips, ranks=self.communicator.size, shape=None if strips else self.shape,
+        )  # fmt: skip
 
-    def fits(self) -> bool:
+    def fits(self, ranks: Any) -> bool:
         """Whether the bits of the whole table can be kept, on all ranks alike."""
         layout = self.layout(EVERY_ROW)
         too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
-        return int(self.ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
+        return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
 
     def own(self) -> np.ndarray:
         """This rank's part of ``b``."""
@@ -155,69 +182,61 @@ class LongestCommonSubsequence:
         """The table of all rows and this rank's columns, whose memory is taken once."""
         if keep not in self.whole:
             self.whole.clear()
+            self.both_ends = None
             self.whole[keep] = Table(
                 self.backend, self.alphabet, self.a, self.own(), self.layout(keep), keep,
                 room=self.room, folder=self.folder,
             )  # fmt: skip
         return self.whole[keep]
 
-    def compute(self, table: Table, progress: Progress | None, entered: Any = None, after_round: Any = None) -> None:
-        """Compute this rank's columns, in rounds that go from rank to rank; ``entered`` is given each one's carries."""
-        ranks = self.ranks
-
-        def receive(number: int) -> np.ndarray:
-            carries = np.empty(table.layout.batches, np.uint32)
-            ranks.receive(carries, ranks.rank - 1)
-            if entered is not None:
-                entered(carries)
-            return carries
-
-        def send(number: int, carries: np.ndarray) -> None:
-            ranks.send(carries, ranks.rank + 1)
-
-        first, last = ranks.rank == 0, ranks.rank == ranks.size - 1
-        table.compute(progress, None if first else receive, None if last else send, after_round)
+    def neighbours(self, ranks: Any, layout: Layout) -> Neighbours:
+        """The ranks to the left and to the right of this one."""
+        left = ranks.rank - 1 if ranks.rank > 0 else None
+        right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
+        return Neighbours(self.backend.collectives(ranks), left, right, message_for(layout, ranks))
 
     # --- traces, from rank to rank ---
 
-    def traced(self, progress: Progress | None) -> np.ndarray:
+    def traced(self, ranks: Any, progress: Progress | None) -> np.ndarray:
         """Matched pairs, from the bits of the whole table."""
         table = self.whole_table(EVERY_ROW)
-        self.compute(table, progress)
-        state = self.begin_trace(int(self.ranks.sum(table.zeros())))
+        table.compute(progress, self.neighbours(ranks, table.layout))
+        state = self.begin_trace(ranks, int(ranks.sum(table.zeros())))
         pairs, state = table.trace(state)
         self.streamed_bytes += table.streamed_bytes
-        return self.end_trace(pairs, state)
+        return self.end_trace(ranks, pairs, state)
 
-    def traced_in_blocks(self, progress: Progress | None) -> np.ndarray:
+    def traced_in_blocks(self, ranks: Any, progress: Progress | None) -> np.ndarray:
         """Matched pairs, from the bits of one block after the other."""
-        ranks = self.ranks
         blocks = Blocks(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
         self.whole.clear()
+        self.both_ends = None
         block = Block(self.a, self.own())
         marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
-        entered: list[np.ndarray] = []
-        self.compute(marked.table, progress, entered.append, marked.keep)
-        block.entering = np.concatenate(entered) if entered else None
-        state = self.begin_trace(int(ranks.sum(marked.table.zeros())))
+        table = marked.table
+        table.compute(progress, self.neighbours(ranks, table.layout))
+        marked.keep()
+        block.entering = table.entering(0)
+        state = self.begin_trace(ranks, int(ranks.sum(table.zeros())))
+        del table  # its memory is the blocks' now
         pairs, state = blocks.follow(block, marked, state)
         self.streamed_bytes += blocks.streamed_bytes
-        return self.end_trace(pairs, state)
+        return self.end_trace(ranks, pairs, state)
 
-    def begin_trace(self, total: int) -> np.ndarray:
+    def begin_trace(self, ranks: Any, total: int) -> np.ndarray:
         """Where the trace enters this rank's columns, after the ranks to the right have traced theirs."""
         state = np.array([self.a.size, 0, 0, total], np.int32)
-        if self.ranks.rank < self.ranks.size - 1:
-            self.ranks.receive(state, self.ranks.rank + 1)
+        if ranks.rank < ranks.size - 1:
+            ranks.receive(state, ranks.rank + 1)
         state[COLUMN] = self.columns
         return state
 
-    def end_trace(self, pairs: np.ndarray, state: np.ndarray) -> np.ndarray:
+    def end_trace(self, ranks: Any, pairs: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Hand the trace on to the left; the pairs of all ranks."""
-        if self.ranks.rank > 0:
-            self.ranks.send(state, self.ranks.rank - 1)
+        if ranks.rank > 0:
+            ranks.send(state, ranks.rank - 1)
         pairs = pairs + (0, self.first_column)
-        return np.asarray(self.ranks.join(pairs.reshape(-1))).reshape(-1, 2)
+        return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
 
 
 def check_letters(a: int, b: int) -> None:

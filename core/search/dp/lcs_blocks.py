@@ -41,14 +41,11 @@ class Block:
     ) -> None:
         self.a, self.b, self.above, self.entering = a, b, above, entering
 
-    def received(self, layout: Layout) -> Any:
-        """What gives the carries of a table's only round; None: none enter."""
-        if self.entering is None:
-            return None
-        padded = np.zeros(layout.batches, np.uint32)
-        given = self.entering[: layout.batches]
-        padded[: given.size] = given
-        return lambda _: padded
+    def compute(self, table: Table) -> None:
+        """Compute a table of it alone."""
+        if self.entering is not None:
+            table.enter(self.entering)
+        table.compute()
 
 
 class Marked:
@@ -73,19 +70,18 @@ class Marked:
             blocks.backend, blocks.alphabet, block.a, block.b, layout, SOME_ROWS, above=block.above, stretch=stretch
         )
         self.rows: dict[int, np.ndarray] = {}
-        self.carries: dict[int, list[np.ndarray]] = {}
+        self.carries: dict[int, np.ndarray] = {}
 
-    def keep(self, number: int) -> None:
-        """Take the rows and carries of a round to the host."""
+    def keep(self) -> None:
+        """Take the rows and carries of the table to the host."""
         table, batches = self.table, self.layout.batches
         words = table.first.size
         for k in range(self.stretch, batches, self.stretch):
-            row = table.backend.read(table.marks, (k // self.stretch - 1) * words, words)
-            self.rows[(number * batches + k) * ROWS] = row
-        self.rows[(number + 1) * batches * ROWS] = table.backend.download(table.bits.row)
+            self.rows[k * ROWS] = table.backend.read(table.marks, (k // self.stretch - 1) * words, words)
+        self.rows[batches * ROWS] = table.row()
         shape = self.layout.shape
         for strip in range(self.group, shape.strips, self.group):
-            self.carries.setdefault(strip * shape.strip_columns, []).append(table.entering(strip))
+            self.carries[strip * shape.strip_columns] = table.entering(strip)
 
     def around(self, row: int, column: int) -> tuple[int, int, Block]:
         """The first row and column of the block that ends at a cell, and the block; both at least 1."""
@@ -93,7 +89,7 @@ class Marked:
         left = max((k for k in self.carries if k < column), default=0)
         words = slice(left // COLUMNS, -(-column // COLUMNS))
         first = self.rows[above] if above else self.block.above
-        carries = np.concatenate(self.carries[left]) if left else self.block.entering
+        carries = self.carries[left] if left else self.block.entering
         return above, left, Block(
             self.block.a[above:row],
             self.block.b[left:column],
@@ -157,8 +153,8 @@ class Blocks:
     def marks_bytes(layout: Layout, stretch: int, group: int) -> int:
         """Bytes of the rows and carries that are kept."""
         shape = layout.shape
-        rows = layout.rounds * -(-layout.batches // stretch) * 8 * shape.strips * shape.lanes * shape.words
-        return rows + shape.strips // group * layout.rounds * layout.batches * 4
+        rows = -(-layout.batches // stretch) * 8 * shape.strips * shape.lanes * shape.words
+        return rows + shape.strips // group * layout.batches * 4
 
     def trace(self, block: Block, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Trace through a block, as `Table.trace` does."""
@@ -170,12 +166,13 @@ class Blocks:
             table = Table(
                 self.backend, self.alphabet, block.a, block.b, layout, EVERY_ROW, room=self.room, above=block.above
             )
-            table.compute(receive=block.received(layout))
+            block.compute(table)
             pairs, reached = table.trace(state)
             self.streamed_bytes += table.streamed_bytes
             return pairs, reached
         marked = self.marked(block, layout)
-        marked.table.compute(receive=block.received(layout), after_round=marked.keep)
+        block.compute(marked.table)
+        marked.keep()
         return self.follow(block, marked, state)
 
     def follow(self, block: Block, marked: Marked, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from core.kernels import (
     held_karp,
     knapsack,
     knapsack_bound,
+    knapsack_halves,
     lcs,
     neighbourhood_tours,
     pheromone,
@@ -432,6 +433,37 @@ def test_a_block_of_the_largest_capacity(team, taken):
     team(knapsack.follow, 2, 1, passes, kept, 0, 0, 1, trace, chosen, rank=0)
 
 
+@pytest.mark.parametrize("lanes", [1, 128])
+def test_splits_of_the_largest_capacity(team, lanes):
+    capacity, last = MOST_CAPACITY, (MOST_CAPACITY + 1) // (knapsack.CELLS * lanes) - 1
+    padded = MOST_CAPACITY + 1
+    lighter, heavier, best = (virtual(padded, np.uint64, fill=LARGEST) for _ in range(3))
+    tables = knapsack_halves.Tables(lighter, heavier, capacity, capacity - 3, capacity)
+    team(knapsack_halves.best_values, 1 << 20, lanes, tables, best, rank=0)
+    assert best.handle.held == {0: 2 * LARGEST}
+    splits = knapsack_halves.Splits(
+        count=words(0), cells=words(*[0] * 4), alive=virtual(padded // 32, WIDE),
+        leaves=words(0, 0), taken=words(0, 0), clock=virtual(last + 1, np.int32, fill=1),
+    )  # fmt: skip
+    everything = knapsack_halves.Tables(lighter, heavier, capacity, 0, capacity)
+    value = np.uint64(2 * LARGEST)
+    team(knapsack_halves.mark_splits, last + 1, lanes, everything, value, splits, last + 1, 4, rank=last)
+    assert splits.alive.handle.held == {
+        padded // 32 - lanes + k: 1 << 31 if k == lanes - 1 else 0 for k in range(lanes)
+    }
+    assert ORACLE.download(splits.cells)[0] == capacity
+    passes = knapsack.Passes(
+        weights=words(1, capacity), values=words(1, 1, dtype=np.uint64),
+        low=words(0, 0), high=words(0, capacity), clock=words(0),
+    )  # fmt: skip
+    kept = knapsack.Decisions(virtual(2 * padded // 32, WIDE, fill=2**32 - 1), padded // 32, 1)
+    chosen = words(0, 0, dtype=np.uint8)
+    span = knapsack_halves.Span(0, 1, 2, last + 1)
+    team(knapsack_halves.narrow, last + 1, lanes, passes, kept, splits, span, lanes, chosen, rank=last)
+    team(knapsack_halves.trace_few, 2, lanes, passes, kept, 0, splits, 1, lanes, chosen, rank=0)
+    assert ORACLE.download(chosen).tolist() == [1, 1]
+
+
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
     window = waves.Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
@@ -461,10 +493,20 @@ def test_the_last_step_of_the_longest_strings(team, strips, batches):
         virtual(16 * batches, WIDE), virtual(strips * letters, np.uint64), virtual(strips, np.uint64, fill=2**64 - 1)
     )
     carries = lcs.Carries(edges, virtual(strips, WIDE), virtual(strips, WIDE, fill=launches - 1))
-    kept = lcs.Kept(virtual(1, np.uint64), launches, 0, 1)
-    pipeline = lcs.Pipeline(batches, launches, steps, delay, words=1, lanes=1, strips=strips)
+    kept = lcs.Kept(virtual(1, np.uint64), launches, 1)
+    pipeline = lcs.Pipeline(batches, steps, delay, words=1, lanes=1, strips=strips, reach=batches, slope=0)
     team(lcs.advance, strips, 1, table, carries, kept, pipeline, letters, False, lcs.NO_ROWS)
     assert max(edges.handle.held) == (strips + 1) * batches - 1
+
+
+def test_the_last_rise_between_the_longest_strings_strips(team):
+    strips, batches = 30, 2**26 - 2
+    carries = lcs.Carries(virtual((strips + 1) * batches, WIDE, fill=7), words(0, dtype=WIDE), words(0, dtype=WIDE))
+    rises = virtual(batches, WIDE)
+    # The next strip would end one batch earlier.
+    pipeline = lcs.Pipeline(batches, 1, 1, words=1, lanes=1, strips=strips, reach=batches + strips - 1, slope=1)
+    team(lcs.collect_rises, strips, 1, carries, pipeline, strips, rises, rank=strips - 1)
+    assert rises.handle.held == {batches - 1: 7}
 
 
 def test_a_trace_from_the_end_of_the_longest_strings(team):
@@ -473,7 +515,7 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
     state = words(rows, columns, 0, 5)
     kept = virtual(rows * 32, np.uint64, fill=2**64 - 1)
     trace = lcs.Trace(state, virtual(5, np.int32), virtual(5, np.int32))
-    pipeline = lcs.Pipeline(batches, batches, steps=1, delay=1, words=1, lanes=1, strips=1)
+    pipeline = lcs.Pipeline(batches, steps=1, delay=1, words=1, lanes=1, strips=1, reach=batches, slope=0)
     team(lcs.follow, 2, 1, kept, words(2**64 - 1, dtype=np.uint64), trace, 0, pipeline, rank=0)
     assert ORACLE.download(state).tolist() == [rows, 0, 0, 5]
 

@@ -15,8 +15,9 @@ from cluster import Solo
 from core.errors import UserError
 from core.kernels.knapsack import Decisions, Passes, Slice, two_items
 from core.problems.knapsack import CLASSES, Knapsack, generate
-from core.search.dp.knapsack import KnapsackSearch, cells_that_matter
+from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.knapsack_bound import BoundSearch
+from core.search.dp.knapsack_table import cells_that_matter
 
 ROOT = Path(__file__).parents[4]
 BIG = 2**32 - 1
@@ -195,10 +196,10 @@ def test_cells_that_matter_hold_every_trace():
     rng = np.random.default_rng(1)
     for _ in range(100):
         weights = rng.integers(0, 30, 2 * rng.integers(1, 6))
-        capacity = int(rng.integers(0, weights.sum() + 1))
-        low, high = cells_that_matter(weights, capacity)
-        assert np.all(low <= high) and low[0] >= 0 and high[-1] == capacity
-        cell = capacity
+        lowest, highest = sorted(rng.integers(0, weights.sum() + 1, 2).tolist())
+        low, high = cells_that_matter(weights, lowest, highest)
+        assert np.all(low <= high) and low[0] >= 0 and high[-1] == highest
+        cell = int(rng.integers(lowest, highest + 1))
         for item in reversed(range(len(weights))):
             cell = min(cell, high[item // 2 + 1])
             assert low[item // 2 + 1] <= cell
@@ -290,7 +291,7 @@ for instance, room in (
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("size", [2, 3, *(pytest.param(size, marks=pytest.mark.slow) for size in (5, 7))])
 def test_ranks_find_the_same(size, mpirun):
     alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert alone.returncode == 0, alone.stderr

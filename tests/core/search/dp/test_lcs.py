@@ -333,6 +333,6 @@ def alone():
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("size", [2, 3, 7])
+@pytest.mark.parametrize("size", [2, 3, pytest.param(5, marks=pytest.mark.slow), 7])
 def test_ranks_find_the_same_pairs(alone, mpirun, size):
     assert printed(mpirun(size, "-c", SCRIPT)) == alone

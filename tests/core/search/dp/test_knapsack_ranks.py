@@ -1,0 +1,148 @@
+"""Knapsacks over ranks: the value and the selection of a plain table, from two halves of the items or parts of a table."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster.timed import Rehearsal
+from core.problems.knapsack import CLASSES, Knapsack, generate
+from core.search.dp import knapsack, knapsack_halves
+from core.search.dp.knapsack import KnapsackSearch, bounds_of_parts
+from core.search.dp.knapsack_halves import KnapsackHalf, cut_at, cut_items
+from tests.core.search.dp.test_knapsack import BIG, table
+from tests.core.search.dp.test_knapsack import knapsack as made
+from tests.thread_ranks import on_ranks, twin
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Parts of a row of a block or more, as the capacities of these tests are small."""
+    monkeypatch.setattr(knapsack, "LEAST_PART", {True: 1, False: 1})
+
+
+def over_ranks(backend, size, instance, hosts=1, **options):
+    """Value and selection, the same from every rank, with and without a trace, and in a second run."""
+
+    def run(ranks):
+        search = KnapsackSearch(twin(backend), Rehearsal(ranks), instance, **options)
+        search.warm_up()
+        first, alone, again = (search.run(trace=trace, ranks=ranks) for trace in (True, False, True))
+        assert first.value == alone.value == again.value and alone.chosen is None
+        assert np.array_equal(first.chosen, again.chosen) and first.digest == again.digest
+        assert instance.weight_and_value(first.chosen) == (first.weight, first.value)
+        return first.value, set(np.flatnonzero(first.chosen).tolist()), first.streamed_bytes, search.work
+
+    found = on_ranks(size, run, hosts=hosts)
+    assert found == found[:1] * size
+    return found[0]
+
+
+weights = st.one_of(st.integers(0, 9), st.integers(0, 90))
+values = st.one_of(st.integers(0, 3), st.integers(0, 90), st.integers(BIG - 3, BIG))
+instances = st.tuples(st.lists(st.tuples(weights, values), min_size=1, max_size=14), st.integers(0, 500))
+sums = st.tuples(
+    st.lists(st.integers(1, 60).map(lambda w: (w, w)), min_size=2, max_size=20), st.integers(0, 700)
+)  # subset sums: many selections are best
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    instances | sums, st.sampled_from([2, 2, 2, 3, 4, 5, 7]), st.sampled_from([1, 3, 1024]), st.sampled_from([1, 2, 7])
+)
+def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, size, few, hosts):
+    instance = made(*given_)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knapsack_halves, "FEW", few)
+        patch.setattr(knapsack, "LEAST_PART", {True: 1, False: 1})
+        assert over_ranks(cpu, size, instance, hosts)[:2] == table(instance)
+
+
+@pytest.mark.parametrize("few", [1, 1024])
+def test_the_first_of_many_best_selections_is_that_of_one_rank(cpu, monkeypatch, few):
+    """Classes in which nearly every split is best, and decisions that leave the device in several chunks."""
+    monkeypatch.setattr(knapsack_halves, "FEW", few)
+    counts = []
+    mark = KnapsackHalf.mark
+    monkeypatch.setattr(KnapsackHalf, "mark", lambda half, value: counts.append(mark(half, value)) or counts[-1])
+    for kind in ("subset-sum", "strongly-correlated", "almost-strongly-correlated"):
+        for seed in range(4):
+            drawn = generate(kind, 40, seed=seed)
+            instance = Knapsack(kind, drawn.weights // 8, drawn.values // 8, drawn.capacity // 8)
+            value, chosen, streamed, _ = over_ranks(cpu, 2, instance, room=1400 if seed % 2 else None)
+            assert (value, chosen) == table(instance)
+            assert (streamed > 0) is (seed % 2 == 1)
+    assert max(counts) > 400
+
+
+@pytest.mark.parametrize(("lanes", "reverse", "size"), [(2, False, 2), (4, True, 2), (2, True, 3)])
+def test_teams_of_lanes_do_not_race_on_several_ranks(small_parts, monkeypatch, lanes, reverse, size):
+    python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+    ties = Knapsack("ties", np.array([1, 2, 3, 2, 5, 90, 7]), np.array([1, 2, 3, 2, 5, 9, 7]), 95)
+    for few, instance in ((1024, generate("paper", 5, 150, seed=5)), (1, ties), (1024, ties)):
+        monkeypatch.setattr(knapsack_halves, "FEW", few)
+        assert over_ranks(python, size, instance, team_size=lanes)[:2] == table(instance)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("few", [1, 1024])
+def test_ranks_of_every_backend_find_the_same(backend, small_parts, monkeypatch, few, size):
+    monkeypatch.setattr(knapsack_halves, "FEW", few)
+    items, capacity = {"cuda": (5, 60), "python": (3, 40)}.get(backend.name, (11, 9000))
+    instance = generate("paper", items, capacity, seed=size)
+    if few > 1:
+        assert over_ranks(backend, size, instance)[:2] == table(instance)
+    ties = Knapsack("ties", instance.weights, instance.weights, capacity)
+    assert over_ranks(backend, size, ties)[:2] == table(ties)
+
+
+def test_values_of_more_than_32_bits_are_added_up(cpu):
+    instance = Knapsack("big", np.full(300, 1), np.full(300, BIG), 290)
+    assert over_ranks(cpu, 2, instance)[0] == 290 * BIG
+
+
+def test_progress_counts_all_items_on_both_ranks(cpu):
+    instance = generate("uncorrelated", 301, 500, seed=1)
+
+    def run(ranks):
+        told = []
+        search = KnapsackSearch(twin(cpu), ranks, instance)
+        search.run(progress=lambda done, items: told.append((done, items)))
+        return told, len(search.items)
+
+    for told, items in on_ranks(2, run):
+        assert told == sorted(told) and told[-1] == (items, items)
+
+
+# --- who has what ---
+
+
+def test_halves_take_as_long_and_have_all_items():
+    for kind in CLASSES:
+        instance = generate(kind, 300, 30_000 if kind == "paper" else None, seed=3)
+        items = instance.useful_items()
+        capacity = min(instance.capacity, int(instance.weights[items].sum()))
+        longest = 4 * (capacity + 1)
+        for wide in (False, True):
+            first, second = cut_items(instance, items, np.uint32, capacity, wide)
+            launches = knapsack_halves.CELLS_OF_A_LAUNCH[wide] * (first.items.passes - second.items.passes)
+            assert abs(first.work - second.work + launches) <= longest + 2 * knapsack_halves.CELLS_OF_A_LAUNCH[wide]
+        assert np.array_equal(np.concatenate([first.items.numbers, second.items.numbers]), items)
+        for k in (0, 1, len(items) - 1, len(items)):
+            some, others = cut_at(instance, items, np.uint32, capacity, k)
+            # What one half leaves of the capacity is what the other wants to know.
+            assert (some.lowest + others.highest, some.highest + others.lowest) == (capacity, capacity)
+
+
+def test_parts_are_whole_blocks_and_not_too_small():
+    assert bounds_of_parts(100 * 32, 32, 4, 1) == [0, 25 * 32, 50 * 32, 75 * 32, 100 * 32]
+    assert bounds_of_parts(7 * 32, 32, 3, 1) == [0, 2 * 32, 4 * 32, 7 * 32]
+    assert bounds_of_parts(10 * 32, 32, 5, 160) == [0, 160, 320, 320, 320, 320]
+    assert bounds_of_parts(32, 32, 3, 160) == [0, 32, 32, 32]

@@ -1,0 +1,229 @@
+"""Longest common subsequences over ranks: the same lengths and pairs as alone, whoever has which part of the table."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from cluster.timed import Rehearsal
+from core.search.dp import lcs_both_ends
+from core.search.dp.lcs import LongestCommonSubsequence, Shape
+from core.search.dp.lcs_both_ends import Places, Stair, part_of, turned
+from core.search.dp.lcs_table import Layout, Neighbours
+from tests.core.search.dp.test_lcs import drawn, letters, plain
+from tests.thread_ranks import on_ranks, twin
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def over_ranks(backend, size, a, b, trace=(False, True, False), hosts=1, **options):
+    """The length and the pairs of every run of every rank."""
+    a, b = letters(a), letters(b)
+
+    def run(ranks):
+        search = LongestCommonSubsequence(twin(backend), Rehearsal(ranks), a, b, **options)
+        found = [search.run(trace=wanted, ranks=ranks) for wanted in trace]
+        return [
+            (one.length, None if one.pairs is None else [tuple(pair) for pair in one.pairs.tolist()]) for one in found
+        ]
+
+    return on_ranks(size, run, hosts=hosts)
+
+
+def expected(a, b, trace=(False, True, False)):
+    pairs = plain(a, b)
+    return [(len(pairs), pairs if wanted else None) for wanted in trace]
+
+
+TEXT = st.text("abcd", min_size=1, max_size=200) | st.text("a", min_size=1, max_size=80)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXT, TEXT, st.sampled_from([2, 2, 3, 4, 5, 7]), st.sampled_from([1, 2, 9]), st.sampled_from([1, 2, 7]))
+@example("a" * 64, "a" * 64, 2, 1, 1)
+@example("ab" * 90, "b", 3, 1, 1)
+@example("b", "ab" * 90, 5, 1, 7)
+def test_any_number_of_ranks_finds_the_length_and_the_pairs_of_the_table(cpu, text, other, size, steps, hosts):
+    a, b = text.encode(), other.encode()
+    assert over_ranks(cpu, size, a, b, hosts=hosts, shape=None) == [expected(a, b)] * size
+    shape = Shape(1, 1, -(-len(b) // 64), steps)
+    assert over_ranks(cpu, size, a, b, (False,), shape=shape) == [expected(a, b, (False,))] * size
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 3), (2, 2, 8), (4, 2, 2)], ids=str)
+@pytest.mark.parametrize(("size", "reverse"), [(2, False), (2, True), (3, False), (5, True)])
+def test_teams_of_lanes_meet_from_both_ends(size, reverse, shape):
+    lanes, words, steps = shape
+    oracle = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+    for n, m in ((150, 500), (40, 900), (600, 70)):
+        a, b = drawn(n, n, m)
+        found = over_ranks(oracle, size, a, b, (False,), shape=Shape(lanes, words, 1, steps))
+        assert found == [expected(a, b, (False,))] * size
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_ranks_of_every_backend_find_the_same(backend, size):
+    if backend.device.driver == "simulated":
+        pytest.skip("the simulator takes minutes")
+    a, b = drawn(size, 150, 400)
+    assert over_ranks(backend, size, a, b) == [expected(a, b)] * size
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_bits_that_do_not_fit_are_streamed_or_computed_again_on_all_ranks(cpu, monkeypatch, size):
+    from core.search.dp import lcs
+
+    a, b = drawn(size, 500, 900, letters=2)
+    shape = Shape(1, 1, -(-LongestCommonSubsequence(cpu, Ranks(size), letters(a), letters(b)).columns // 64), 2)
+    wanted = [expected(a, b, (True, True))] * size
+    assert over_ranks(cpu, size, a, b, (True, True), room=8192, shape=shape) == wanted
+    monkeypatch.setattr(lcs, "host_bytes", lambda: 2000)
+    assert over_ranks(cpu, size, a, b, (True, True), room=600) == wanted
+
+
+class Ranks(Solo):
+    """The first of several ranks."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+def test_unlike_devices_meet_in_a_row(cpu):
+    a, b = drawn(3, 333, 700)
+    shapes = [Shape(1, 2, 1, 3), Shape(1, 1, 1, 5), Shape(1, 3, 1, 2)]
+
+    def run(ranks):
+        search = LongestCommonSubsequence(twin(cpu), ranks, letters(a), letters(b), shape=shapes[ranks.rank])
+        length = search.run(trace=False).length
+        return length, search.both_ends.stair.slope
+
+    assert on_ranks(3, run) == [(len(plain(a, b)), 0)] * 3
+
+
+# --- the line on which two waves meet ---
+
+
+def grown(a, b):
+    """The table of a and b."""
+    table = np.zeros((len(a) + 1, len(b) + 1), int)
+    for i in range(len(a)):
+        for j in range(len(b)):
+            table[i + 1, j + 1] = table[i, j] + 1 if a[i] == b[j] else max(table[i, j + 1], table[i + 1, j])
+    return table
+
+
+@pytest.mark.parametrize(
+    ("strips", "words", "batches", "slope"), [(1, 2, 3, 1), (4, 1, 3, 1), (3, 2, 4, 2), (5, 1, 2, 0), (6, 1, 3, 5)]
+)
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 1), (1, 3)])
+def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope, first, second):
+    stair = Stair.sharing(strips, words, batches, slope, first, second)
+    ends = stair.ends
+    other = stair.from_end()
+    assert np.array_equal(batches - other.ends[::-1], ends)
+    assert other.from_end() == stair
+    share = strips * batches * first / (first + second)
+    assert share <= ends.sum() < share + strips
+    rows, columns = 32 * batches, 64 * strips * words
+    a, b = (letters(string) for string in drawn(strips + slope, rows, columns, letters=2))
+    upper, lower = grown(a, b), grown(a[::-1], b[::-1])[::-1, ::-1]
+    # Every point of the line, from the left end to the right one.
+    line = [(32 * ends[0], 0)]
+    for strip in range(strips):
+        line += [(32 * ends[strip], j + 1) for j in range(64 * words * strip, 64 * words * (strip + 1))]
+        if strip < strips - 1:
+            line += [(i, 64 * words * (strip + 1)) for i in range(32 * ends[strip] - 1, 32 * ends[strip + 1] - 1, -1)]
+    sums = [upper[point] + lower[point] for point in line]
+    assert max(sums) == upper[-1, -1]
+    steps = np.diff(sums)
+    more, less = (np.zeros((Places(stair).count, 64), np.uint8) for _ in range(2))
+    # A piece is a word of 64 columns, or a batch of 32 rows.
+    bits = iter(steps)
+    kinds = np.zeros(Places(stair).count, int)
+    kinds[Places(stair).words] = 64
+    kinds[Places(stair).rises] = 32
+    for piece, size in enumerate(kinds):
+        for k in range(size):
+            step = next(bits)
+            more[piece, k], less[piece, k] = step > 0, step < 0
+    assert next(bits, None) is None
+    packed = (np.packbits(one, axis=1, bitorder="little").view(np.uint64).ravel() for one in (more, less))
+    # What cancels is left out above, so the right end's sum is not known from these bits: shift by it.
+    found = Places(stair).largest_sum(*packed)
+    assert found - sums_end(more, less, kinds) == max(sums) - sums[-1]
+
+
+def sums_end(more, less, kinds):
+    """The sum at the right end, as if the bits were all that grows."""
+    return int(more[kinds == 64].sum()) - int(less[kinds == 32].sum())
+
+
+def test_every_strip_has_a_rank_in_both_waves():
+    for size in range(2, 12):
+        for strips in range(1, 14):
+            parts = [part_of(rank, size, strips) for rank in range(size)]
+            for from_end in (False, True):
+                wave = [
+                    (rank, part) for rank, part in enumerate(parts) if part is not None and part.from_end is from_end
+                ]
+                assert [strip for _, part in wave for strip in range(part.first, part.end)] == list(range(strips))
+                ranks = [None, *(rank for rank, _ in wave), None]
+                assert [(part.left, part.right) for _, part in wave] == list(zip(ranks, ranks[2:], strict=False))
+
+
+def test_all_bits_of_an_array_are_turned():
+    words = np.array([1, 2**63 + 2**40], np.uint64)
+    assert turned(words).tolist() == [1 + 2**23, 2**63]
+    assert turned(np.array([1, 6], np.uint32)).tolist() == [3 << 29, 2**31]
+
+
+def test_both_waves_take_as_many_launches_and_half_of_the_time(cpu):
+    """As on a GPU whose lanes are never all busy, where the way from strip to strip counts."""
+    shape = Shape(32, 1, 489, 8)
+    alone = Layout(shape, 31_250).launches
+    stair = Stair.sharing(489, 32, 31_250, shape.delay * shape.steps, 1, 1)
+    launches = [Layout(shape, 31_250, one.reach, one.slope).launches for one in (stair, stair.from_end())]
+    assert abs(launches[0] - launches[1]) <= 1
+    assert max(launches) < 0.505 * alone
+
+
+def test_messages_go_as_soon_as_they_are_there_and_come_just_before_their_use():
+    """Rank 1 of three, every launch and message of which is simulated with its neighbours'."""
+    layout = Layout(Shape(4, 1, 3, 2), 29, 29, 3)
+    table = lcs_both_ends.Table.__new__(lcs_both_ends.Table)
+    table.layout, table.launches = layout, layout.launches
+    table.carries = type("Carries", (), {"edges": None})
+    said = []
+
+    class Together:
+        def send(self, buffer, start, count, to):
+            said.append(("send", start - 3 * 29, count))
+
+        def receive(self, buffer, start, count, source):
+            said.append(("receive", start, count))
+
+    plan = table.messages(Neighbours(Together(), 0, 2, 5))
+    assert [until for until, _ in plan] == sorted(until for until, _ in plan)
+    received = sent = 0
+    for until, hand_over in [*plan, (layout.launches, None)]:
+        # Launch u of the first strip reads the carries of batches up to 2 * u + 1.
+        assert until == layout.launches or received >= min(2 * until, 29)
+        if hand_over is None:
+            break
+        hand_over()
+        kind, start, count = said[-1]
+        if kind == "receive":
+            assert start == received
+            received += count
+        else:
+            assert start == sent
+            sent += count
+            # After so many launches the last lane of the last strip has done that many batches.
+            assert (until - 2 * layout.shape.delay) * 2 - 3 >= sent
+    assert (received, sent) == (29, 29 - 3 * 3)

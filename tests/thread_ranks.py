@@ -1,0 +1,139 @@
+"""Ranks that are threads of one process: what hundreds of small examples need, for which MPI would start too slowly."""
+
+import copy
+import functools
+import queue
+import threading
+
+import numpy as np
+
+from cluster import Solo
+
+
+class ThreadRank(Solo):
+    """A communicator between threads, each of which has a backend of its own.
+
+    Parameters
+    ----------
+    rank, size
+        This one, of how many.
+    job
+        What all of them share.
+    hosts
+        On how many hosts they are: devices of one may share memory.
+
+    """
+
+    def __init__(self, rank, size, job, hosts):
+        self.rank = self.local_rank = rank
+        self.size = size
+        self.job = job
+        self.place = str(rank % hosts)
+
+    def host(self):
+        return super().host() + self.place
+
+    def everything(self, item):
+        """What every rank gives, in order."""
+        self.job.given[self.rank] = item
+        self.job.barrier.wait()
+        given = list(self.job.given)
+        self.job.barrier.wait()
+        return given
+
+    def barrier(self):
+        self.everything(None)
+
+    def minloc(self, value, index):
+        return min(self.everything((int(value), int(index))))
+
+    def sum(self, summand):
+        given = self.everything(summand)
+        return sum(given[1:], start=given[0] + 0)
+
+    def bcast(self, item):
+        return self.everything(item)[0]
+
+    def gather(self, item):
+        given = self.everything(item)
+        return given if self.rank == 0 else None
+
+    def join(self, items):
+        return np.concatenate(self.everything(items))
+
+    def reduce(self, items, operation):
+        given = self.everything(items.copy())
+        items[...] = np.min(given, axis=0) if operation == "least" else np.sum(given, axis=0, dtype=items.dtype)
+
+    def transfer(self, messages):
+        for items, source, to in messages:
+            if source == self.rank:
+                self.send(items, to)
+        for items, source, to in messages:
+            if to == self.rank:
+                self.receive(items, source)
+
+    def send(self, items, to):
+        self.job.posts[self.rank, to].put(items.copy())
+
+    def receive(self, items, source):
+        got = self.job.posts[source, self.rank].get(timeout=30)
+        assert got.shape == items.shape and got.dtype == items.dtype
+        items[...] = got
+
+
+class Job:
+    """What the ranks share."""
+
+    def __init__(self, size):
+        self.given = [None] * size
+        self.barrier = threading.Barrier(size, timeout=30)
+        self.posts = {(a, b): queue.Queue() for a in range(size) for b in range(size)}
+
+
+def on_ranks(size, act, *, hosts=1):
+    """What ``act(ranks)`` returns on each of so many ranks, in order; raises what the first that failed has raised."""
+    job = Job(size)
+    results, failures = [None] * size, []
+
+    def run(rank):
+        try:
+            results[rank] = act(ThreadRank(rank, size, job, hosts))
+        except BaseException as error:
+            failures.append(error)
+            job.barrier.abort()
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first = [error for error in failures if not isinstance(error, threading.BrokenBarrierError)] + failures
+    if first:
+        raise first[0]
+    return results
+
+
+LOCK = threading.RLock()
+OF_THE_DEVICE = ("bind", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
+"""What a backend does that no two threads may do at the same time; none of it waits for another rank."""
+
+
+def twin(backend):
+    """The same device for another thread."""
+    made = copy.copy(backend)
+    made._collectives = None
+    for name in OF_THE_DEVICE:
+        setattr(made, name, locked(getattr(made, name)))
+    return made
+
+
+def locked(method):
+    """A method that one thread calls at a time."""
+
+    @functools.wraps(method)
+    def alone(*arguments):
+        with LOCK:
+            return method(*arguments)
+
+    return alone
