@@ -175,7 +175,8 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
         one = walks[0]
         if one.control[STOP] == RUNNING:
             share = Share(team_rank(), team_count(), u32(0), neighbours_of(one, run))
-            least = team_min(scan(share, one, run, sums, problem[0]), scratch)
+            mine = scan(share, one, run, sums, problem[0])
+            least = team_min(mine, scratch)
             if lane() == 0:
                 # Teams count themselves in the lower half of the word. The upper half, which nobody reads, makes the
                 # sum wait for the minimum: devices may do atomics of two addresses in any order if neither needs the
