@@ -14,7 +14,7 @@ SMALL = 16_384
 """Neighbourhoods of up to so much work are walked by one team: others would wait more than they work."""
 MOST_LANES = 1024
 BLOCK_SIZE = 256
-"""Lanes of a team where many teams share a neighbourhood, at most; as many as the paper has in a block (section 6)."""
+"""Lanes of a block in the paper's experiments (section 6)."""
 MOST_TEAMS = 65_535
 
 
@@ -38,7 +38,7 @@ class Launches(Plan):
         small = limits.compute_units == 1 or (walks_well and largest * self.evaluation.work <= SMALL)
         small = small and self.communicator.size == 1 and not self.keeps_apart
         self.in_one_team = self.level == "algorithm" or small
-        most = min(limits.max_team_size, MOST_LANES)
+        most, resident = min(limits.max_team_size, MOST_LANES), min(limits.lanes_resident, MOST_LANES)
         self.step_size = min(most, rounded(self.problem.encoding.n)) if wide else 1
         if self.level == "solution":
             self.in_one_team = limits.compute_units == 1 and self.communicator.size == 1
@@ -50,11 +50,13 @@ class Launches(Plan):
         elif self.mapping == "published":
             self.team_size = self.block_size
         else:
-            self.team_size = min(BLOCK_SIZE, most, rounded(-(-largest // limits.compute_units))) if wide else 1
+            # Large teams divide a neighbourhood best: half of it takes half the time (PPP 1301-1317, rl5915; one H200).
+            resident = limits.lanes_resident
+            self.team_size = min(most, rounded(-(-largest // limits.compute_units))) if wide else 1
             if self.communicator.size == 1 and self.step_size <= BLOCK_SIZE:
                 self.team_size = max(self.team_size, self.step_size)  # so that it `steps_at_once`
-        resident = max(1, min(limits.lanes_resident, MOST_LANES) // self.team_size)
-        self.teams = max(1, min(limits.compute_units * resident, -(-largest // self.team_size)))
+        beside = max(1, resident // self.team_size)
+        self.teams = max(1, min(limits.compute_units * beside, -(-largest // self.team_size)))
         if self.level == "solution" and wide:
             self.teams = min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
         self.give_each_neighbour_a_lane()
