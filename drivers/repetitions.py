@@ -143,6 +143,7 @@ class Repetitions:
                 self.finish(outcome, spent)
         if first:
             self.end(done, identity)
+        self.ranks.assemble()
         return self.ranks.bcast(FAILED if self.contradicted else DONE)
 
     def begin(self, done: int) -> None:
@@ -180,6 +181,8 @@ class Repetitions:
         """One repetition: its outcome, and on rank 0 what all ranks spent."""
         backend = self.run.search.backend
         timings = backend.timings
+        # The first rank may still judge and record the repetition before.
+        self.ranks.assemble()
         met_before = backend.seconds_in_collectives()
         self.ranks.barrier()
         self.ranks.reset()
