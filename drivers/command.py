@@ -12,6 +12,7 @@ from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
 from drivers.repetitions import Repetitions
+from drivers.sharing import Sharing
 from drivers.workload import Run, Task, Workload
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -
 
 def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, argv: Sequence[str]) -> int:
     """All repetitions with one seed; returns the exit code, on all ranks the same."""
+    from cluster import Solo
+
     first: Any = checked(workload, own, ranks.size) if ranks.rank == 0 else None
     ranks.assemble()
     task: Task = ranks.bcast(first)
@@ -62,9 +65,10 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
     search = prepared(workload, ranks, task.problem, options)
     try:
         one = Run(options, task.problem, task.source, search, ranks)
+        sharing = Sharing(workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options))
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"scaled": scaled}
-        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}).repeat()
+        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}, sharing).repeat()
     finally:
         search.backend.close()
 
