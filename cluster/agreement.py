@@ -61,7 +61,7 @@ def agree_on_content(ranks: Communicator, name: str, place: str, content: Callab
     if ranks.size == 1:
         return
     places = ranks.bcast(ranks.gather((ranks.host(), place)))
-    first = [places.index(one) for one in places]  # type: ignore[union-attr, arg-type]
+    first = [places.index(one) for one in places]  # type: ignore[union-attr]
     if not any(first):
         return
     read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")

@@ -181,7 +181,7 @@ class Repetitions:
     def end(self, done: int, identity: str) -> None:
         """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
-        if why:
+        if why and self.sharing.verdict is None:
             print(f"note: the ranks' devices talk over the host: {why}", file=sys.stderr)
         if identity:
             from reports.records import fold

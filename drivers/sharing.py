@@ -59,7 +59,8 @@ class Verdict(NamedTuple):
     def words(self, name: str, ranks: int) -> str:
         """The line that says so."""
         if self.iterations is None:
-            took = f"together they take {in_small_units(self.together_s)}, the first alone {in_small_units(self.alone_s)}"
+            together, alone = in_small_units(self.together_s), in_small_units(self.alone_s)
+            took = f"together they take {together}, the first alone {alone}"
         else:
             together, alone = (in_small_units(s / self.iterations) for s in (self.together_s, self.alone_s))
             took = f"an iteration takes them {together} together, and the first alone {alone}"
@@ -165,22 +166,21 @@ class Sharing:
         trials: list[float] = []
         while len(trials) < MOST_TRIALS and sum(trials) < ENOUGH_TRIALS_S:
             trials.append(self.trial(own, steps).seconds)
-        alone = Verdict(together_s, min(trials), self.counted(steps))
+        iterations = None if steps is None else self.rehearsed(steps).iterations
+        alone = Verdict(together_s, min(trials), iterations)
         if together_s * LEAST_GAIN < alone.alone_s:
             return None
         self.run = own
         return alone
 
-    def counted(self, steps: int | None) -> int | None:
-        """Iterations of a rehearsal, which are those of the run where it has no more."""
-        if steps is None or self.workload.shorter is None:
-            return None
-        return int(self.workload.shorter(self.shared, steps).iterations)
+    def rehearsed(self, steps: int | None) -> Any:
+        """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""
+        shorter = self.workload.shorter
+        return self.shared.options if steps is None or shorter is None else shorter(self.shared, steps)
 
     def has_more(self, steps: int) -> bool:
         """Whether the run has more iterations than these."""
-        shorter = self.workload.shorter
-        return shorter is not None and shorter(self.shared, steps) != shorter(self.shared, steps * GROWTH)
+        return bool(self.rehearsed(steps) != self.rehearsed(steps * GROWTH))
 
     def together(self, steps: int | None) -> Pace:
         """Rehearse on all ranks; the first one's clock counts, and all get the result."""
@@ -192,8 +192,7 @@ class Sharing:
 
     def trial(self, run: Run[Any], steps: int | None) -> Pace:
         """Some iterations of a run, or all of it; nothing of it is kept."""
-        shorter, backend = self.workload.shorter, run.search.backend
-        tried = run if steps is None or shorter is None else replace(run, options=shorter(run, steps))
+        backend, tried = run.search.backend, replace(run, options=self.rehearsed(steps))
         run.ranks.barrier()
         run.ranks.reset()
         before = backend.seconds_in_collectives()

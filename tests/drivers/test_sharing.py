@@ -188,8 +188,10 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
 
 
 def test_short_times_are_worded_in_a_fitting_unit():
-    assert Verdict(0.00087, 1.94e-6, None).words("x", 2).startswith(
-        "x is too small for 2 ranks: together they take 870 us, the first alone 1.9 us; "
+    assert (
+        Verdict(0.00087, 1.94e-6, None)
+        .words("x", 2)
+        .startswith("x is too small for 2 ranks: together they take 870 us, the first alone 1.9 us; ")
     )
 
 
