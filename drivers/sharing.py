@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
         else:
             together, alone = (in_small_units(s / self.iterations) for s in (self.together_s, self.alone_s))
             took = f"an iteration takes them {together} together, and the first alone {alone}"
-        return f"{name} is too small for {ranks} ranks: {took}; it does all of it (--share always shares it out)"
+        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--share always shares it out)"
 
 
 class Sharing:

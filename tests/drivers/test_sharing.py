@@ -107,7 +107,7 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     assert one.works and one.verdict is not None and one.run.search is alone and one.run.ranks.size == 1
     assert one.verdict.together_s > one.verdict.alone_s
     assert capsys.readouterr().err == (
-        "note: none is too small for 2 ranks: an iteration takes them 1.1 ms together, and the first alone 200 us; it "
+        "note: none is too small for 2 ranks here: an iteration takes them 1.1 ms together, and the first alone 200 us; it "
         "does all of it (--share always shares it out)\n"
     )
 
@@ -191,7 +191,7 @@ def test_short_times_are_worded_in_a_fitting_unit():
     assert (
         Verdict(0.00087, 1.94e-6, None)
         .words("x", 2)
-        .startswith("x is too small for 2 ranks: together they take 870 us, the first alone 1.9 us; ")
+        .startswith("x is too small for 2 ranks here: together they take 870 us, the first alone 1.9 us; ")
     )
 
 
@@ -201,7 +201,7 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     auto = mpirun(2, *SMALL, "--share", "auto", "--repeats", 3, "--record", left)
     assert (always.returncode, auto.returncode) == (0, 0), auto.stderr
     assert "note:" not in always.stderr
-    assert auto.stderr.count("is too small for 2 ranks: together they take ") == 1
+    assert auto.stderr.count("is too small for 2 ranks here: together they take ") == 1
     (one,), (other,) = load(str(left)), load(str(shared))
     assert one.trajectory_hash == other.trajectory_hash
     assert one.ranks == other.ranks == 2 and len(one.samples) == 3
