@@ -6,6 +6,7 @@ it never changes a launch silently. In the spirit of BabelStream's ``Stream`` an
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import reprlib
@@ -195,6 +196,7 @@ class Backend:
         self.launch_cache = LaunchCache()
         self._recording: Sequence | None = None
         self._collectives: Collectives | None = None
+        self._alone: Collectives | None = None
         self.checks = self.oracle or checks_asked(self.checks)
         self.listener = Listener(self)
 
@@ -328,11 +330,13 @@ class Backend:
 
         The same object for the same communicator.
         """
+        if ranks.size == 1 or ranks.is_silent:
+            # Beside what other ranks hold too: a rank may rehearse alone in between.
+            if self._alone is None or self._alone.ranks is not ranks:
+                self._alone = Collectives(self, ranks, range(ranks.size))
+            return self._alone
         if self._collectives is None or self._collectives.ranks is not ranks:
-            if ranks.size == 1 or ranks.is_silent:
-                self._collectives = Collectives(self, ranks, range(ranks.size))
-            else:
-                self._collectives = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
+            self._collectives = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
         return self._collectives
 
     def seconds_in_collectives(self) -> float:
@@ -652,12 +656,11 @@ def cpu_device() -> DeviceInfo:
     import os
     import platform
 
-    name = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo") as file:
-            name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), name)
-    except OSError:
-        name = name or "unknown processor"
+    name = ""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "")
+    # The platform's own word may cost a process.
+    name = name or platform.processor() or platform.machine() or "unknown processor"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return DeviceInfo("0", name, platform.system() + " " + platform.release(), memory, available_cores(), "cores")
 

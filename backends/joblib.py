@@ -9,7 +9,6 @@ workers that are idle or map more than 300 MB, and makes a folder in ``/dev/shm`
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 import signal
 import sys
@@ -86,6 +85,8 @@ class JoblibBackend(CpuBackend):
         The next call starts new workers if this one fails: those that are left may wait for each other in a replay for
         ever, or write into memory that is no longer theirs.
         """
+        from concurrent.futures import FIRST_EXCEPTION, wait
+
         if self.pool is None:
             from joblib.externals import loky
 
@@ -94,7 +95,7 @@ class JoblibBackend(CpuBackend):
             )
         try:
             jobs = [self.pool.submit(function, *part) for part in parts]
-            done, _ = concurrent.futures.wait(jobs, return_when=concurrent.futures.FIRST_EXCEPTION)
+            done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
             for job in done:
                 job.result()
         except BaseException:

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import importlib.util
+import itertools
 import json
 import os
 import sys
@@ -38,11 +39,16 @@ def object_path(source: str, stem: str) -> str:
     return os.path.join(cache_folder("objects"), f"{stem}-{cpu_tag()}-{digest.hexdigest()[:24]}.o")
 
 
+@functools.cache
 def cpu_tag() -> str:
-    """A short name for the kind of CPU, to be had without LLVM: equal tags run each other's machine code."""
+    """A short name for the kind of CPU, to be had without LLVM: equal tags run each other's machine code.
+
+    The first core tells for all: a machine with many takes long to list them, and longest when every rank asks.
+    """
     try:
         with open("/proc/cpuinfo") as file:
-            kinds = sorted({line for line in file if line.startswith(("model name", "flags", "Features"))})
+            first = itertools.takewhile(str.strip, file)
+            kinds = sorted(line for line in first if line.startswith(("model name", "flags", "Features")))
     except OSError:
         import platform
 

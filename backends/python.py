@@ -6,7 +6,7 @@ import time
 
 from backends.base import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
 from backends.host_memory import HostMemory
-from core.lang import oracle, tree
+from core.lang import tree
 
 
 class PythonBackend(HostMemory):
@@ -36,6 +36,8 @@ class PythonBackend(HostMemory):
         return program
 
     def execute(self, launch: Launch) -> None:
+        from core.lang import oracle
+
         began = time.perf_counter()
         values = [a.handle if isinstance(a, Buffer) else a for a in launch.arguments]
         oracle.run(launch.executable, launch.teams, values, self.reverse)

@@ -6,12 +6,15 @@ ctypes gives the interpreter lock back during a call, so there is no threading l
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from backends import native
 from backends.base import DeviceInfo, cpu_device
 from backends.cpu import CpuBackend
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 class ThreadsBackend(CpuBackend):
@@ -21,6 +24,8 @@ class ThreadsBackend(CpuBackend):
     automatic_for = "cores"
 
     def __init__(self, device: DeviceInfo) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
         super().__init__(device, device.compute_units)
         self.pool = ThreadPoolExecutor(self.workers)
 
@@ -33,18 +38,23 @@ class ThreadsBackend(CpuBackend):
         workers = min(self.workers, teams)
         cuts = [teams * k // workers for k in range(workers + 1)]
         jobs = [self.pool.submit(entry, begin, end, teams, address) for begin, end in zip(cuts, cuts[1:], strict=False)]
-        wait(jobs)
-        for job in jobs:
-            job.result()
+        finish(jobs)
 
     def replay(self, prepared: native.Recorded, times: int) -> None:
         began = time.perf_counter()
         prepared.meeting[:] = 0
         jobs = [self.pool.submit(prepared.run, times, k, self.workers) for k in range(self.workers)]
-        wait(jobs)
-        for job in jobs:
-            job.result()
+        finish(jobs)
         self.timings.kernel_s += time.perf_counter() - began
 
     def close(self) -> None:
         self.pool.shutdown()
+
+
+def finish(jobs: Sequence[Future[None]]) -> None:
+    """Wait until all jobs are over, and raise what one of them raised."""
+    from concurrent.futures import wait
+
+    wait(jobs)
+    for job in jobs:
+        job.result()

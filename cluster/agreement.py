@@ -5,7 +5,7 @@ Or worse, they would not, and put parts of two different works together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cluster import presence
 from cluster.communicators import Communicator
@@ -36,6 +36,36 @@ def agree(ranks: Communicator, facts: Mapping[str, str]) -> None:
     with presence.all_ranks_expected():
         everyone = ranks.gather(dict(facts))
         difference = ranks.bcast(first_difference(everyone) if everyone is not None else "")
+    if difference:
+        raise UserError(difference)
+
+
+def agree_on_content(ranks: Communicator, name: str, place: str, content: Callable[[], str]) -> None:
+    """Compare what ranks read at their places; one rank reads what several would read at the same place.
+
+    Parameters
+    ----------
+    ranks, name
+        As for `agree`.
+    place
+        Where this rank reads on its host, such as a folder's path.
+    content
+        Reads it, and returns what must be equal on all ranks. Nobody reads where all ranks have one place.
+
+    Raises
+    ------
+    UserError
+        See `agree`.
+
+    """
+    if ranks.size == 1:
+        return
+    places = ranks.bcast(ranks.gather((ranks.host(), place)))
+    first = [places.index(one) for one in places]  # type: ignore[union-attr]
+    if not any(first):
+        return
+    read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")
+    difference = ranks.bcast(first_difference([{name: read[one]} for one in first]) if read is not None else "")
     if difference:
         raise UserError(difference)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cluster import abort, launcher, presence
+from cluster import abort, launcher, patience, presence
 from cluster.shared import OwnWord, SharedCounter, SharedLeast, SharesWords, WindowWord, Word
 
 T = TypeVar("T")
@@ -24,6 +24,9 @@ MOST_INDEX = (1 << 64) - 1
 WORD = (1 << 64) - 1
 PIECE = 1 << 30
 """Bytes of one message at most: MPI counts in 31 bits."""
+ITEMS, HERE = range(2)
+"""Tags of messages: arrays, and words of a rank that it is there."""
+NOTHING = bytearray()
 # The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
 PAIR = struct.Struct("=qQQ")
 
@@ -130,6 +133,12 @@ class Communicator(Protocol):
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
+    def assemble(self) -> None:
+        """Wait until every rank is here, asleep: for waits of a second or an hour, which shall cost others nothing.
+
+        A rank goes on up to `patience.LONGEST_NAP_S` later than after `barrier`.
+        """
+
     def word(self) -> Word:
         """Make a word that ranks share; all ranks together."""
 
@@ -192,6 +201,9 @@ class Solo(SharesWords):
         raise ValueError(f"rank {source} of a process alone")
 
     def barrier(self) -> None:
+        """Return at once; see `Communicator`."""
+
+    def assemble(self) -> None:
         """Return at once; see `Communicator`."""
 
     def word(self) -> Word:
@@ -310,25 +322,37 @@ class Mpi(SharesWords):
             for first in range(0, words.size, PIECE):
                 piece: Any = words[first : first + PIECE]
                 if source == self.rank:
-                    requests.append(self.world.Isend(piece, to))
+                    requests.append(self.world.Isend(piece, to, ITEMS))
                 else:
-                    requests.append(self.world.Irecv(piece, source))
+                    requests.append(self.world.Irecv(piece, source, ITEMS))
         self._mpi.Request.Waitall(requests)
 
     def send(self, items: np.ndarray, to: int) -> None:
         """Send an array as it lies in memory; see `Communicator`."""
         with self._presence.exchange(to):
-            self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to)
+            self.world.Send(np.ascontiguousarray(items).reshape(-1).view(np.uint8), to, ITEMS)
 
     def receive(self, items: np.ndarray, source: int) -> None:
         """Receive in place; see `Communicator`."""
         with self._presence.exchange(source):
-            self.world.Recv(items.reshape(-1).view(np.uint8), source)
+            self.world.Recv(items.reshape(-1).view(np.uint8), source, ITEMS)
 
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""
         self._presence.together()
         self.world.Barrier()
+
+    def assemble(self) -> None:
+        """Tell rank 0, and wait until it tells that all have; see `Communicator`."""
+        self._presence.together()
+        others = range(1, self.size) if self.rank == 0 else [0]
+        if self.rank:
+            self.world.Send(NOTHING, 0, HERE)
+        for other in others:
+            patience.until(lambda: self.world.Iprobe(other, HERE))  # noqa: B023 (called before the next rank's turn)
+            self.world.Recv(NOTHING, other, HERE)
+        if self.rank == 0:
+            self._mpi.Request.Waitall([self.world.Isend(NOTHING, other, HERE) for other in others])
 
     def word(self) -> Word:
         """Make a word that lies with rank 0; see `Communicator`."""

@@ -8,6 +8,7 @@ import os
 RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
 SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
 def _first(names: tuple[str, ...]) -> int | None:
@@ -33,3 +34,8 @@ def size() -> int | None:
 def local_rank() -> int | None:
     """Return the rank among those of this host, which picks its GPU; None where the launcher does not say."""
     return _first(LOCAL_RANK)
+
+
+def local_size() -> int:
+    """Count the ranks of this host; those of the job where the launcher does not say, 1 without a launcher."""
+    return _first(LOCAL_SIZE) or size() or 1

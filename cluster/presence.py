@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cluster import abort
+from cluster import abort, launcher, patience
 
 START_S = 300.0
 """How long a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
@@ -64,7 +64,7 @@ def start_mpi() -> Any:
 
         # mpi4py's own call keeps the interpreter's lock, so that no thread could end it.
         start = ctypes.CDLL(MPI.__file__).MPI_Init_thread
-        with all_ranks_expected():
+        with all_ranks_expected(), patience.late_timers(launcher.local_size()):
             start(None, None, MPI.THREAD_FUNNELED, ctypes.byref(ctypes.c_int()))
         for world in (MPI.COMM_WORLD, MPI.COMM_SELF):
             world.Set_errhandler(MPI.ERRORS_RETURN)
@@ -132,6 +132,8 @@ class Presence:
             pause = min(2 * pause, PAUSE_PER_RANK_S * size, LAST_PAUSE_S)
         self._window.Unlock_all()
         self._window.Free()
+        # MPI itself ends after this, when Python has.
+        patience.set_timer_slack(patience.slack(launcher.local_size()))
 
     def _look(self, rank: int) -> memoryview:
         """Another rank's words."""

@@ -127,6 +127,10 @@ class Timed(SharesWords):
         """See `Communicator`."""
         self._timed(self.ranks.barrier)
 
+    def assemble(self) -> None:
+        """See `Communicator`."""
+        self._timed(self.ranks.assemble)
+
     def word(self) -> Word:
         """See `Communicator`; its calls are timed too, unless nothing is said to other ranks."""
         word = self.ranks.word()

@@ -149,6 +149,7 @@ ACO = Workload(
     standard=("--ants", "256", "--iterations", "400"),
     fitted=fitted,
     scaled="ants",
+    shorter=lambda run, iterations: replace(run.options, iterations=min(iterations, run.options.iterations)),
     steps=lambda run: run.options.iterations * len(run.search.colonies),
     work=work,
     parameters=lambda run: run.options.settings()._asdict(),

@@ -42,6 +42,23 @@ def gpus_here() -> int:
     return backends.backend_class(name).present() if name else 0
 
 
+def compiles_for_others(local_rank: int, gpus: int) -> bool:
+    """Whether a rank prepares its search before the others of its host, who find in the cache what it compiled.
+
+    The first rank of a host does. With ``--backend auto`` its first ranks have a GPU each and those after them a core,
+    for which kernels are other programs: so the first rank that has a core does too.
+
+    Parameters
+    ----------
+    local_rank
+        The rank's number on its host.
+    gpus
+        See `gpus_here`; 0 where the options name the backend, which is the same for all ranks of a host.
+
+    """
+    return local_rank in (0, gpus)
+
+
 def best_backend(size: int, local_rank: int, gpus: int) -> str:
     """The backend of a rank: a GPU of its own, else one core of several ranks, else all cores.
 

@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from drivers.automatic import chosen_backend, gpus_here
+from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
 from drivers.repetitions import Repetitions
+from drivers.sharing import Sharing
 from drivers.workload import Run, Task, Workload
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cluster import Communicator
 
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
@@ -52,16 +55,20 @@ def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -
 
 def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, argv: Sequence[str]) -> int:
     """All repetitions with one seed; returns the exit code, on all ranks the same."""
+    from cluster import Solo
+
     first: Any = checked(workload, own, ranks.size) if ranks.rank == 0 else None
+    ranks.assemble()
     task: Task = ranks.bcast(first)
     options = at_place_of(task.options, own)
     details = workload.details(task, ranks, argv) if ranks.rank == 0 else {}
     search = prepared(workload, ranks, task.problem, options)
     try:
         one = Run(options, task.problem, task.source, search, ranks)
+        sharing = Sharing(workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options))
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"scaled": scaled}
-        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}).repeat()
+        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}, sharing).repeat()
     finally:
         search.backend.close()
 
@@ -151,7 +158,9 @@ def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
         The ranks run different programs, or the same with different options or sources.
 
     """
-    from cluster import agree, communicator
+    from pathlib import Path
+
+    from cluster import agree, agree_on_content, communicator
 
     ranks = communicator()
     if ranks.size > 1:
@@ -161,16 +170,16 @@ def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
             if declared.decides != "place"
         }
         program = {"program": f"python -m drivers.{workload.name}", "--help": "not given"}
-        agree(ranks, {**program, **given, "the suite's sources": sources_digest()})
+        agree(ranks, {**program, **given})
+        root = Path(__file__).parents[1]
+        agree_on_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))
     return ranks
 
 
-def sources_digest() -> str:
-    """A short hash over the sources of the suite that this process runs."""
+def sources_digest(root: Path) -> str:
+    """A short hash over the sources of the suite in a folder."""
     import hashlib
-    from pathlib import Path
 
-    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(path for package in HOUSE for path in (root / package).rglob("*.py")):
         digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
@@ -178,13 +187,8 @@ def sources_digest() -> str:
 
 
 def prepared(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
-    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host.
-
-    On a host with GPUs the first ranks have one each and the others a core, which is another program: so of every host
-    its first rank and the first that has a core lead, and the others find in the cache what those compiled.
-    """
+    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host."""
     gpus = gpus_here() if options.backend == "auto" else 0
-    leads = ranks.local_rank in (0, gpus)
 
     def build(compiled: dict[str, str]) -> Any:
         backend = chosen_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
@@ -196,8 +200,9 @@ def prepared(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: 
     if ranks.rank == 0:
         search = build(compiled)
         compiled = search.backend.compiled_earlier
+    ranks.assemble()
     compiled = ranks.bcast(compiled)
-    if search is None and leads:
+    if search is None and compiles_for_others(ranks.local_rank, gpus):
         search = build(compiled)
-    ranks.barrier()
+    ranks.assemble()
     return search or build(compiled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from drivers.forecast import Work
@@ -97,6 +98,7 @@ def local_search(
         standard=standard,
         fitted=fitted,
         scaled="walks",
+        shorter=shorter,
         steps=steps,
         work=work,
         parameters=parameters,
@@ -105,6 +107,14 @@ def local_search(
         save=saved,
         for_peers=for_peers,
     )
+
+
+def shorter(run: Run[SearchOptions], iterations: int) -> SearchOptions | None:
+    """So few iterations of each walk; walks of their own meet too seldom to be rehearsed."""
+    if run.search.level == "algorithm":
+        return None
+    given = run.options
+    return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
 
 
 def steps(run: Run[SearchOptions]) -> int | None:

@@ -199,6 +199,13 @@ class Options:
     )
     backend: str = backend_option("auto")
     device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
+    share: str = option(
+        "auto",
+        "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "
+        "always (%(default)s)",
+        choices=("auto", "always"),
+        decides="search",
+    )
     record: OutputFile | None = option(
         None,
         "append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",

@@ -13,6 +13,7 @@ from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.history import MOST_ROWS, thinned
 from drivers.progress import progress, rate
+from drivers.sharing import Sharing
 from drivers.workload import Opinion, Result, Run, Workload
 
 RECORDED_ALREADY = "repetitions are in"
@@ -35,6 +36,10 @@ class Times(NamedTuple):
     def running_s(self) -> float:
         """From end to end, without compilation."""
         return self.total_s - self.compile_s
+
+
+RESTED: tuple[Times, float, Mapping[str, Any]] = (Times(0.0, 0.0, 0.0, 0.0), 0.0, {})
+"""What a rank has spent that had nothing to do."""
 
 
 def over_ranks(every: Sequence[Times]) -> Times:
@@ -107,12 +112,17 @@ class Repetitions:
         The search, made ready on this rank.
     details
         What the record's ``details`` hold besides, on the first rank.
+    sharing
+        Decides whether the ranks share the work out; they do unless it is given.
 
     """
 
-    def __init__(self, workload: Workload[Any], run: Run[Any], details: Mapping[str, Any]) -> None:
+    def __init__(
+        self, workload: Workload[Any], run: Run[Any], details: Mapping[str, Any], sharing: Sharing | None = None
+    ) -> None:
         self.workload = workload
-        self.run = run
+        self.shared = run
+        self.sharing = sharing or Sharing(workload, run, None)
         self.options = run.options
         self.ranks = run.ranks
         self.details = details
@@ -120,6 +130,11 @@ class Repetitions:
         self.contradicted = 0
         self.hosts = 1
         self.beside = Beside(workload, run) if run.options.peers else None
+
+    @property
+    def run(self) -> Run[Any]:
+        """What this rank works on."""
+        return self.sharing.run
 
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
@@ -135,14 +150,21 @@ class Repetitions:
         self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, done = self.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(done)
+        if done < self.options.repeats:
+            self.sharing.before()
         if first:
             self.begin(done)
         for _ in range(done, self.options.repeats):
             outcome, spent = self.measure()
+            if self.sharing.after_first(spent.times.running_s, spent.communication_share):
+                # What all ranks have compiled counts for the repetition that takes the place of theirs.
+                self.run.search.backend.timings.compile_s += spent.times.compile_s
+                outcome, spent = self.measure()
             if first:
                 self.finish(outcome, spent)
         if first:
             self.end(done, identity)
+        self.ranks.assemble()
         return self.ranks.bcast(FAILED if self.contradicted else DONE)
 
     def begin(self, done: int) -> None:
@@ -159,7 +181,7 @@ class Repetitions:
     def end(self, done: int, identity: str) -> None:
         """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
-        if why:
+        if why and self.sharing.verdict is None:
             print(f"note: the ranks' devices talk over the host: {why}", file=sys.stderr)
         if identity:
             from reports.records import fold
@@ -178,11 +200,22 @@ class Repetitions:
 
     def measure(self) -> tuple[Any, Spent]:
         """One repetition: its outcome, and on rank 0 what all ranks spent."""
+        # The first rank may still judge and record the repetition before.
+        self.ranks.assemble()
+        self.ranks.reset()
+        outcome, own = self.work() if self.sharing.works else (None, RESTED)
+        if self.sharing.verdict is not None:
+            self.ranks.assemble()
+        return outcome, Spent.of(self.ranks.gather(own) or [own])
+
+    def work(self) -> tuple[Any, tuple[Times, float, Mapping[str, Any]]]:
+        """This rank's part of a repetition: the outcome, and its times, share of communication and readings."""
         backend = self.run.search.backend
         timings = backend.timings
         met_before = backend.seconds_in_collectives()
-        self.ranks.barrier()
-        self.ranks.reset()
+        if self.sharing.verdict is None:
+            self.ranks.barrier()
+            self.ranks.reset()
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
@@ -200,8 +233,7 @@ class Repetitions:
         share = met / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
         moved = {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes}
-        own = times, share, {**self.readings(meter), "bytes_moved": moved}
-        return outcome, Spent.of(self.ranks.gather(own) or [own])
+        return outcome, (times, share, {**self.readings(meter), "bytes_moved": moved})
 
     def meter(self) -> Any:
         """What reads this rank's device, and its host too."""
@@ -281,12 +313,16 @@ class Repetitions:
     @property
     def parameters(self) -> dict[str, Any]:
         """What decides the work, and nothing that decides its speed alone."""
-        return {**self.options.deciding("work"), **self.workload.parameters(self.run)}
+        return {**self.options.deciding("work"), **self.workload.parameters(self.shared)}
 
     @property
     def ways(self) -> dict[str, Any]:
-        """What decides the speed alone: the same work has the same hash whatever they are."""
-        return {**self.options.deciding("way"), **self.workload.ways(self.run)}
+        """What decides the speed alone: the same work has the same hash whatever they are.
+
+        That ranks had to share the work out is said where it is so: records of old say nothing of it.
+        """
+        share = {"share": "always"} if self.ranks.size > 1 and self.options.share == "always" else {}
+        return {**share, **self.options.deciding("way"), **self.workload.ways(self.shared)}
 
     def identified(self) -> dict[str, Any]:
         """What makes two repetitions belong to one run."""
@@ -321,6 +357,8 @@ class Repetitions:
         backend = self.run.search.backend
         device = backend.device
         peers = {} if self.beside is None else {"peers": self.beside.recorded()}
+        verdict = self.sharing.verdict
+        alone = {} if verdict is None else {"first_rank_alone": verdict._asdict()}
         about = {
             "instance_source": self.run.source,
             "confirmed_by": list(judges),
@@ -340,7 +378,7 @@ class Repetitions:
                 evaluations=result.evaluations,
                 trajectory_hash=result.hash,
                 hash_covers=self.workload.hash_covers,
-                details={**result.details, **peers, **self.details, **about},
+                details={**result.details, **peers, **alone, **self.details, **about},
                 samples=(
                     Sample(
                         *spent.times,

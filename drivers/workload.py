@@ -178,6 +178,9 @@ class Workload(Generic[AnyOptions]):
     scaled : str
         The option that is multiplied by the number of ranks where the work shall grow with them; its options have
         `drivers.options.scaled_option` then. Empty: the work is one problem, which does not grow.
+    shorter : callable, optional
+        (run, iterations) -> its options with no more iterations than these and no clock, for a rehearsal of what its
+        ranks do together; None from it where the ranks do not meet in every iteration. None: a run has no iterations.
     steps : callable
         (run) -> steps of this rank's progress bar; None where nobody can tell.
     work : callable
@@ -212,6 +215,7 @@ class Workload(Generic[AnyOptions]):
     standard: tuple[str, ...] = ()
     fitted: Callable[[Any], tuple[str, ...]] = lambda problem: ()
     scaled: str = ""
+    shorter: Callable[[Run[AnyOptions], int], AnyOptions | None] | None = None
     steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown
     parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}

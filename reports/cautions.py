@@ -91,6 +91,8 @@ def _letter(place: int) -> str:
 def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found:
     for label in row.labels:
         yield label, ""
+    if "first_rank_alone" in row.record.details:
+        yield "too small for its ranks, so that the first of them did all of the work", ""
     yield from _few(row)
     yield from _spread(row)
     yield from _too_fast(row)

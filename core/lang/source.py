@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.lang import intrinsics
@@ -97,14 +98,7 @@ class Source:
             found = eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}})
         except (TypeError, AttributeError, NameError, ValueError) as error:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
-        if isinstance(found, RowsOf):
-            inner = found.bundle
-            valid = is_bundle(inner) or isinstance(inner, Generic)
-        else:
-            inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
-            valid = inner in SCALARS or inner is boolean or isinstance(inner, Generic) or is_bundle(found)
-            valid = valid and not isinstance(found, Row)
-        if not valid:
+        if not is_type(found):
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language")
         if isinstance(found, Table) and not self.is_kernel:
             self.refuse(node, "a Table, which only kernels declare; write Array[...], which takes tables too")
@@ -115,7 +109,7 @@ class Source:
         import ast
 
         found = self.annotation(node, self.node)
-        if not (found in SCALARS or found is boolean or isinstance(found, Generic)):
+        if not is_result(found):
             self.refuse(node, f"returns {ast.unparse(node)}; return a number, and store the rest in arrays")
         return found
 
@@ -123,19 +117,55 @@ class Source:
     def signature(self) -> dict[str, Any]:
         """Parameter names and their annotations, in order; the key ``return`` holds the result's."""
         if self._signature is None:
-            import ast
-
-            arguments = self.node.args
-            if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
-                self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
-            if arguments.defaults:
-                self.refuse(self.node, "has default values; pass every argument")
-            found = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
-            returns = self.node.returns
-            nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
-            found["return"] = None if nothing else self.result_type(returns)
-            self._signature = found
+            self._signature = self._evaluated_signature() or self._read_signature()
         return self._signature
+
+    def _evaluated_signature(self) -> dict[str, Any] | None:
+        """The signature as Python has it, without a look at the source text; None where something is wrong with it.
+
+        A process that finds its machine code in the cache parses nothing.
+        """
+        code, notes = self.python.__code__, self.python.__annotations__
+        names = code.co_varnames[: code.co_argcount]
+        starred = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_kwonlyargcount or code.co_posonlyargcount
+        if starred or self.python.__defaults__ or not all(name in notes for name in names):
+            return None
+        found = {name: notes[name] for name in (*names, "return") if name in notes}
+        result = found.setdefault("return", None)
+        known = all(self._is_type(found[name]) for name in names) and (result is None or is_result(result))
+        return found if known else None
+
+    def _read_signature(self) -> dict[str, Any]:
+        """The signature from the source text; refuses what is wrong with it, with its line."""
+        import ast
+
+        arguments = self.node.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+            self.refuse(self.node, "has starred or keyword-only parameters; write plain ones")
+        if arguments.defaults:
+            self.refuse(self.node, "has default values; pass every argument")
+        found = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
+        returns = self.node.returns
+        nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
+        found["return"] = None if nothing else self.result_type(returns)
+        return found
+
+    def _is_type(self, found: Any) -> bool:
+        """Whether a parameter may be declared so."""
+        return is_type(found) and (self.is_kernel or not isinstance(found, Table))
+
+
+def is_type(found: Any) -> bool:
+    """Whether something is a type that a parameter can have, of a kernel or a function."""
+    if isinstance(found, RowsOf):
+        return is_bundle(found.bundle) or isinstance(found.bundle, Generic)
+    inner = found.element if isinstance(found, Array) else found.scalar if isinstance(found, Const) else found
+    return (is_result(inner) or is_bundle(found)) and not isinstance(found, Row)
+
+
+def is_result(found: Any) -> bool:
+    """Whether something is the type of a number, which is all that functions return."""
+    return found in SCALARS or found is boolean or isinstance(found, Generic)
 
 
 def constant_text(value: Any) -> str | None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from cluster import Solo, agree
+from cluster import Solo, agree, agree_on_content
 from cluster.agreement import first_difference
+from core.errors import UserError
 
 ALIKE = {"program": "climb", "--seed": "1"}
 
@@ -34,3 +35,42 @@ def test_the_first_difference_is_named_with_both_values_and_their_ranks(everyone
 
 def test_a_process_alone_agrees_with_itself():
     agree(Solo(), ALIKE)
+    agree_on_content(Solo(), "sources", "/here", lambda: pytest.fail("nobody else reads"))
+
+
+class One:
+    """One of several ranks: a gathering finds the others at their places, and what they have read there."""
+
+    def __init__(self, rank, places, contents):
+        self.rank, self.size = rank, len(places)
+        self.found = [[(place.partition(":")[0], place.partition(":")[2]) for place in places], contents]
+
+    def host(self):
+        return self.found[0][self.rank][0]
+
+    def gather(self, item):
+        found = self.found.pop(0)
+        assert found[self.rank] == item
+        return found if self.rank == 0 else None
+
+    def bcast(self, item):
+        return item
+
+
+def read_by(rank, places, contents):
+    """What a rank reads, if it does."""
+    read = []
+    one = One(rank, places, contents)
+    agree_on_content(one, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
+    return read
+
+
+def test_nobody_reads_what_all_ranks_would_read_at_one_place():
+    assert read_by(0, ["host:/a"] * 3, []) == []
+
+
+def test_one_rank_reads_for_all_at_its_place_and_unlike_contents_are_told_with_all_their_ranks():
+    places = ["one:/a", "one:/a", "two:/a", "one:/b", "two:/a"]
+    assert read_by(0, places, ["x", "", "x", "x", ""]) == [0]
+    with pytest.raises(UserError, match="^sources: found x on ranks 0, 1, 3 and y on ranks 2, 4, expected the same$"):
+        read_by(0, places, ["x", "", "y", "x", ""])

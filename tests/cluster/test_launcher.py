@@ -5,13 +5,14 @@ from cluster import launcher
 
 @pytest.fixture(autouse=True)
 def without_launcher(monkeypatch):
-    for name in launcher.RANK + launcher.SIZE + launcher.LOCAL_RANK:
+    for name in launcher.RANK + launcher.SIZE + launcher.LOCAL_RANK + launcher.LOCAL_SIZE:
         monkeypatch.delenv(name, raising=False)
 
 
 def test_a_plain_process_was_not_launched():
     assert not launcher.launched()
     assert (launcher.rank(), launcher.size(), launcher.local_rank()) == (0, None, None)
+    assert launcher.local_size() == 1
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,13 @@ def test_each_launcher_is_understood(variables, rank, size, local_rank, monkeypa
         monkeypatch.setenv(name, value)
     assert launcher.launched()
     assert (launcher.rank(), launcher.size(), launcher.local_rank()) == (rank, size, local_rank)
+
+
+def test_the_ranks_of_a_host_are_those_of_the_job_where_nobody_says_otherwise(monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "8")
+    assert launcher.local_size() == 8
+    monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2")
+    assert launcher.local_size() == 2
 
 
 def test_slurm_alone_starts_no_mpi(monkeypatch):

@@ -22,10 +22,12 @@ def drive(request, capsys):
 
 @pytest.fixture
 def mpirun(request, mpirun):
-    """Run the driver on so many ranks; without one, any program."""
+    """Run the driver on so many ranks, which share its work however small it is; without one, any program."""
     if not hasattr(request.module, "DRIVER"):
         return mpirun
-    return lambda ranks, *arguments: mpirun(ranks, "-m", request.module.DRIVER.__name__, *arguments)
+    name = request.module.DRIVER.__name__
+    # The last of two options counts.
+    return lambda ranks, *arguments: mpirun(ranks, "-m", name, "--share", "always", *arguments)
 
 
 @pytest.fixture

@@ -185,6 +185,7 @@ class Two:
         self.others = others
         monkeypatch.setattr("cluster.communicator", lambda: self)
         monkeypatch.setattr("cluster.agree", self.agree)
+        monkeypatch.setattr("cluster.agree_on_content", lambda *_: None)
 
     def agree(self, ranks, said):
         if self.others is None:

@@ -70,6 +70,7 @@ def test_all_drivers_share_these_options():
         "seed": 9,
         "seeds": None,
         "record": "r.jsonl",
+        "share": "auto",
         "peers": False,
         "progress": True,
     }

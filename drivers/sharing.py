@@ -1,0 +1,209 @@
+"""Whether ranks share a run out, or the first of them does all of it because there is too little work between meetings.
+
+Nobody guesses: the ranks rehearse a run, or some iterations of it. Where they are together for much of that time, the
+first one rehearses the same alone, while the others sleep, and the shorter time decides for all.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from drivers.forecast import rounded
+from drivers.workload import Run, Workload
+
+GAINS = 0.1
+"""Ranks that meet in long iterations for no more than this part of their time gain from each other."""
+LONG_STEP_S = 1e-3
+SHORT_S = 0.25
+"""Shorter runs are rehearsed as a whole, again and again; of longer ones the first repetition has to tell."""
+LONGEST_ALONE_S = 0.5
+"""A whole run is rehearsed alone only if it will hardly take longer, or than it took all ranks."""
+ENOUGH_S = 0.02
+"""A rehearsal of iterations has so many that it takes this long, if the run has."""
+FEWEST_STEPS, GROWTH = 16, 4
+MOST_TRIALS, ENOUGH_TRIALS_S = 3, 0.1
+"""Trials of a rehearsal, and seconds after which one rank alone makes no more of them."""
+UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+LEAST_GAIN = 1.05
+"""One rank alone is preferred to ranks that are faster by less."""
+
+
+class Pace(NamedTuple):
+    """What a rehearsal took.
+
+    Attributes
+    ----------
+    seconds : float
+        The least of several trials.
+    share : float
+        Mean over ranks of the part of the last trial in which they were in communication, waiting included.
+
+    """
+
+    seconds: float
+    share: float
+
+
+class Verdict(NamedTuple):
+    """Why the first rank works alone: seconds of the same work, of all ranks together and of that one."""
+
+    together_s: float
+    alone_s: float
+    iterations: int | None
+    """How many were rehearsed; None: the whole run."""
+
+    def words(self, name: str, ranks: int) -> str:
+        """The line that says so."""
+        if self.iterations is None:
+            together, alone = in_small_units(self.together_s), in_small_units(self.alone_s)
+            took = f"together they take {together}, the first alone {alone}"
+        else:
+            together, alone = (in_small_units(s / self.iterations) for s in (self.together_s, self.alone_s))
+            took = f"an iteration takes them {together} together, and the first alone {alone}"
+        return f"{name} is too small for {ranks} ranks here: {took}; it does all of it (--share always shares it out)"
+
+
+class Sharing:
+    """The decision of one run; all ranks make the same calls.
+
+    Parameters
+    ----------
+    workload, run
+        What is run, with the search of all ranks.
+    alone
+        Makes the search that does all of the work on the first rank's device; called there alone, if at all. None: the
+        ranks share whatever the work.
+
+    Attributes
+    ----------
+    run : Run
+        What this rank has to do in a repetition if it `works`: the run of all ranks, or the first one's own.
+    verdict : Verdict or None
+        Why the first rank works alone; None: all share.
+
+    """
+
+    def __init__(self, workload: Workload[Any], run: Run[Any], alone: Callable[[], Any] | None) -> None:
+        self.workload = workload
+        self.shared = run
+        self.run = run
+        self.ranks = run.ranks
+        self.make_alone = alone
+        self.verdict: Verdict | None = None
+        self.is_settled = alone is None or run.ranks.size == 1 or run.options.share == "always"
+
+    @property
+    def works(self) -> bool:
+        """Whether this rank has anything to do in a repetition."""
+        return self.verdict is None or self.ranks.rank == 0
+
+    def before(self) -> None:
+        """Decide before the first repetition, for a search that iterates and whose ranks meet in every iteration."""
+        if self.is_settled or self.workload.shorter is None or self.workload.shorter(self.shared, 1) is None:
+            return
+        self.is_settled = True
+        if self.are_unlike():
+            return
+        steps, pace = FEWEST_STEPS, self.together(FEWEST_STEPS)
+        while pace.seconds < ENOUGH_S and self.has_more(steps):
+            steps *= GROWTH
+            pace = self.together(steps)
+        self.decide(pace, steps, in_doubt=pace.share > GAINS or pace.seconds < steps * LONG_STEP_S)
+
+    def after_first(self, seconds: float, share: float) -> bool:
+        """Decide after the first repetition of any other search; True if it is to be made again, by one rank.
+
+        Parameters
+        ----------
+        seconds, share
+            Of the repetition: its time, and the mean of all ranks' shares of communication; the first rank's count.
+
+        """
+        if self.is_settled:
+            return False
+        self.is_settled = True
+        # What all of them did while they were not together is what one of them does alone.
+        alone_s = seconds * self.ranks.size * (1 - share)
+        in_doubt, is_short = self.ranks.bcast((alone_s < max(LONGEST_ALONE_S, seconds), seconds < SHORT_S))
+        if not in_doubt or self.are_unlike():
+            return False
+        self.decide(self.together(None) if is_short else Pace(seconds, share), None, in_doubt=True)
+        return self.verdict is not None
+
+    def are_unlike(self) -> bool:
+        """Whether ranks have devices of several kinds, of which the first rank's may be the slower one."""
+        device = self.shared.search.backend.device
+        kinds = self.ranks.gather((device.kind, device.name))
+        unlike: bool = self.ranks.bcast(kinds is not None and len(set(kinds)) > 1)
+        return unlike
+
+    def decide(self, together: Pace, steps: int | None, *, in_doubt: bool) -> None:
+        """Let the first rank rehearse alone if there is a doubt, and choose."""
+        verdict = None
+        if self.ranks.rank == 0 and in_doubt:
+            verdict = self.verdict_on(together.seconds, steps)
+        self.ranks.assemble()
+        self.verdict = self.ranks.bcast(verdict)
+        if self.verdict is not None and self.ranks.rank == 0:
+            print(f"note: {self.verdict.words(self.run.problem.name, self.ranks.size)}", file=sys.stderr, flush=True)
+
+    def verdict_on(self, together_s: float, steps: int | None) -> Verdict | None:
+        """On the first rank: make its own search, and try it; None if the ranks together are faster."""
+        from cluster import Solo
+        from cluster.timed import Timed
+
+        assert self.make_alone is not None
+        try:
+            search = self.make_alone()
+        except MemoryError:
+            # Together they have room for it.
+            return None
+        own = replace(self.shared, search=search, ranks=Timed(Solo()))
+        trials: list[float] = []
+        while len(trials) < MOST_TRIALS and sum(trials) < ENOUGH_TRIALS_S:
+            trials.append(self.trial(own, steps).seconds)
+        iterations = None if steps is None else self.rehearsed(steps).iterations
+        alone = Verdict(together_s, min(trials), iterations)
+        if together_s * LEAST_GAIN < alone.alone_s:
+            return None
+        self.run = own
+        return alone
+
+    def rehearsed(self, steps: int | None) -> Any:
+        """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""
+        shorter = self.workload.shorter
+        return self.shared.options if steps is None or shorter is None else shorter(self.shared, steps)
+
+    def has_more(self, steps: int) -> bool:
+        """Whether the run has more iterations than these."""
+        return bool(self.rehearsed(steps) != self.rehearsed(steps * GROWTH))
+
+    def together(self, steps: int | None) -> Pace:
+        """Rehearse on all ranks; the first one's clock counts, and all get the result."""
+        pace = min(self.trial(self.shared, steps) for _ in range(MOST_TRIALS))
+        shares = self.ranks.gather(pace.share)
+        mean = pace._replace(share=sum(shares) / len(shares)) if shares else pace
+        found: Pace = self.ranks.bcast(mean)
+        return found
+
+    def trial(self, run: Run[Any], steps: int | None) -> Pace:
+        """Some iterations of a run, or all of it; nothing of it is kept."""
+        backend, tried = run.search.backend, replace(run, options=self.rehearsed(steps))
+        run.ranks.barrier()
+        run.ranks.reset()
+        before = backend.seconds_in_collectives()
+        began = time.perf_counter()
+        self.workload.once(tried, None)
+        seconds = time.perf_counter() - began
+        met = run.ranks.seconds + backend.seconds_in_collectives() - before
+        return Pace(seconds, met / seconds)
+
+
+def in_small_units(seconds: float) -> str:
+    """A short time in the largest unit of which there is one: 1.9 us, 12 ms."""
+    size, name = next((one for one in UNITS_OF_TIME if seconds >= one[0]), UNITS_OF_TIME[-1])
+    return f"{rounded(seconds / size)} {name}"

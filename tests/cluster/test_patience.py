@@ -1,0 +1,89 @@
+"""Long waits are slept through: they end when they should, and cost hardly any processor time."""
+
+import json
+import sys
+import time
+
+import pytest
+
+from cluster import Solo, patience
+from cluster.timed import Timed
+
+WAITING = """
+import json, resource, time
+from cluster import communicator
+ranks = communicator()
+ranks.barrier()
+waited = []
+for late in range(ranks.size):
+    ranks.barrier()
+    began = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    if ranks.rank == late:
+        time.sleep(1.0)
+    ranks.assemble()
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    busy = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    waited.append((time.monotonic() - began, busy))
+everyone = ranks.gather(waited)
+if ranks.rank == 0:
+    print(json.dumps(everyone))
+"""
+
+
+def test_a_wait_ends_when_its_condition_holds_and_naps_get_longer(monkeypatch):
+    naps = []
+    now = [0.0]
+
+    def sleep(seconds):
+        naps.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(patience, "time", type("Clock", (), {"monotonic": lambda: now[0], "sleep": sleep}))
+    monkeypatch.setattr(patience.launcher, "local_size", lambda: 20)
+    patience.until(lambda: now[0] >= 1.0)
+    assert 1.0 <= now[0] <= 1.02
+    assert naps == sorted(naps) and naps[0] == patience.FIRST_NAP_S and naps[-1] == 0.02
+    assert len(naps) < 100
+    patience.until(lambda: True)
+    assert now[0] <= 1.02
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_that_wait_for_one_sleep_until_it_comes(ranks, mpirun):
+    done = mpirun(ranks, "-c", WAITING)
+    assert done.returncode == 0, done.stderr
+    everyone = json.loads(done.stdout)
+    assert len(everyone) == ranks
+    for waited in everyone:
+        for seconds, busy in waited:
+            assert seconds >= 0.99
+            assert busy < 0.2
+
+
+def test_a_process_alone_waits_for_nobody():
+    Solo().assemble()
+    timed = Timed(Solo())
+    timed.assemble()
+    assert timed.calls == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="timers of Linux")
+def test_timers_are_late_inside_the_block_alone():
+    def slept():
+        began = time.perf_counter()
+        for _ in range(10):
+            time.sleep(1e-4)
+        return time.perf_counter() - began
+
+    def slack():
+        with open("/proc/self/timerslack_ns") as file:
+            return int(file.read())
+
+    usual = slack()
+    with patience.late_timers(1000):
+        assert slack() == patience.MOST_SLACK_NS
+    assert slack() == usual
+    with patience.late_timers(2):
+        assert slack() == 2 * patience.SLACK_PER_RANK_NS
+    assert slept() < 1.0

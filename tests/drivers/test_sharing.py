@@ -1,0 +1,210 @@
+"""Ranks share a run out where that is faster than one of them alone; else the first one does it, and says so."""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import pytest
+
+from cluster import Solo
+from drivers import exact, repetitions
+from drivers import sharing as deciding
+from drivers.options import Options, option, positive
+from drivers.repetitions import Repetitions
+from drivers.sharing import SHORT_S, Sharing, Verdict
+from drivers.workload import Result, Run, Task, Workload
+from reports.records import load
+
+DRIVER = exact
+SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1", "--bound", "one-tree")
+
+
+class Clock:
+    """Time that passes when the test says so."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    made = Clock()
+    for module in (deciding, repetitions):
+        monkeypatch.setattr(module, "time", made)
+    monkeypatch.setattr(Clock, "running", made, raising=False)
+
+
+class FirstOfTwo(Solo):
+    """The first of two ranks, whose other one answers as it does."""
+
+    size = 2
+    seconds = 0.0
+    sent_bytes = 0
+
+    def gather(self, item):
+        return [item, self.other if hasattr(self, "other") and isinstance(item, tuple) else item]
+
+    def reset(self):
+        self.seconds = 0.0
+
+
+@dataclass(frozen=True)
+class Steps(Options):
+    """Options of a workload that iterates."""
+
+    iterations: int = option(1000, "how many", positive)
+
+
+def work(run, advance):
+    """Work and meet as long as the search says, in every iteration of those that the options have."""
+    search, steps = run.search, getattr(run.options, "iterations", 1)
+    search.iterations.append(steps)
+    Clock.running.now += steps * (search.working_s + search.meeting_s)
+    run.ranks.seconds += steps * search.meeting_s
+    return "found"
+
+
+WHOLE = Workload(
+    "nothing",
+    "repetitions of no work",
+    Options,
+    unit="steps",
+    hash_covers="answer",
+    doing="resting",
+    load=lambda options, ranks: Task(options, None, "made here"),
+    search=lambda backend, ranks, problem, options: None,
+    once=work,
+    result=lambda run, outcome: Result(0, 0, 0, outcome),
+    judges=lambda run, outcome, result: iter(()),
+)
+STEPWISE = replace(
+    WHOLE,
+    options=Steps,
+    shorter=lambda run, iterations: replace(run.options, iterations=min(iterations, run.options.iterations)),
+)
+
+
+def search(working_s, meeting_s=0.0):
+    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
+    device = SimpleNamespace(kind="core", name="a core", driver="")
+    backend = SimpleNamespace(
+        timings=timings, name="cpu", device=device, seconds_in_collectives=lambda: 0.0, why_ranks_are_slow=""
+    )
+    return SimpleNamespace(backend=backend, working_s=working_s, meeting_s=meeting_s, iterations=[])
+
+
+def sharing(workload, together, alone, **options):
+    problem = SimpleNamespace(name="none", sha256="ab" * 32)
+    run = Run(workload.options(progress=False, **options), problem, "made here", together, FirstOfTwo())
+    return Sharing(workload, run, lambda: alone)
+
+
+def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(capsys):
+    alone = search(2e-4)
+    one = sharing(STEPWISE, search(1e-4, 1e-3), alone)
+    one.before()
+    assert one.works and one.verdict is not None and one.run.search is alone and one.run.ranks.size == 1
+    assert one.verdict.together_s > one.verdict.alone_s
+    assert capsys.readouterr().err == (
+        "note: none is too small for 2 ranks here: an iteration takes them 1.1 ms together, and the first alone 200 us; it "
+        "does all of it (--share always shares it out)\n"
+    )
+
+
+def test_ranks_that_hardly_meet_in_long_iterations_are_not_compared_with_one(capsys):
+    one = sharing(STEPWISE, search(1e-3, 1e-5), None)
+    one.make_alone = lambda: pytest.fail("nobody is alone")
+    one.before()
+    assert one.verdict is None and one.run is one.shared and capsys.readouterr().err == ""
+
+
+def test_ranks_that_meet_much_and_are_faster_all_the_same_share():
+    one = sharing(STEPWISE, search(1e-4, 2e-4), search(1e-3))
+    one.before()
+    assert one.verdict is None and one.run is one.shared
+
+
+def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
+    long, short = search(1e-5, 1e-3), search(1e-6, 1e-5)
+    sharing(STEPWISE, long, search(1e-4)).before()
+    assert set(long.iterations) == {16, 64}
+    one = sharing(STEPWISE, short, search(1e-7), iterations=20)
+    one.before()
+    assert set(short.iterations) == {16, 20} and one.verdict.iterations == 20
+
+
+@pytest.mark.parametrize(("options", "ranks"), [({"share": "always"}, 2), ({}, 1)])
+def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
+    together = search(1e-4, 1e-3)
+    one = sharing(STEPWISE, together, search(1e-5), **options)
+    one.ranks.size = ranks
+    one = Sharing(STEPWISE, one.shared, one.make_alone)
+    one.before()
+    assert not one.after_first(1e-3, 0.9)
+    assert one.verdict is None and together.iterations == []
+
+
+def test_unlike_devices_always_share():
+    one = sharing(STEPWISE, search(1e-4, 1e-3), search(1e-5))
+    one.ranks.other = ("gpu", "a card")
+    one.before()
+    assert one.verdict is None
+
+
+def test_one_rank_that_has_no_room_for_all_of_it_is_not_left_alone():
+    one = sharing(STEPWISE, search(1e-4, 1e-3), None)
+
+    def too_large():
+        raise MemoryError
+
+    one.make_alone = too_large
+    one.before()
+    assert one.verdict is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "share", "rehearsed"),
+    [(0.001, 0.1, True), (2 * SHORT_S, 0.4, False), (2 * SHORT_S, 0.9, True)],
+    ids=["short", "long", "long, and both are together nearly all the time"],
+)
+def test_a_run_without_iterations_is_judged_by_its_first_repetition(seconds, share, rehearsed):
+    one = sharing(WHOLE, search(1e-4, 2e-3), search(1e-4))
+    one.before()
+    assert one.verdict is None
+    assert one.after_first(seconds, share) is rehearsed
+    assert (one.verdict is not None) is rehearsed
+    assert not one.after_first(seconds, 0.9), "a run is judged once"
+
+
+def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(capsys):
+    together, alone = search(1e-4, 2e-3), search(1e-4)
+    one = sharing(WHOLE, together, alone)
+    several = Repetitions(WHOLE, one.shared, {}, one)
+    assert several.repeat() == 0
+    assert len(together.iterations) == 1 + 3 and len(alone.iterations) == 3 + 1
+    said = capsys.readouterr()
+    assert said.out.count("none: found") == 1 and "together they take 2.1 ms, the first alone 100 us" in said.err
+
+
+def test_short_times_are_worded_in_a_fitting_unit():
+    assert (
+        Verdict(0.00087, 1.94e-6, None)
+        .words("x", 2)
+        .startswith("x is too small for 2 ranks here: together they take 870 us, the first alone 1.9 us; ")
+    )
+
+
+def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path):
+    shared, left = tmp_path / "always.jsonl", tmp_path / "auto.jsonl"
+    always = mpirun(2, *SMALL, "--share", "always", "--record", shared)
+    auto = mpirun(2, *SMALL, "--share", "auto", "--repeats", 3, "--record", left)
+    assert (always.returncode, auto.returncode) == (0, 0), auto.stderr
+    assert "note:" not in always.stderr
+    assert auto.stderr.count("is too small for 2 ranks here: together they take ") == 1
+    (one,), (other,) = load(str(left)), load(str(shared))
+    assert one.trajectory_hash == other.trajectory_hash
+    assert one.ranks == other.ranks == 2 and len(one.samples) == 3
+    assert other.ways["share"] == "always" and "share" not in one.ways
+    assert all(sample.rank_seconds[0] > 0 == sample.rank_seconds[1] for sample in one.samples)
+    assert one.details["first_rank_alone"]["together_s"] > 0 and "first_rank_alone" not in other.details
