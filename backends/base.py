@@ -195,7 +195,7 @@ class Backend:
         self.compiled_earlier: dict[str, str] = {}
         self.launch_cache = LaunchCache()
         self._recording: Sequence | None = None
-        self._collectives: Collectives | None = None
+        self._collectives: list[Collectives] = []
         self._alone: Collectives | None = None
         self.checks = self.oracle or checks_asked(self.checks)
         self.listener = Listener(self)
@@ -335,18 +335,24 @@ class Backend:
             if self._alone is None or self._alone.ranks is not ranks:
                 self._alone = Collectives(self, ranks, range(ranks.size))
             return self._alone
-        if self._collectives is None or self._collectives.ranks is not ranks:
-            self._collectives = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
-        return self._collectives
+        known = next((one for one in self._collectives if one.ranks is ranks), None)
+        if known is None:
+            if ranks.size == 1 or ranks.is_silent:
+                known = Collectives(self, ranks, range(ranks.size))
+                self._collectives = [one for one in self._collectives if not one.is_silent]
+            else:
+                known = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
+            self._collectives.append(known)
+        return known
 
     def seconds_in_collectives(self) -> float:
         """How long this device has been in collectives so far, as `Collectives.seconds_on_device` counts."""
-        return self._collectives.seconds_on_device() if self._collectives else 0.0
+        return sum(one.seconds_on_device() for one in self._collectives)
 
     @property
     def why_ranks_are_slow(self) -> str:
         """See `Collectives.why_not_faster`."""
-        return self._collectives.why_not_faster if self._collectives else ""
+        return next((one.why_not_faster for one in self._collectives if one.why_not_faster), "")
 
     def queue_collective(self, one: Collective) -> None:
         """Record a collective like a launch, or take part in it."""

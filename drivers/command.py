@@ -205,4 +205,6 @@ def prepared(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: 
     if search is None and compiles_for_others(ranks.local_rank, gpus):
         search = build(compiled)
     ranks.assemble()
-    return search or build(compiled)
+    search = search or build(compiled)
+    search.backend.collectives(ranks)  # the ranks' devices find each other before anything is timed
+    return search
