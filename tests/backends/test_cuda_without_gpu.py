@@ -231,9 +231,9 @@ def half_of_tours(kernel, elements):
     sets = held_karp.Sets(np.zeros(9, np.uint32 if most == 34 else np.uint64), elements, 9, most)
     if kernel is held_karp.extend:
         return of_launch(kernel, 256, paths, paths.layer, sets, 3, held_karp.Share(0, 1, 1, 1, 1))
-    meeting = held_karp.Meeting(1, 9, True, True)
+    meeting = held_karp.Meeting(1, 9, True, True, 18, True)
     share, best = held_karp.Share(0, 1, 1, 0, 0), np.zeros(1, np.uint64)
-    return of_launch(kernel, 256, paths, paths, sets, 3, share, meeting, lengths, best)
+    return of_launch(kernel, 256, paths, paths, sets, 3, share, meeting, best)
 
 
 def bundled():

@@ -182,9 +182,7 @@ class HeldKarp:
     def notes(self) -> list[str]:
         """What a user may want to know of how it ran."""
         table = None if self.halves is None else self.halves.table
-        if table is None or table.is_shared:
-            return []
-        return ["ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"]
+        return [table.why_not_shared] if table is not None and table.why_not_shared else []
 
     def make_room(self) -> None:
         """Take the host's memory that cells need, if there are any; see `core.search.dp.cells.CellEngine`."""

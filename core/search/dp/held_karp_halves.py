@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.kernels.held_karp import NUMBER_BITS, Layer, Paths
 from core.search.dp.held_karp_launches import Launches, steps_table
 from core.search.dp.held_karp_plan import Plan, bytes_needed
-from core.search.dp.held_karp_table import Table, bytes_of_rank
+from core.search.dp.held_karp_table import Table, bytes_of_rank, has_places
 from core.search.dp.held_karp_trace import Trace
 
 Report = Callable[[int, str], None]
@@ -66,25 +66,31 @@ class Halves:
             if made.ranks is ranks or (made.is_silent and together.is_silent):
                 return
             self.table = None
-        self._check_room(together)
+        at_elements = self._cut_at_elements(together)
         try:
-            self.table = Table(self.plan, self.launches, together, self.firsts)
+            self.table = Table(self.plan, self.launches, together, self.firsts, at_elements)
         except MemoryError as error:
             n = len(self.distances)
             needed = bytes_needed(n, self.dtype.itemsize, self.plan.directed)
             raise UserError(f"{n} cities need {needed} bytes of the device: {error}") from error
 
-    def _check_room(self, together: Any) -> None:
-        """Refuse on all ranks what the device of one cannot hold, before anything is allocated."""
-        left = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank)
-        least, rank = together.ranks.minloc(left, together.rank)
-        if least < 0:
-            needed = bytes_of_rank(self.plan, self.launches, together, rank)
-            where = f"rank {rank}'s device" if together.size > 1 else "the device"
-            raise UserError(
-                f"{len(self.distances)} cities: the two largest layers need {needed} bytes of {where}, and "
-                f"{needed + least} are there"
-            )
+    def _cut_at_elements(self, together: Any) -> bool:
+        """Whether GPUs' shares begin at the highest elements: if all have room for them; the first is more than equal.
+
+        Refuses on all ranks what the device of one cannot hold in any way, before anything is allocated.
+        """
+        least, rank = 0, 0
+        for at_elements in (True, False) if has_places(self.launches, together) else (False,):
+            left = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank, at_elements)
+            least, rank = together.ranks.minloc(left, together.rank)
+            if least >= 0:
+                return at_elements
+        needed = bytes_of_rank(self.plan, self.launches, together, rank, False)
+        where = f"rank {rank}'s device" if together.size > 1 else "the device"
+        raise UserError(
+            f"{len(self.distances)} cities: the two largest layers need {needed} bytes of {where}, and "
+            f"{needed + least} are there"
+        )
 
     def warm_up(self) -> None:
         """Compile what a run launches, by launches without sets."""
@@ -101,17 +107,17 @@ class Halves:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
         assert self.table is not None, "nobody has settled"
         self.backend.write(self.launches.best, np.array([2**64 - 1], np.uint64))
-        self._tell(report, f"layer 1 of {self.plan.size}")
-        for sequence, what in self.table.steps:
+        self._tell(report, 1, f"layer 1 of {self.plan.size}")
+        for sequence, done, what in self.table.steps:
             sequence.replay()
-            if what:
-                self._tell(report, what)
+            if done:
+                self._tell(report, done, what)
         best = int(self.backend.download(self.launches.best)[0])
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
         return length, self.trace.tour(length, self.plan.first_half(number)) if trace else None
 
-    def _tell(self, report: Report | None, what: str) -> None:
-        """Report a step when it is done."""
+    def _tell(self, report: Report | None, steps: int, what: str) -> None:
+        """Report steps when they are done."""
         if report is not None:
             self.backend.synchronize()
-            report(1, what)
+            report(steps, what)

@@ -42,7 +42,7 @@ class Launches:
         self.most = max(ELEMENTS, elements)
         numbers = np.uint32 if self.most == ELEMENTS else np.uint64
         self.binomials = backend.upload(binomials(self.most, COLUMNS).astype(numbers))
-        self.ends = backend.allocate(self.most_teams * ((self.most + 1) // 2) * self.team_size, dtype)
+        self.pitch = pitch((self.most + 1) // 2, dtype.itemsize)
         self.best = backend.allocate(1, np.uint64)
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
@@ -72,9 +72,9 @@ class Launches:
         if not plan.directed:
             home = Paths(home.layer, self.unread.steps)
         share = Share(begin, end, self.run, *rows.numbering)
-        meeting = Meeting(middles, plan.last, plan.is_apart, plan.directed)
+        meeting = Meeting(middles, plan.last, plan.is_apart, plan.directed, self.pitch, self.is_wide)
         sets = self._sets(rows.elements)
-        self._launch(meet, end - begin, out, home, sets, plan.size, share, meeting, self.ends, self.best)
+        self._launch(meet, end - begin, out, home, sets, plan.size, share, meeting, self.best)
 
     def _sets(self, elements: int) -> Sets:
         return Sets(self.binomials, elements, self.cap, self.most)
@@ -83,6 +83,12 @@ class Launches:
         """Launch a kernel whose lanes stride over so many sets."""
         teams = min(self.most_teams, -(-sets // (self.team_size * self.run)))
         self.backend.launch(kernel, max(1, teams), self.team_size, *arguments)
+
+
+def pitch(entries: int, itemsize: int) -> int:
+    """From one row of a team's memory to the next: an odd number of 4-byte words, so that lanes hit different banks."""
+    words = -(-entries * itemsize // 4) | 1
+    return words * 4 // itemsize
 
 
 def steps_table(distances: np.ndarray) -> np.ndarray:

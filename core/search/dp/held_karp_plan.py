@@ -57,24 +57,22 @@ class Rows(NamedTuple):
         """Lengths in all rows."""
         return (self.end - self.first) * self.size
 
-    def bounds(self, ranks: int, lean: float = 0.0) -> list[int]:
+    def bounds(self, ranks: int, at_elements: bool = False) -> list[int]:
         """Where the ranks' shares begin, and the last one ends.
 
         Parameters
         ----------
         ranks
             How many.
-        lean
-            0: shares are equal. 1: they begin at sets that differ in their highest elements, where they can. Between 0
-            and 1 they begin between.
+        at_elements
+            Whether shares begin at sets that differ in their highest elements, where they can, instead of being equal.
 
         """
         equal = [self.first + (self.end - self.first) * rank // ranks for rank in range(ranks + 1)]
         least, held = self.numbering
-        if not lean or (self.first, self.end) != (0, comb(self.elements - least, self.size - held)):
+        if not at_elements or (self.first, self.end) != (0, comb(self.elements - least, self.size - held)):
             return equal
-        leaning = [0, *borders(self.elements - least, self.size - held, ranks), self.end]
-        return [here + round(lean * (there - here)) for here, there in zip(equal, leaning, strict=True)]
+        return [0, *borders(self.elements - least, self.size - held, ranks), self.end]
 
 
 def borders(elements: int, size: int, parts: int) -> list[int]:

@@ -2,14 +2,15 @@
 
 Every rank computes a contiguous share of every layer, which lies in its own memory, and reads what it needs of the
 layer before where that lies. A set without one of its elements comes, in its layer, about where the set comes in its
-own, unless the element is one of the highest: two ranks have some 93 % of the rows that they read, wherever between the
-middle and the first set with the highest element the layers are cut.
+own, unless the element is one of the highest: two ranks have some 93 % of the rows that they read. Cut at the first set
+with the highest element, layers leave the first rank nothing to read elsewhere, and the second one row of each set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from math import inf
 from typing import Any
 
@@ -17,10 +18,12 @@ from core.kernels.held_karp import Layer, Paths
 from core.search.dp.held_karp_launches import Launches
 from core.search.dp.held_karp_plan import Gathering, Plan, Rows
 
-SMALL, SMALL_OF_A_CORE = 1 << 20, 1 << 12
-"""Layers of fewer cells are computed by every rank for itself: that takes no longer than meeting the others."""
-LEAN = 0.0
-"""Where ranks read each other's memory slowly, how far their shares lean (`core.search.dp.held_karp_plan.Rows`)."""
+SMALL, SMALL_OF_A_CORE = 1 << 22, 1 << 12
+"""Layers of fewer cells are computed by every rank for itself, and recorded together.
+
+On a GPU, at 1 T transitions/s, half of such a layer takes some 20 us; to meet another rank takes some 4, to wait until
+it has come and to read what it has computed some more.
+"""
 
 
 class Turns:
@@ -34,29 +37,33 @@ class Turns:
         The rows.
     room
         Cells; as many as the most rows have, or more.
-    lean
+    least
+        Cells of rows from which on they are shared out.
+    at_elements
         How the ranks' shares are cut, as in `Rows.bounds`.
 
     """
 
-    def __init__(self, launches: Launches, together: Any, every: Sequence[Rows], room: int, lean: float) -> None:
-        self.together, self.lean = together, lean
+    def __init__(
+        self, launches: Launches, together: Any, every: Sequence[Rows], room: int, least: float, at_elements: bool
+    ) -> None:
+        self.together, self.at_elements = together, at_elements
         self.ranks: int = 1 if together.is_silent else together.size
         self.rank: int = 0 if together.is_silent else together.rank
-        self.least = least_shared(launches, together)
+        self.least = least
         small = [rows.cells for rows in every if rows.cells < self.least]
         large = [rows for rows in every if rows.cells >= self.least]
         self.own = launches.backend.allocate(max(small), launches.dtype) if small else None
         self.common = None
         if large:
-            self.cuts = cuts(large, room, self.ranks, lean)
+            self.cuts = cuts(large, room, self.ranks, at_elements)
             self.common = together.common(room, launches.dtype, self.cuts)
 
     def place(self, rows: Rows) -> tuple[Layer, int, int, Callable[[], None]]:
         """Where rows lie; the first set that this rank computes, and the one after its last; and what follows that."""
         if rows.cells < self.least:
             return Layer(self.own, 0, rows.first), rows.first, rows.end, lambda: None
-        bounds = rows.bounds(self.ranks, self.lean)
+        bounds = rows.bounds(self.ranks, self.at_elements)
         parts = parts_of(rows, bounds)
         # Smaller layers lie so that the middle one of the shares begins where its rank's memory does.
         middle = self.ranks // 2
@@ -70,10 +77,10 @@ class Turns:
         )
 
 
-def cuts(every: Sequence[Rows], room: int, ranks: int, lean: float) -> list[int]:
+def cuts(every: Sequence[Rows], room: int, ranks: int, at_elements: bool) -> list[int]:
     """Where in an array of ``room`` cells the ranks' memory begins: as the most rows are shared out."""
     most = max(every, key=lambda rows: rows.cells)
-    return [*parts_of(most, most.bounds(ranks, lean))[:-1], room]
+    return [*parts_of(most, most.bounds(ranks, at_elements))[:-1], room]
 
 
 def parts_of(rows: Rows, bounds: Sequence[int]) -> list[int]:
@@ -94,51 +101,71 @@ class Table:
         The ranks' `backends.collectives.Collectives`.
     firsts
         For each direction the paths to one city.
+    at_elements
+        How the ranks' shares are cut, as in `Rows.bounds`.
 
     Attributes
     ----------
-    steps : list of (Sequence, str)
-        What is replayed, one after the other, and what is done then; empty where more of it follows.
-    is_shared : bool
-        Whether ranks share layers out, and not only the meeting.
+    steps : list of (Sequence, int, str)
+        What is replayed, one after the other; how many layers or meetings are done then, and which was the last.
+    why_not_shared : str
+        Why ranks do not share layers out; empty: they do.
 
     """
 
-    def __init__(self, plan: Plan, launches: Launches, together: Any, firsts: Sequence[Paths]) -> None:
-        self.plan, self.launches, self.together = plan, launches, together
-        lean = lean_of(launches, together)
+    def __init__(
+        self, plan: Plan, launches: Launches, together: Any, firsts: Sequence[Paths], at_elements: bool = False
+    ) -> None:
+        self.plan, self.launches, self.together, self.at_elements = plan, launches, together, at_elements
+        small = SMALL if launches.is_wide else SMALL_OF_A_CORE
+        sizes = range(2, plan.size + 1)
+        self.is_alone = together.is_silent or all(plan.layer(size).cells < small for size in sizes)
+        least = least_shared(launches, together)
+        self.why_not_shared = ""
+        if self.is_alone and not together.is_silent:
+            least = inf
+            self.why_not_shared = "so small a problem every rank solves by itself"
+        elif least == inf:
+            self.why_not_shared = (
+                "ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"
+            )
         self.turns = [
-            [Turns(launches, together, plan.rows(k, parity), plan.room(k, parity), lean) for parity in (0, 1)]
+            [
+                Turns(launches, together, plan.rows(k, parity), plan.room(k, parity), least, at_elements)
+                for parity in (0, 1)
+            ]
             for k in range(plan.directions)
         ]
-        self.lean = lean
-        self.is_shared = least_shared(launches, together) < inf
-        self.steps: list[tuple[Any, str]] = []
+        self.steps: list[tuple[Any, int, str]] = []
         paths = list(firsts)
-        for size in range(2, plan.size + 1):
-            with self._step(f"layer {size} of {plan.size}"):
-                paths = [self._extend(k, before, plan.layer(size)) for k, before in enumerate(paths)]
+        for _, group in groupby(sizes, key=lambda size: size if plan.layer(size).cells >= small else 0):
+            several = [*group]
+            with self._step(len(several), f"layer {several[-1]} of {plan.size}"):
+                for size in several:
+                    paths = [self._extend(k, before, plan.layer(size)) for k, before in enumerate(paths)]
         slices: list[Rows | None] = [*plan.slices()] or [None]
         for rows in slices:
             out = paths[0]
             if rows is not None:
-                with self._step(""):
+                with self._step(0, ""):
                     out = self._extend(0, out, rows)
             is_last = rows is slices[-1]
-            with self._step("the halves met" if is_last else ""):
+            with self._step(int(is_last), "the halves met" if is_last else ""):
                 for gathering in plan.gatherings(rows):
                     self._meet(out, paths[-1], gathering)
+                if self.is_alone:
+                    continue
                 if is_last:
                     together.reduce(launches.best, "least")
                 else:
                     together.meet()  # before they are read, nobody puts other rows there
 
     @contextmanager
-    def _step(self, what: str) -> Iterator[None]:
+    def _step(self, done: int, what: str) -> Iterator[None]:
         """Record what is launched in the block."""
         with self.launches.backend.record() as sequence:
             yield
-        self.steps.append((sequence, what))
+        self.steps.append((sequence, done, what))
 
     def _extend(self, direction: int, before: Paths, rows: Rows) -> Paths:
         """Queue this rank's share of some rows; where they are when all ranks have done theirs."""
@@ -150,8 +177,8 @@ class Table:
 
     def _meet(self, out: Paths, home: Paths, gathering: Gathering) -> None:
         """Queue this rank's share of a meeting."""
-        ranks, rank = (1, 0) if self.together.is_silent else (self.together.size, self.together.rank)
-        begin, end = gathering.rows.bounds(ranks, self.lean)[rank:][:2]
+        ranks, rank = (1, 0) if self.is_alone else (self.together.size, self.together.rank)
+        begin, end = gathering.rows.bounds(ranks, self.at_elements)[rank:][:2]
         if begin < end:
             self.launches.meet(self.plan, gathering, out, home, begin, end)
 
@@ -169,19 +196,19 @@ def least_shared(launches: Launches, together: Any) -> float:
     return SMALL_OF_A_CORE
 
 
-def lean_of(launches: Launches, together: Any) -> float:
-    """How far shares lean: where there is one memory, but not the same for all ranks."""
-    return LEAN if launches.is_wide and together.is_one_memory and not together.is_silent else 0.0
+def has_places(launches: Launches, together: Any) -> bool:
+    """Whether ranks have one memory that is not equally near to all: that of several GPUs."""
+    return launches.is_wide and together.is_one_memory and not together.is_silent
 
 
-def bytes_of_rank(plan: Plan, launches: Launches, together: Any, rank: int) -> int:
+def bytes_of_rank(plan: Plan, launches: Launches, together: Any, rank: int, at_elements: bool) -> int:
     """Bytes of layers that the memory of a rank's device has to hold."""
     cells = 0
     for direction in range(plan.directions):
         for parity in (0, 1):
             room = plan.room(direction, parity)
-            if room and launches.is_wide and together.is_one_memory and not together.is_silent:
-                bounds = cuts(plan.rows(direction, parity), room, together.size, lean_of(launches, together))
+            if room and has_places(launches, together):
+                bounds = cuts(plan.rows(direction, parity), room, together.size, at_elements)
                 room = bounds[rank + 1] - bounds[rank]
             cells += room  # ranks of a host count what they have in common each
     return cells * launches.dtype.itemsize

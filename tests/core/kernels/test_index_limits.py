@@ -372,7 +372,8 @@ def test_the_last_set_of_the_largest_layer(team, elements, with_0):
 @pytest.mark.parametrize(("elements", "size"), [(34, 16), (35, 17)])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("middle", [0, -1])
-def test_the_last_halves_meet(team, elements, size, directed, middle):
+@pytest.mark.parametrize("by_team", [False, True])
+def test_the_last_halves_meet(team, elements, size, directed, middle, by_team):
     plan = Plan(elements, directed)
     sets, steps = held_karp_arguments(elements)
     for rows, middles in plan.gatherings(plan.halves if plan.is_even else None):
@@ -386,13 +387,13 @@ def test_the_last_halves_meet(team, elements, size, directed, middle):
         layer = {rank_of(rest): 5} | ({} if plan.is_apart else halves)
         out = layer_of(number + 1, plan.half, halves) if plan.is_apart else held_karp.Layer(words(0, dtype=WIDE), 0, 0)
         home = layer_of(comb(elements, size), size, layer)
-        best, ends = words(2**64 - 1, dtype=np.uint64), virtual(2 * 18, WIDE)
+        best = words(2**64 - 1, dtype=np.uint64)
         other = virtual(elements * held_karp.ROW, WIDE)
         team(
             held_karp.meet, 2, 1,
             held_karp.Paths(out, steps), held_karp.Paths(home, other), sets, size,
             held_karp.Share(rows.end - 1, rows.end, 1, *rows.numbering),
-            held_karp.Meeting(middles, plan.last, plan.is_apart, directed), ends, best, rank=0,
+            held_karp.Meeting(middles, plan.last, plan.is_apart, directed, 19, by_team), best, rank=0,
         )  # fmt: skip
         assert int(ORACLE.download(best)[0]) == 12 << held_karp.NUMBER_BITS | number
 
@@ -401,12 +402,12 @@ def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     elements, size = 35, 17
     sets, _ = held_karp_arguments(elements)
     rows = Plan(elements, True).gatherings()[0].rows
-    best, ends = words(2**64 - 1, dtype=np.uint64), virtual(2 * 18, WIDE)
+    best = words(2**64 - 1, dtype=np.uint64)
     longest = [virtual(elements * held_karp.ROW, WIDE, fill=sets.cap) for _ in range(2)]
     layers = [held_karp.Paths(layer_of(rows.end, size, {}), one) for one in longest]
-    meeting = held_karp.Meeting(size + 1, rows.end - 1, True, True)
+    meeting = held_karp.Meeting(size + 1, rows.end - 1, True, True, 19, True)
     share = held_karp.Share(0, 1, 1, 0, 0)
-    team(held_karp.meet, 2, 1, *layers, sets, size, share, meeting, ends, best, rank=0)
+    team(held_karp.meet, 2, 1, *layers, sets, size, share, meeting, best, rank=0)
     assert int(ORACLE.download(best)[0]) == sets.cap << held_karp.NUMBER_BITS | rows.end - 1
 
 

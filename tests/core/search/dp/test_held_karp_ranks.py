@@ -12,6 +12,7 @@ from backends.base import Buffer
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
+from core.errors import UserError
 from core.search.dp import held_karp_launches, held_karp_table
 from core.search.dp.held_karp import RESERVE, HeldKarp
 from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, borders, bytes_needed, every_set
@@ -41,13 +42,13 @@ def test_borders_are_the_first_sets_with_other_highest_elements():
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8, 200])
-@pytest.mark.parametrize("lean", [0, 0.3, 1])
-def test_shares_are_every_set_once(ranks, lean):
+@pytest.mark.parametrize("at_elements", [False, True])
+def test_shares_are_every_set_once(ranks, at_elements):
     for elements, size in ((1, 1), (5, 1), (5, 5), (9, 4)):
         for numbering in (ALL, WITH_0, WITHOUT_0):
             end = comb(elements - numbering.least, size - numbering.held)
             for rows in (Rows(elements, size, numbering, 0, end), Rows(elements, size, numbering, end // 3, end // 2)):
-                bounds = rows.bounds(ranks, lean)
+                bounds = rows.bounds(ranks, at_elements)
                 assert len(bounds) == ranks + 1
                 assert (bounds[0], bounds[-1], bounds) == (rows.first, rows.end, sorted(bounds))
 
@@ -120,18 +121,20 @@ class InTurn:
         assert operation == "least"
 
 
-def in_turn(backend, distances, ranks, is_one_memory=True):
+def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
     """The least key of tours that so many ranks find, each step by one rank after the other."""
     arrays, every = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
         one = search.halves
-        one.table = Table(one.plan, one.launches, InTurn(backend, rank, ranks, arrays, is_one_memory), one.firsts)
+        together = InTurn(backend, rank, ranks, arrays, is_one_memory)
+        one.table = Table(one.plan, one.launches, together, one.firsts, at_elements)
         backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
         every.append(one)
-        assert bool(search.notes) != one.table.is_shared
+        assert bool(search.notes) == (one.table.is_alone or not is_one_memory)
+        assert sum(done for _, done, _ in one.table.steps) == one.steps - 1
     for steps in zip(*(one.table.steps for one in every), strict=True):
-        for sequence, _ in steps:
+        for sequence, *_ in steps:
             sequence.replay()
     assert len({json.dumps(one.table.together.gathered) for one in every}) == 1
     return min(int(backend.download(one.launches.best)[0]) for one in every)
@@ -144,11 +147,10 @@ def alone(backend, distances):
 
 
 @pytest.mark.parametrize("least", [0, 200])
-@pytest.mark.parametrize("lean", [0, 0.5, 1])
+@pytest.mark.parametrize("at_elements", [False, True])
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7, 40])
-def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, lean, least):
+def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_elements, least):
     monkeypatch.setattr(held_karp_table, "SMALL_OF_A_CORE", least)
-    monkeypatch.setattr(held_karp_table, "lean_of", lambda launches, together: lean)
     for n, most, directed in (
         (4, 9, False),
         (5, 9, True),
@@ -158,7 +160,7 @@ def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, lean, le
         (11, 60, False),
     ):
         distances = random_distances(n, 8, most, directed)
-        assert in_turn(cpu, distances, ranks) == alone(cpu, distances)
+        assert in_turn(cpu, distances, ranks, at_elements=at_elements) == alone(cpu, distances)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -169,7 +171,7 @@ def test_lanes_of_several_ranks_do_not_race(cpu, monkeypatch, reverse, n, direct
     monkeypatch.setattr(held_karp_table, "SMALL", 0)
     python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
     distances = random_distances(n, 5, 5, directed)
-    assert in_turn(python, distances, 3, is_one_memory) == alone(cpu, distances)
+    assert in_turn(python, distances, 2, is_one_memory, at_elements=True) == alone(cpu, distances)
 
 
 # --- memory ---
@@ -180,25 +182,55 @@ def together_of(size, rank=0, **said):
     return SimpleNamespace(size=size, rank=rank, **facts)
 
 
+def together_in(room, sizes, rank):
+    """One of two ranks, whose devices have so much room, and which says how much of it is left."""
+    kinds = iter((True, False))
+
+    def minloc(value, index):
+        left = [room - size for size in sizes[next(kinds)]]
+        assert (value, index) == (left[rank], rank)
+        return min(left), int(np.argmin(left))
+
+    return together_of(2, rank, ranks=SimpleNamespace(minloc=minloc))
+
+
 def launches_of(wide):
     return SimpleNamespace(is_wide=wide, dtype=np.dtype(np.uint16))
 
 
-@pytest.mark.parametrize("lean", [0, 0.25])
-def test_36_cities_have_room_in_two_gpus_together(monkeypatch, lean):
-    monkeypatch.setattr(held_karp_table, "LEAN", lean)
+@pytest.mark.parametrize("at_elements", [False, True])
+def test_36_cities_have_room_in_two_gpus_together_if_shares_are_equal(at_elements):
     plan, launches = Plan(35, False), launches_of(True)
-    every = [bytes_of_rank(plan, launches, together_of(2), rank) for rank in range(2)]
+    every = [bytes_of_rank(plan, launches, together_of(2), rank, at_elements) for rank in range(2)]
     assert sum(every) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
-    assert max(every) <= H200 - RESERVE
+    assert (max(every) <= H200 - RESERVE) != at_elements
+
+
+def test_gpus_share_at_elements_where_all_have_room(cpu):
+    search = HeldKarp(cpu, SimpleNamespace(rank=0, size=2), random_distances(17, 6, 9, False))
+    halves = search.halves
+    halves.launches.is_wide = True
+    sizes = {
+        at_elements: [bytes_of_rank(halves.plan, halves.launches, together_of(2), rank, at_elements) for rank in (0, 1)]
+        for at_elements in (False, True)
+    }
+    assert max(sizes[True]) > max(sizes[False])
+    for room, expected in ((max(sizes[True]), True), (max(sizes[True]) - 1, False), (max(sizes[False]), False)):
+        halves.room = room
+        for rank in (0, 1):
+            assert halves._cut_at_elements(together_in(room, sizes, rank)) == expected
+    halves.room = max(sizes[False]) - 1
+    refusal = f"need {max(sizes[False])} bytes of rank .'s device, and {halves.room} are there"
+    with pytest.raises(UserError, match=refusal):
+        halves._cut_at_elements(together_in(halves.room, sizes, 0))
 
 
 def test_ranks_that_do_not_share_memory_hold_everything():
     plan, needed = Plan(20, True), bytes_needed(21, 2, True)
-    assert bytes_of_rank(plan, launches_of(True), together_of(1), 0) == needed
+    assert bytes_of_rank(plan, launches_of(True), together_of(1), 0, False) == needed
     apart = together_of(3, is_one_memory=False, is_apart=True, groups=[0, 1, 2])
-    assert bytes_of_rank(plan, launches_of(True), apart, 2) == needed
-    assert bytes_of_rank(plan, launches_of(False), together_of(3), 1) == needed
+    assert bytes_of_rank(plan, launches_of(True), apart, 2, True) == needed
+    assert bytes_of_rank(plan, launches_of(False), together_of(3), 1, False) == needed
 
 
 def test_one_rank_without_memory_is_a_refusal_on_all_before_anything_is_made(mpirun):
