@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster import share, weighted_share
+from core.search.shares import share, weighted_share
 
 TOTALS = st.integers(0, 2**70)
 WEIGHTS = st.lists(st.one_of(st.integers(0, 10**12), st.floats(0, 1e300)), min_size=1, max_size=40).filter(any)
