@@ -76,10 +76,10 @@ class Worklist:
         So many of them are records; the others are numbers, from ``first`` on.
     depth
         Cities in a numbered item, city 0 included; at most n - 4.
-    given, handed : Array, records * 32, and lanes of the launch * 32 * 32
+    given, handed : Array, records * 32, and room * 32
         Records.
     hands : Array, 1
-        Records in ``handed``.
+        Records in ``handed``, at most ``room``.
     patience
         A lane looks up after so many steps; every ``rounds_to_count`` times it adds its counts to those of the search,
         before a word of 32 bits is full. Their product is at most 2^30.
@@ -95,6 +95,7 @@ class Worklist:
     given: Array[u8]
     handed: Array[u8]
     hands: Array[u32]
+    room: u32
     patience: i32
     rounds_to_count: i32
 
@@ -150,15 +151,20 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
 
 
 @function
-def hand_on(base: i32, level: i32, worklist: Worklist, stack: Array[u32]):
-    """Write down what is left of an item of ``base`` cities: a record for every level of the search."""
-    first = atomic_add(worklist.hands, 0, u32(level - base + 1))
+def hand_on(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
+    """Write down what is left of an item of ``base`` cities, a record for every level of the search, if there is room."""
+    count = u32(level - base + 1)
+    first = atomic_add(worklist.hands, 0, count)
+    if first + count > worklist.room:
+        atomic_add(worklist.hands, 0, 0 - count)
+        return False
     for cities in range(base, level + 1):
         record = i32(first + u32(cities - base)) * ROW
         for k in range(cities):
             worklist.handed[record + k] = u8(stack[on_stack(k + 1)] & 31)
         worklist.handed[record + LEVEL] = u8(cities)
         worklist.handed[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
+    return True
 
 
 @function
@@ -244,7 +250,6 @@ def explore(
             place = i32(team.stack[on_stack(base)] >> 5)
             bound = reduced.shortest + length_on_stack(base, team)
             unvisited = first_cities(n) & ~cities_on_stack(base, team.stack)
-            steps = 0
             level = 0
             if item < worklist.records:
                 level = base
@@ -263,8 +268,9 @@ def explore(
             ahead = atomic_add(worklist.ticket, 0, u64(0))
             if ahead >= worklist.end:
                 team.stack[on_stack(level)] = u32(place << 5) | u32(city)
-                hand_on(base, level, worklist, team.stack)
-                level = 0
+                handed = hand_on(base, level, worklist, team.stack)
+                if handed:
+                    level = 0
         else:
             steps += 1
             entry = team.ranked[city * ROW + place]
