@@ -75,6 +75,7 @@ class Batches:
         self.speeds.reset(0)
         self._tell()
         ranks.barrier()
+        self.began = time.perf_counter()
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Take batch after batch: the first item of each and the first behind it; until there are no more."""
@@ -114,16 +115,16 @@ class Batches:
         left = self.items - self.counter.taken()
         if left <= 0:
             return 0
-        every = max(self.speeds.add(0), self.told)
+        own, every = self.told / UNITS, max(self.speeds.add(0), self.told) / UNITS
+        # What is not left may be in work yet: then all are done when they would be with even parts from the beginning.
+        remaining_s = max(left / every, self.items / every - (time.perf_counter() - self.began))
         least = min(self.least, left)
-        # Both times in the same unit: of the smallest batch here, and of all that is left on all ranks.
-        if least * every > left * self.told and self._leaves():
+        if least / own > remaining_s and self._leaves():
             return 0
-        # Of equal ranks each takes a part of what is left that shrinks; one that does nearly all alone takes it at once.
-        part = self.told / every
-        fair = left * part / (2 - part)
+        # Of equal ranks each takes half of its part or more; one that does nearly all alone takes nearly all at once.
+        fair = remaining_s * own / (2 - own / every)
         growth = 1 if self.is_first else GROWTH
-        return max(least, int(min(fair, self.most, growth * self.last, self.seconds * self.speed)))
+        return max(least, int(min(left, fair, self.most, growth * self.last, self.seconds * self.speed)))
 
     def _leaves(self) -> bool:
         """Take no more items, if its speed is less than half of the average.

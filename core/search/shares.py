@@ -4,6 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, lcm
+from typing import Any
+
+
+def alike(backend: Any, ranks: Any) -> bool:
+    """Whether all ranks have devices of one kind, run in one way, and so get equal shares; all of them call this.
+
+    Parameters
+    ----------
+    backend
+        This rank's `backends.base.Backend`.
+    ranks
+        A `cluster.Communicator`.
+
+    """
+    if ranks.size == 1 or ranks.is_silent:
+        return True
+    every = ranks.gather((backend.name, backend.device.name, backend.capabilities))
+    return bool(ranks.bcast(every is not None and len(set(every)) == 1))
 
 
 def share(total: int, rank: int, size: int) -> tuple[int, int]:

@@ -19,7 +19,9 @@ ITEMS_PER_LANE = 8
 ITEMS_PER_CORE = 1024
 """More than per lane of a wide device, whose launches must be large."""
 CHUNK = 4
-"""Items that a lane takes at a time."""
+"""Items that a lane takes at a time, if there are enough."""
+FIRST_SLICES = 8
+"""A rank's first slice is at most this part of its share of the items: the incumbent that it finds serves the others."""
 PATIENCE, PATIENCE_OF_CORES = 2_000, 1 << 17
 """Steps after which a lane looks whether others wait for work: about a millisecond of a GPU's lane, and of a core."""
 MOST_STEPS = 1 << 30
@@ -80,9 +82,9 @@ class Enumeration(ItemSearch):
         self.lanes = self.teams * self.team_size
         self.given_depth = depth
         self.wanted = (ITEMS_PER_LANE if wide else ITEMS_PER_CORE) * self.lanes
-        self.number_items(self.wanted * communicator.size)
+        self.number_items(self.wanted * communicator.size, communicator.size)
         self.agreed: Any = None
-        self.first_slice, self.least_slice = self.lanes * CHUNK, self.lanes
+        self.least_slice = self.lanes if wide else 1
         self.slice_seconds = SLICE_SECONDS if wide else SLICE_SECONDS_OF_CORES
         self.reduced = backend.load(reduced_by_shortest(distances))
         self.make_room(self.lanes)
@@ -98,18 +100,19 @@ class Enumeration(ItemSearch):
         if bounded:
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
-    def number_items(self, wanted: int) -> None:
+    def number_items(self, wanted: int, ranks: int) -> None:
         """Choose how many cities an item has, so that there are as many items as all ranks want together."""
         n = self.n
         self.depth = self.given_depth or fitting_depth(n, wanted)
         self.items = factorial(n - 1) if self.permutations else items_of(n, self.depth)
         check_items(n, self.depth, self.items)
         self.most_slice = self.items
+        self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * ranks)))
 
     def agree(self, ranks: Any) -> None:
         """See `ItemSearch`: devices of all sizes number the same items."""
         if self.agreed is not ranks:
-            self.number_items(ranks.sum(self.wanted))
+            self.number_items(ranks.sum(self.wanted), ranks.size)
             self.agreed = ranks
 
     def warm_up(self) -> None:
@@ -135,7 +138,7 @@ class Enumeration(ItemSearch):
         self.lists.reverse()
         given, handed = self.lists
         count = self.records + end - begin
-        chunk = CHUNK if end > begin else 1
+        chunk = max(1, min(CHUNK, (end - begin) // self.lanes))
         worklist = Worklist(
             ticket=self.ticket,
             end=count,

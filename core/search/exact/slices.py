@@ -40,6 +40,8 @@ class ItemSearch(Method):
         incumbent is good.
     slice_seconds : float
         About how long a slice takes at most, so that ranks can share and progress can show.
+    speed : float
+        Items per second of this rank in the last search; 0: not known.
 
     """
 
@@ -51,6 +53,7 @@ class ItemSearch(Method):
     least_slice: int
     most_slice: int
     slice_seconds: float
+    speed = 0.0
 
     def make_room(self, lanes: int) -> None:
         """Allocate what lanes share, and a best tour for each of so many."""
@@ -100,6 +103,7 @@ class ItemSearch(Method):
             least=self.least_slice,
             most=self.most_slice,
             seconds=self.slice_seconds,
+            speed=self.speed,
         )
 
         def told() -> None:
@@ -117,6 +121,7 @@ class ItemSearch(Method):
         self.explore_rest(ranks, slices, told, counting)
         slices.close()
         least.close()
+        self.speed = slices.speed
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:
             self.nodes[self.n] = self.items
