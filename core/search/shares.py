@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heapify, heapreplace
 from math import isfinite, lcm
 from typing import Any
 
@@ -49,41 +50,47 @@ def share(total: int, rank: int, size: int) -> tuple[int, int]:
     return total * rank // size, total * (rank + 1) // size
 
 
-def weighted_share(total: int, rank: int, weights: Sequence[float]) -> tuple[int, int]:
-    """Cut the work in proportion to the ranks' measured speeds.
+def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
+    """Cut the work in proportion to the ranks' measured speeds, so that the last to finish finishes soonest.
 
-    Every bound is its exact place rounded down, so a share is less than one item away from its exact quota,
-    and all ranks find the same bounds if they hold the same weights: gather them on rank 0 and broadcast.
+    Every part is its exact quota rounded down, and what is left goes item by item to whoever would then finish first.
+    So a rank for which an item is too much gets nothing.
 
     Parameters
     ----------
     total
-        How many items there are.
-    rank
-        Whose share is asked for.
-    weights
-        Speed of each rank, in any one unit. A rank of weight 0 gets nothing.
+        How many items there are, all alike.
+    speeds
+        Of each rank, in any one unit.
 
     Returns
     -------
-    begin, end : int
-        The rank's items are begin to end - 1.
+    list of int
+        How many items each rank has; the same on all ranks that hold the same speeds.
 
     Raises
     ------
     ValueError
-        The total is negative, there is no such rank, or the weights are negative, infinite, NaN or all 0.
+        The total is negative, or a speed is negative, infinite, NaN or all are 0.
 
     """
-    _check(total, rank, len(weights))
-    if not all(isfinite(weight) and weight >= 0 for weight in weights) or not any(weights):
-        raise ValueError(f"weights must be finite, not negative and not all 0, found {list(weights)}")
-    # A float is an exact fraction of integers, so no rounding can open a gap between two ranks.
-    ratios = [weight.as_integer_ratio() for weight in weights]
+    if total < 0:
+        raise ValueError(f"the total must not be negative, found {total}")
+    if not all(isfinite(speed) and speed >= 0 for speed in speeds) or not any(speeds):
+        raise ValueError(f"speeds must be finite, not negative and not all 0, found {list(speeds)}")
+    # A float is an exact fraction of integers: nothing is rounded but the quotas.
+    ratios = [speed.as_integer_ratio() for speed in speeds]
     common = lcm(*(denominator for _, denominator in ratios))
     whole = [numerator * (common // denominator) for numerator, denominator in ratios]
-    before = sum(whole[:rank])
-    return total * before // sum(whole), total * (before + whole[rank]) // sum(whole)
+    parts = [total * speed // sum(whole) for speed in whole]
+    fine = max(whole) << 32  # so that the times of ranks have 32 bits and more behind the point
+    queue = [((parts[rank] + 1) * fine // speed, rank) for rank, speed in enumerate(whole) if speed]
+    heapify(queue)
+    for _ in range(total - sum(parts)):
+        _, rank = queue[0]
+        parts[rank] += 1
+        heapreplace(queue, ((parts[rank] + 1) * fine // whole[rank], rank))
+    return parts
 
 
 def _check(total: int, rank: int, size: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.search.shares import parts_by_speed
+
 UNEVEN = 1.5
 """So many times as long as with even parts must the busiest rank take before records are moved."""
 
@@ -65,7 +67,7 @@ def moves(every: Sequence[Holding]) -> list[Move]:
     ]
     if max(waited_for, default=0.0) < UNEVEN * total / together:
         return []
-    wanted = [min(count, one.room) for count, one in zip(apportioned(total, speeds), every, strict=True)]
+    wanted = [min(count, one.room) for count, one in zip(parts_by_speed(total, speeds), every, strict=True)]
     more = [one.records - count for one, count in zip(every, wanted, strict=True)]
     givers = [[rank, surplus] for rank, surplus in enumerate(more) if surplus > 0]
     found = []
@@ -79,13 +81,3 @@ def moves(every: Sequence[Holding]) -> list[Move]:
             if not givers[-1][1]:
                 givers.pop()
     return found
-
-
-def apportioned(total: int, weights: Sequence[int]) -> list[int]:
-    """A total in whole parts by weight: every quota rounded down, and what is left to the largest remainders."""
-    together = sum(weights)
-    parts = [total * weight // together for weight in weights]
-    remainders = [total * weight % together for weight in weights]
-    for rank in sorted(range(len(weights)), key=lambda rank: -remainders[rank])[: total - sum(parts)]:
-        parts[rank] += 1
-    return parts
