@@ -30,8 +30,8 @@ from core.search.shares import alike, parts_by_speed, share
 FIRST_BATCH = 16
 MOST_GROWTH = 16
 """A batch is at most so many times as long as the one before."""
-REHEARSAL_S = 0.01
-"""A batch that takes as long shows a rank's speed."""
+REHEARSALS, REHEARSAL_S = 3, 0.01
+"""So many batches of so many seconds and more show a rank's speed, by the fastest of them."""
 UNLIKE = 1.2
 """Ranks whose speeds differ by less have equal shares: a few iterations do not show more."""
 LONGEST_BATCH_S = 0.25
@@ -81,6 +81,7 @@ class LocalSearch(Launches):
         self.backend = backend
         self.communicator = communicator
         self.is_tried = False
+        self.met: Any = None
         self.speeds: list[float] | None = None
         """Of all ranks, in walks' iterations per second, where they are unlike; None: equal shares."""
         self.history = history
@@ -107,6 +108,7 @@ class LocalSearch(Launches):
         self.allocate()
         self.host_loop = HostLoop(self) if self.is_host_driven else None
         self.settle_launch()
+        self.even_out()
 
     # --- launches ---
 
@@ -177,7 +179,7 @@ class LocalSearch(Launches):
         backend, problem, encoding = self.backend, self.problem, self.problem.encoding
         if start is None:
             lanes = min(64, backend.capabilities.max_team_size)
-            teams = min(-(-self.here // lanes), 16 * backend.capabilities.compute_units)
+            teams = max(1, min(-(-self.here // lanes), 16 * backend.capabilities.compute_units))
             backend.launch(start_solutions, teams, lanes, encoding.code, self.walkers, self.seed)
         else:
             given = np.asarray(start, encoding.dtype)
@@ -279,10 +281,13 @@ class LocalSearch(Launches):
 
     def meet(self, ranks: Any) -> None:
         """Talk to these ranks from now on; what is recorded for others is forgotten."""
-        if ranks is None or ranks is self.communicator:
+        ranks = ranks or self.communicator
+        if ranks is self.met:
             return
-        self.communicator = ranks
-        self.sequence = None
+        self.met = ranks
+        if ranks is not self.communicator:
+            self.communicator = ranks
+            self.sequence = None
         if self.level == "algorithm" and not alike(self.backend, ranks):
             self.share_by_speed()
 
@@ -298,16 +303,21 @@ class LocalSearch(Launches):
         """Iterations per second of this rank's walks together, in a few that count for nothing."""
         self.begin(Stop(), None)
         iterate = Recorder(self, 0.0).iterate if self.history else self.iterate
-        made, count = 0, 1
-        while True:
+        made, count, best, looks = 0, 1, 0.0, 0
+        while looks < REHEARSALS:
             before = time.perf_counter()
             iterate(count)
             control = self.rows_of(self.walkers.control, walks.CONTROL)
             spent = time.perf_counter() - before
             since, made = made, int(control[:, walks.ITERATION].sum())
-            if spent > REHEARSAL_S or made == since or not (control[:, walks.STOP] == walks.RUNNING).any():
-                return (made - since) / max(spent, 1e-9)
-            count *= 2
+            best = max(best, (made - since) / max(spent, 1e-9))
+            if made == since:
+                break
+            if spent > REHEARSAL_S:
+                looks += 1
+            else:
+                count *= 2
+        return best
 
     def try_problem(self) -> None:
         """Before the first run: try some moves of a problem that no test of the suite knows."""
