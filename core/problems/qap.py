@@ -17,7 +17,6 @@ from core.problems import qaplib
 from core.problems.encodings import Permutation
 from core.problems.problem import Evaluation, Problem
 
-
 CACHED = 1 << 16
 """Pairs of facilities whose distances are looked up at a time."""
 

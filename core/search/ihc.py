@@ -177,9 +177,7 @@ class HillClimbing:
                 advance(count)
         return best
 
-    def _climb_in_batches(
-        self, climbers: int, advance: Callable[[int], None] | None, ranks: Any
-    ) -> tuple[int, int]:
+    def _climb_in_batches(self, climbers: int, advance: Callable[[int], None] | None, ranks: Any) -> tuple[int, int]:
         """Climb together with faster and slower ranks."""
         best = (int(NOTHING), 0)
         least = max(self.scan.fewest_climbers(), self.scan.climbers_at_a_time())

@@ -21,9 +21,9 @@ ITEMS_PER_CORE = 1024
 CHUNK = 4
 """Items that a lane takes at a time, if there are enough."""
 FIRST_SLICES = 8
-"""A rank's first slice is at most this part of its share of the items: the incumbent that it finds serves the others."""
+"""A rank's first slice is at most this part of its share of the items: its incumbent serves the others."""
 PATIENCE, PATIENCE_OF_CORES = 2_000, 1 << 17
-"""Steps after which a lane looks whether others wait for work: about a millisecond of a GPU's lane, and of a core."""
+"""Steps after which a lane looks whether others wait for work: about a millisecond on a GPU, and on a core."""
 MOST_STEPS = 1 << 30
 """Steps after which a lane adds its counts, words of 32 bits, to those of the search."""
 LARGEST_INDEX = 2**31 - 1
@@ -70,7 +70,7 @@ class Enumeration(ItemSearch):
         depth: int | None,
     ) -> None:
         self.backend = backend
-        self.n = n = len(distances)
+        self.n = len(distances)
         self.bounded = bounded
         self.permutations = permutations
         limits = backend.capabilities

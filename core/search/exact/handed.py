@@ -36,7 +36,7 @@ class Move(NamedTuple):
 
     source: int
     to: int
-    count: int
+    records: int
 
 
 def moves(every: Sequence[Holding]) -> list[Move]:

@@ -87,7 +87,7 @@ class Method:
         raise NotImplementedError
 
     def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
-        """Search the tours shorter than ``limit``, together with the other ranks: for a shortest one, or to count them."""
+        """Search the tours shorter than ``limit``, together with all ranks: for a shortest one, or to count them."""
         raise NotImplementedError
 
     def find(self, ranks: Any, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:

@@ -135,7 +135,9 @@ class Recorder:
 
         Called when no walk that goes on stands behind another, so that what follows changes nothing of it.
         """
-        evaluations = self.search.rows_of(self.search.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].astype(np.int64)
+        evaluations = self.search.rows_of(self.search.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].astype(
+            np.int64
+        )
         everyone = np.arange(len(evaluations))
         ends = everyone, self.clocks, evaluations
         known = [(everyone, self.settled, self.evaluations), *self.points, ends]

@@ -162,9 +162,9 @@ class Launches(Plan):
 def even_team(walks: int, lanes: int, largest: int) -> int:
     """Lanes of a team with which a compute unit has its walks done soonest.
 
-    It has as many teams in hand as it has lanes for, and takes the others in further rounds, of which the last may leave
-    most of it idle: 4 walks of 256 lanes take two rounds where there are 768, those of 192 lanes take one. A round
-    takes the longer the fewer lanes a team has.
+    It has as many teams in hand as it has lanes for, and takes the others in further rounds, of which the last may
+    leave most of it idle: 4 walks of 256 lanes take two rounds where there are 768, those of 192 lanes take one. A
+    round takes the longer the fewer lanes a team has.
 
     Parameters
     ----------

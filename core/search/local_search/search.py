@@ -488,7 +488,7 @@ class LocalSearch(Launches):
     # --- results ---
 
     def best_here(self, control: np.ndarray) -> tuple[int, int]:
-        """The least cost among this rank's walks, and the first walk that has it; no cost is as large without a walk."""
+        """The least cost among this rank's walks, and the first walk that has it; without a walk more than any cost."""
         if not self.here:
             return np.iinfo(np.int64).max, self.end_walk
         w = int(np.argmin(control[:, walks.BEST_COST]))

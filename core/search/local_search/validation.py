@@ -86,7 +86,9 @@ def check_costs(problem: Problem, seed: int) -> None:
     for one, cost in zip(solutions, problem.costs(solutions).tolist(), strict=True):
         expected = int(problem.cost(one))
         if cost != expected:
-            raise ProblemError(f"{problem.name}: `costs` says {cost} of a solution: expected {expected}, as `cost` says")
+            raise ProblemError(
+                f"{problem.name}: `costs` says {cost} of a solution: expected {expected}, as `cost` says"
+            )
 
 
 def first_moves(problem: Problem, name: str, evaluation_name: str) -> None:

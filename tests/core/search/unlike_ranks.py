@@ -63,7 +63,9 @@ def walking(backend, ranks, count):
 
 def subtrees(backend, ranks, count):
     """A search for a shortest tour; how many nodes each rank explored."""
-    search = ExactSearch(backend, Rehearsal(ranks), tsp.load(f"uniform:{count}:seed=3").distances, bound="edges", count=True)
+    search = ExactSearch(
+        backend, Rehearsal(ranks), tsp.load(f"uniform:{count}:seed=3").distances, bound="edges", count=True
+    )
     search.warm_up()
     found = search.run(ranks=ranks)
     own = int(backend.download(search.method.shared.nodes).sum())
@@ -74,7 +76,9 @@ def main() -> None:
     kind, count, *times = sys.argv[1:]
     ranks = communicator()
     backend = SlowBackend(float(times[ranks.rank % len(times)]))
-    outcome, own, told = {"climbers": climbers, "walks": walking, "subtrees": subtrees}[kind](backend, ranks, int(count))
+    outcome, own, told = {"climbers": climbers, "walks": walking, "subtrees": subtrees}[kind](
+        backend, ranks, int(count)
+    )
     every = ranks.gather((own, told))
     if ranks.rank == 0:
         print(json.dumps([outcome, [own for own, _ in every], [told for _, told in every]]))
