@@ -578,7 +578,7 @@ class Backend:
         return self.capabilities.max_team_size
 
     def lanes_side_by_side(self, executable: Any) -> int:
-        """Lanes of what `compile` made that a compute unit runs at a time: fewer than resident if it lacks registers."""
+        """Lanes of what `compile` made that a compute unit runs at a time: fewer than resident if registers lack."""
         return self.capabilities.lanes_resident
 
     def reload(self, saved: str) -> Any:

@@ -152,7 +152,7 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
 
 @function
 def hand_on(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
-    """Write down what is left of an item of ``base`` cities, if there is room: a record for each level of the search."""
+    """Write down what is left of an item of ``base`` cities, if there is room: a record for every search level."""
     count = u32(level - base + 1)
     first = atomic_add(worklist.hands, 0, count)
     if first + count > worklist.room:
