@@ -89,6 +89,7 @@ class PublishedSearch(ItemSearch):
         self.teams = -(-most_lanes // self.team_size)
         self.patience = PATIENCE if wide else PATIENCE_OF_CORES
         self.is_wide = wide
+        self.agreed: Any = None
         self.agree(communicator)
         self.most_slice = MOST_LANES if wide else self.items
         # A longer edge is in no tour that is looked for, and 30 edges of this length have a sum of 31 bits.
@@ -105,6 +106,9 @@ class PublishedSearch(ItemSearch):
 
     def agree(self, ranks: Any) -> None:
         """See `ItemSearch`."""
+        if self.agreed is ranks:
+            return
+        self.agreed = ranks
         limits = self.backend.capabilities
         self.slice_seconds = LAUNCH_SECONDS if self.is_wide and ranks.size == 1 else SLICE_SECONDS
         self.least_slice = min(limits.compute_units * limits.lanes_resident, -(-self.items // ranks.size))
