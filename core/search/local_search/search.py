@@ -30,8 +30,8 @@ from core.search.shares import alike, parts_by_speed, share
 FIRST_BATCH = 16
 MOST_GROWTH = 16
 """A batch is at most so many times as long as the one before."""
-REHEARSALS, REHEARSAL_S = 3, 0.01
-"""So many batches of so many seconds and more show a rank's speed, by the fastest of them."""
+REHEARSAL_S, LOOK_S = 0.1, 0.01
+"""A rank's speed is the fastest of the batches that it makes in so many seconds, of which the last take so long each."""
 UNLIKE = 1.2
 """Ranks whose speeds differ by less have equal shares: a few iterations do not show more."""
 LONGEST_BATCH_S = 0.25
@@ -303,8 +303,9 @@ class LocalSearch(Launches):
         """Iterations per second of this rank's walks together, in a few that count for nothing."""
         self.begin(Stop(), None)
         iterate = Recorder(self, 0.0).iterate if self.history else self.iterate
-        made, count, best, looks = 0, 1, 0.0, 0
-        while looks < REHEARSALS:
+        made, count, best = 0, 1, 0.0
+        began = time.perf_counter()
+        while time.perf_counter() - began < REHEARSAL_S:
             before = time.perf_counter()
             iterate(count)
             control = self.rows_of(self.walkers.control, walks.CONTROL)
@@ -313,9 +314,7 @@ class LocalSearch(Launches):
             best = max(best, (made - since) / max(spent, 1e-9))
             if made == since:
                 break
-            if spent > REHEARSAL_S:
-                looks += 1
-            else:
+            if spent < LOOK_S:
                 count *= 2
         return best
 
