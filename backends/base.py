@@ -587,6 +587,10 @@ class Backend:
         """Lanes of a team, at most, of what `compile` made: its registers may be too many for the device's largest."""
         return self.capabilities.max_team_size
 
+    def lanes_side_by_side(self, executable: Any) -> int:
+        """Lanes of what `compile` made that a compute unit runs at a time: fewer than resident if registers lack."""
+        return self.capabilities.lanes_resident
+
     def reload(self, saved: str) -> Any:
         """Take over what another rank has compiled, one of its `compiled_earlier`; None: it cannot be used here."""
         return None

@@ -265,6 +265,12 @@ class CudaBackend(Backend):
         """What the driver says; a kernel is compiled with as few registers as its own team's lanes leave each other."""
         return int(compiled(executable.dispatcher).attrs.maxthreads)
 
+    def lanes_side_by_side(self, executable: Executable) -> int:
+        """As many as there are registers for."""
+        registers = self.cuda.get_current_device().MAX_REGISTERS_PER_MULTIPROCESSOR
+        needed = int(compiled(executable.dispatcher).attrs.regs)
+        return min(self.capabilities.lanes_resident, lanes_with(needed, registers))
+
     @staticmethod
     def allow_shared(dispatcher: Any, shared: int) -> None:
         """Raise a kernel's limit of dynamic shared memory, which is 48 KiB by default."""
@@ -322,6 +328,15 @@ def compiled(dispatcher: Any) -> Any:
     """The driver's function of a dispatcher's only kernel, as numba wraps it."""
     (kernel,) = dispatcher.overloads.values()
     return kernel._codelibrary.get_cufunc()
+
+
+def lanes_with(registers: int, of_all: int) -> int:
+    """Lanes of a multiprocessor with ``of_all`` registers if each lane needs so many.
+
+    A warp has its registers in one of the multiprocessor's four parts, eight at a time.
+    """
+    of_a_warp = 32 * -(-registers // 8) * 8
+    return 4 * 32 * (of_all // 4 // of_a_warp)
 
 
 def signature(program: tree.Program) -> Any:

@@ -67,6 +67,9 @@ class CudaSimulator(CudaBackend):
     def most_lanes(self, executable: Executable) -> int:
         return self.capabilities.max_team_size
 
+    def lanes_side_by_side(self, executable: Executable) -> int:
+        return self.capabilities.lanes_resident
+
     def execute(self, launch: Launch) -> None:
         first = self.mark()
         self.enqueue(launch)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from cluster import abort, launcher, patience, presence
-from cluster.shared import OwnWord, SharedCounter, SharedLeast, SharesWords, WindowWord, Word
+from cluster.shared import OwnWord, SharedCounter, SharedLeast, SharesWords, WindowWord, Word, WordWindow
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
@@ -252,6 +252,7 @@ class Mpi(SharesWords):
         self._least = mpi.Op.Create(_keep_least, commute=True)
         self._presence = presence.of_this_rank(mpi)
         self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
+        self._words: WordWindow | None = None
 
     def host(self) -> str:
         """See `Communicator`."""
@@ -356,7 +357,11 @@ class Mpi(SharesWords):
 
     def word(self) -> Word:
         """Make a word that lies with rank 0; see `Communicator`."""
-        return WindowWord(self) if self.size > 1 else OwnWord()
+        if self.size == 1:
+            return OwnWord()
+        if self._words is None or not self._words.free:
+            self._words = WordWindow(self)
+        return WindowWord(self, self._words)
 
 
 def communicator() -> Communicator:

@@ -37,12 +37,13 @@ def load(options: ExactOptions, ranks: int) -> Task:
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
-    """The search, compiled and warm."""
+    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+    from cluster.timed import Rehearsal
     from core.search.exact import ExactSearch
 
     made = ExactSearch(
         backend,
-        ranks,
+        Rehearsal(ranks),
         problem.distances,
         bound=options.bound,
         enumerate=options.enumerate or ENUMERATIONS[0],
@@ -59,13 +60,13 @@ def once(run: Run[ExactOptions], advance: Any) -> Any:
     """Search once; the bar shows the incumbent, and below which length there is none."""
     history = asks_for_history(run.options)
     if advance is None:
-        return run.search.run(history=history)
+        return run.search.run(history=history, ranks=run.ranks)
     shown = counted(advance, "nodes")
 
     def report(nodes: int, incumbent: int, bound: int | None) -> None:
         shown(nodes, f"incumbent {incumbent}" + ("" if bound is None else f", bound {bound}"))
 
-    return run.search.run(report, history=history)
+    return run.search.run(report, history=history, ranks=run.ranks)
 
 
 def ways(run: Run[ExactOptions]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def local_search(task: Task) -> Any:
     options = task.options
     given = {name: getattr(options, name) for name in PLANNED}
     names, tuned = options.neighbourhood.split(","), options.threads != "fixed"
-    return Plan(task.problem, options.chosen_algorithm(), names, 1, tuned=tuned, **given)
+    return Plan(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
 
 
 def lcs(task: Task) -> Any:

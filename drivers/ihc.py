@@ -74,12 +74,13 @@ def load(options: ClimbOptions, ranks: int) -> Task:
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
-    """Hill climbing, compiled and warm."""
+    """Hill climbing, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+    from cluster.timed import Rehearsal
     from core.search.ihc import HillClimbing
 
     how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
     published = (options.assign or "auto") if options.mapping == "published" else None
-    climbing = HillClimbing(backend, ranks, problem.distances, published=published, **how)
+    climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
     climbing.warm_up()
     return climbing
 
@@ -129,7 +130,7 @@ IHC = Workload(
     doing="climbing",
     load=load,
     search=search,
-    once=lambda run, advance: run.search.run(run.options.climbers, advance),
+    once=lambda run, advance: run.search.run(run.options.climbers, advance, run.ranks),
     result=result,
     judges=judges,
     standard=("--climbers", "2000"),

@@ -106,9 +106,11 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
 
     @kernel
     def begin_walks(walks: Rows[Walk], problem: Rows[D]):
-        """Build the state of every walk from its solution."""
+        """Build the state of every walk from its solution, with a blank memory."""
         for w in range(team_rank(), walks.count, team_count()):
             one = walks[w]
+            for k in range(lane(), one.room, team_size()):
+                one.memory[k] = 0
             copy_solution(one.solution, one.best, one.length)
             copy_solution(one.solution, one.home, one.length)
             barrier()

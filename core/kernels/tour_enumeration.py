@@ -66,18 +66,20 @@ class Reduced:
 
 @bundle
 class Worklist:
-    """Items that lanes take, and what they hand on.
+    """Items that lanes take, records before numbers, and what they hand on.
 
     Attributes
     ----------
     ticket : Array, 1
-        The next item; ``end`` is the first that is not there, and a lane takes ``chunk`` at a time.
+        How many items have been taken; there are ``end``, and a lane takes ``chunk`` at a time.
+    records
+        So many of them are records; the others are numbers, from ``first`` on.
     depth
-        Cities in an item, city 0 included; at most n - 4.
-    given, handed : Array, items * 32, and lanes of the launch * 32 * 32
+        Cities in a numbered item, city 0 included; at most n - 4.
+    given, handed : Array, records * 32, and room * 32
         Records.
     hands : Array, 1
-        Records in ``handed``.
+        Records in ``handed``, at most ``room``.
     patience
         A lane looks up after so many steps; every ``rounds_to_count`` times it adds its counts to those of the search,
         before a word of 32 bits is full. Their product is at most 2^30.
@@ -87,10 +89,13 @@ class Worklist:
     ticket: Array[u64]
     end: u64
     chunk: u64
+    records: u64
+    first: u64
     depth: i32
     given: Array[u8]
     handed: Array[u8]
     hands: Array[u32]
+    room: u32
     patience: i32
     rounds_to_count: i32
 
@@ -123,9 +128,9 @@ def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, length: i32, team: 
 
 
 @function
-def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32], listed: Const[boolean]) -> i32:
+def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
     """Put an item's cities on the stack; how many they are."""
-    if listed:
+    if item < worklist.records:
         record = i32(item) * ROW
         cities = i32(worklist.given[record + LEVEL])
         for k in range(cities):
@@ -134,7 +139,7 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32], listed: 
         stack[on_stack(cities)] = stack[on_stack(cities)] | (place << 5)
         return cities
     else:
-        rest = item
+        rest = worklist.first + (item - worklist.records)
         unvisited = first_cities(n) & ~only(0)
         stack[on_stack(1)] = u32(0)
         for visited in range(1, worklist.depth):
@@ -146,15 +151,20 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32], listed: 
 
 
 @function
-def hand_on(base: i32, level: i32, worklist: Worklist, stack: Array[u32]):
-    """Write down what is left of an item of ``base`` cities: a record for every level of the search."""
-    first = atomic_add(worklist.hands, 0, u32(level - base + 1))
+def hand_on(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
+    """Write down what is left of an item of ``base`` cities, if there is room: a record for every search level."""
+    count = u32(level - base + 1)
+    first = atomic_add(worklist.hands, 0, count)
+    if first + count > worklist.room:
+        atomic_add(worklist.hands, 0, 0 - count)
+        return False
     for cities in range(base, level + 1):
         record = i32(first + u32(cities - base)) * ROW
         for k in range(cities):
             worklist.handed[record + k] = u8(stack[on_stack(k + 1)] & 31)
         worklist.handed[record + LEVEL] = u8(cities)
         worklist.handed[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
+    return True
 
 
 @function
@@ -185,10 +195,11 @@ def explore(
     best: Rows[BestTour],
     bounded: Const[boolean],
     counting: Const[boolean],
-    listed: Const[boolean],
-    handing: Const[boolean],
 ):
-    """Explore the items from the ticket to the end of the worklist.
+    """Explore the items of a worklist that nobody has taken.
+
+    A lane that finds no item left when it looks up hands what is left of its own to the next launch, so that no lane
+    works while others wait.
 
     Parameters
     ----------
@@ -201,11 +212,6 @@ def explore(
         Leave out what cannot be shorter than the limit.
     counting
         Count the tours shorter than the limit, which stays; else every shorter tour lowers it.
-    listed
-        Items are the records given, else numbers.
-    handing
-        A lane that finds no item left when it looks up hands what is left of its own to the next launch, so that no
-        lane works while others wait.
 
     """
     n = reduced.n
@@ -239,20 +245,18 @@ def explore(
                 taken = min(item + worklist.chunk, worklist.end)
                 if not counting:
                     limit = lowered(limit, search)
-            base = read_item(item, n, worklist, team.stack, listed)
-            item += 1
+            base = read_item(item, n, worklist, team.stack)
             city = i32(team.stack[on_stack(base)] & 31)
             place = i32(team.stack[on_stack(base)] >> 5)
             bound = reduced.shortest + length_on_stack(base, team)
             unvisited = first_cities(n) & ~cities_on_stack(base, team.stack)
-            if handing:
-                steps = 0
             level = 0
-            if listed:
+            if item < worklist.records:
                 level = base
             elif not bounded or bound < limit:
                 level = base
                 explored[level] += 1
+            item += 1
         elif steps >= worklist.patience:
             steps = 0
             rounds += 1
@@ -261,11 +265,11 @@ def explore(
                 for k in range(worklist.depth, n):
                     atomic_add(search.nodes, k, u64(explored[k]))
                     explored[k] = u32(0)
-            if handing:
-                ahead = atomic_add(worklist.ticket, 0, u64(0))
-                if ahead >= worklist.end:
-                    team.stack[on_stack(level)] = u32(place << 5) | u32(city)
-                    hand_on(base, level, worklist, team.stack)
+            ahead = atomic_add(worklist.ticket, 0, u64(0))
+            if ahead >= worklist.end:
+                team.stack[on_stack(level)] = u32(place << 5) | u32(city)
+                handed = hand_on(base, level, worklist, team.stack)
+                if handed:
                     level = 0
         else:
             steps += 1

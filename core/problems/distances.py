@@ -172,21 +172,21 @@ def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:
 
 
 def along(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarray) -> np.ndarray:
-    """Return the distance from each city of a closed tour to the next, without the matrix.
+    """Return the distance from each city of a closed tour, or of several, to the next, without the matrix.
 
     Parameters
     ----------
     coordinates : ndarray, shape (n, axes), float64
     edge_weight_type : str
         A key of FORMULAS.
-    tour : ndarray, shape (n,), integers from 0 to n - 1
+    tour : ndarray, shape (n,) or (tours, n), integers from 0 to n - 1
 
     Returns
     -------
-    ndarray, shape (n,), int64
+    ndarray, of the shape of ``tour``, int64
     """
     axes = _axes(coordinates, edge_weight_type)
-    following = np.roll(tour, -1)
+    following = np.roll(tour, -1, axis=-1)
     formula = FORMULAS[edge_weight_type][1]
     lengths = formula([axis[tour] for axis in axes], [axis[following] for axis in axes])
     return lengths.astype(np.int64)

@@ -26,6 +26,9 @@ MOST_ENTRIES = 2**26
 NEGATIVE_WEIGHT = 30
 HISTOGRAM_WEIGHT = 1
 
+AT_A_TIME = 64
+"""Vectors whose products are computed together."""
+
 _SPEC = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?::seed=([0-9]{1,19}))?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 _SIGNS = {"1": 1, "+1": 1, "-1": -1}
@@ -369,6 +372,24 @@ def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
     negative = int((np.abs(found) - found).sum(dtype=np.int64))
     differences = np.abs(instance.target_histogram - histogram(found, instance.n))
     return instance.negative_weight * negative + instance.histogram_weight * int(differences.sum(dtype=np.int64))
+
+
+def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
+    """Return what `cost` says of many vectors: (number of vectors, n), 0 or 1 -> (number of vectors,) int64."""
+    n = instance.n
+    # A product of matrices of floats is fast, and their sums of so many ones are exact.
+    matrix = instance.matrix.astype(np.float32 if n < 2**24 else np.float64)
+    values = 2 * n + 1
+    found = np.empty(len(bits), np.int64)
+    for first in range(0, len(bits), AT_A_TIME):
+        signs = bits[first : first + AT_A_TIME].astype(matrix.dtype) * 2 - 1
+        each = (signs @ matrix.T).astype(np.int64)
+        negative = (np.abs(each) - each).sum(axis=1)
+        places = each + n + values * np.arange(len(each))[:, None]
+        counts = np.bincount(places.reshape(-1), minlength=values * len(each)).reshape(len(each), values)
+        differences = np.abs(instance.target_histogram - counts).sum(axis=1)
+        found[first : first + AT_A_TIME] = instance.negative_weight * negative + instance.histogram_weight * differences
+    return found
 
 
 def products(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:

@@ -376,6 +376,10 @@ class Ppp(Problem):
         """The weighted sum of negative products and of differences of histograms."""
         return perceptron.cost(self.instance, solution)
 
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """See `Problem`."""
+        return perceptron.costs(self.instance, solutions)
+
     def cost_range(self) -> tuple[int, int]:
         """All products -n, and no product among the targets, would cost most."""
         return 0, perceptron.largest_cost(

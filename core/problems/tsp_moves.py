@@ -286,6 +286,10 @@ class TspTour(Problem):
         """The length of the tour."""
         return self.instance.tour_length(solution)
 
+    def costs(self, solutions: np.ndarray) -> np.ndarray:
+        """See `Problem`."""
+        return self.instance.tour_lengths(solutions)
+
     def cost_range(self) -> tuple[int, int]:
         """No tour is longer than the longest distances of all cities; without a table, than n times the longest."""
         instance = self.instance

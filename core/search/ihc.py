@@ -1,7 +1,7 @@
 """Iterative hill climbing with random restart for the TSP (`oneil2011`): many independent 2-opt climbs, the best wins.
 
-A climb depends on nothing but its number, so devices take climbers by ticket, ranks by share, and the result is the
-same: best (length, climber) by one reduction, and a digest of every climb's (climber, length, steps).
+A climb depends on nothing but its number, so devices take climbers by ticket, ranks by share or in batches, and the
+result is the same: best (length, climber) by one reduction, and a digest of every climb's (climber, length, steps).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from core.errors import UserError
 from core.kernels import two_opt
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import MOST_CITIES, CountedClimbs
+from core.search.batches import Batches
+from core.search.shares import alike, share
 from core.search.two_opt_scans import Scan, scan_for
 
 NOTHING = np.iinfo(np.uint64).max
@@ -24,6 +26,8 @@ PERIOD = 2**31
 """Climbers that the paper's generator tells apart."""
 BATCH = 1 << 17
 """Climbers whose tours lie in the device's memory at a time, if the scan does not ask for more."""
+PARTS = 20
+"""Into which work is cut where a progress bar shows."""
 
 
 class Outcome(NamedTuple):
@@ -57,7 +61,7 @@ class HillClimbing:
     backend
         A `backends.base.Backend`.
     communicator
-        A `cluster.Communicator`; every rank constructs and calls the same.
+        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
     start
@@ -107,23 +111,35 @@ class HillClimbing:
         self.best = backend.allocate(1, np.uint64)
         self.totals = backend.allocate(two_opt.TOTALS, np.uint64)
         self.tours: Any = None
+        self.speed, self.is_measured = 0.0, False
+        """Climbs per second of this device; guessed from one climb until batches have measured it."""
+        self.met: Any = None
+        self.are_alike = True
         self.notes: list[str] = []
 
     def warm_up(self) -> None:
         """Climb once, so that everything is compiled; the time counts as the backend's compilation."""
-        with self.backend.warming_up():
+        backend = self.backend
+        with backend.warming_up():
             self._climb_batch(0, 1)
+            backend.synchronize()
+            if backend.timings.kernel_s > 0:
+                self.speed = self.scan.climbers_at_a_time() / backend.timings.kernel_s
 
-    def run(self, climbers: int, advance: Callable[[int], None] | None = None) -> Outcome:
+    def run(self, climbers: int, advance: Callable[[int], None] | None = None, ranks: Any = None) -> Outcome:
         """Run climbers 0 to ``climbers`` - 1, shared out over the ranks.
+
+        Ranks with devices of one kind have equal shares; others take batches that fit their speed, one after another.
 
         Parameters
         ----------
         climbers
             How many climbs, over all ranks.
         advance
-            Called with the number of this rank's climbers that have finished since the last call; with it, work is
-            launched in smaller parts.
+            Called with the number of climbers that have finished since the last call, of this rank's or, where ranks
+            take batches, of all divided by their number; with it, work is launched in smaller parts.
+        ranks
+            The communicator of those who climb together; None: that of the constructor.
 
         Raises
         ------
@@ -133,23 +149,54 @@ class HillClimbing:
         """
         if self.start == "oneil2011" and climbers > PERIOD:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
-        rank, size = self.communicator.rank, self.communicator.size
-        begin, end = climbers * rank // size, climbers * (rank + 1) // size
-        length, climber = int(NOTHING), 0
+        ranks = ranks or self.communicator
         self.backend.write(self.totals, np.zeros(two_opt.TOTALS, np.uint64))
+        if self.met is not ranks:
+            self.met, self.are_alike = ranks, alike(self.backend, ranks)
+        if self.are_alike:
+            length, climber = self._climb(*share(climbers, ranks.rank, ranks.size), advance)
+        else:
+            length, climber = self._climb_in_batches(climbers, advance, ranks)
+        totals = self.backend.download(self.totals)
+        totals[two_opt.EVALUATIONS] += totals[two_opt.STEPS] * np.uint64(self.scan.evaluations_per_step)
+        totals = ranks.sum(totals)
+        length, climber = ranks.minloc(length, climber)
+        steps, evaluations, digest = (int(totals[k]) for k in (two_opt.STEPS, two_opt.EVALUATIONS, two_opt.DIGEST))
+        return Outcome(length, climber, steps, evaluations, digest)
+
+    def _climb(self, begin: int, end: int, advance: Callable[[int], None] | None) -> tuple[int, int]:
+        """Climb as the climbers from ``begin`` to ``end`` - 1: the shortest length, and who has it first."""
+        best = (int(NOTHING), 0)
         part = self._batch(end - begin, advance is not None)
         for first in range(begin, end, part):
             count = min(part, end - first)
             self._climb_batch(first, count)
             key = int(self.backend.download(self.best)[0])
-            length, climber = min((length, climber), (key >> 32, first + (key & 0xFFFFFFFF)))
+            best = min(best, (key >> 32, first + (key & 0xFFFFFFFF)))
             if advance is not None:
                 advance(count)
-        totals = self.communicator.sum(self.backend.download(self.totals))
-        length, climber = self.communicator.minloc(length, climber)
-        steps = int(totals[two_opt.STEPS])
-        evaluations = int(totals[two_opt.EVALUATIONS]) + steps * self.scan.evaluations_per_step
-        return Outcome(length, climber, steps, evaluations, int(totals[two_opt.DIGEST]))
+        return best
+
+    def _climb_in_batches(self, climbers: int, advance: Callable[[int], None] | None, ranks: Any) -> tuple[int, int]:
+        """Climb together with faster and slower ranks."""
+        best = (int(NOTHING), 0)
+        least = max(self.scan.fewest_climbers(), self.scan.climbers_at_a_time())
+        first = climbers if self.is_measured else max(least, climbers // (PARTS * ranks.size))
+        most = max(least, climbers // PARTS) if advance is not None else climbers
+        batches = Batches(ranks, climbers, first, least=least, most=most, speed=self.speed)
+        shown = 0
+        for begin, end in batches:
+            best = min(best, self._climb(begin, end, None))
+            if advance is not None:
+                finished = batches.taken() // ranks.size
+                advance(finished - shown)
+                shown = finished
+        if advance is not None:
+            advance(climbers // ranks.size - shown)
+        self.is_measured = self.is_measured or batches.done > 0
+        self.speed = batches.speed
+        batches.close()
+        return best
 
     def tour_of(self, climber: int) -> np.ndarray:
         """Climb again as one climber.
@@ -169,7 +216,7 @@ class HillClimbing:
         fewest = self.scan.fewest_climbers()
         part = max(1, min(share, max(BATCH, fewest), (2**31 - 1) // self.n))
         if in_parts:
-            part = max(1, min(part, max(share // 20, fewest)))
+            part = max(1, min(part, max(share // PARTS, fewest)))
         while self.tours is None or self.tours.size < part * self.n:
             try:
                 self.tours = self.backend.allocate(part * self.n, np.uint16)

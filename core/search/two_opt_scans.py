@@ -38,6 +38,7 @@ class Scan:
     kernel: Any = None
     name = "full"
     counted = FULL_COUNT
+    climbers_per_team = 1
 
     def __init__(self, backend: Any, distances: np.ndarray) -> None:
         self.backend = backend
@@ -53,6 +54,10 @@ class Scan:
     def fewest_climbers(self) -> int:
         """How many climbers a launch has at least, if there are so many: with fewer, lanes would wait for others."""
         return 1
+
+    def climbers_at_a_time(self) -> int:
+        """How many climbers the device has in hand at a time."""
+        return self.teams() * self.climbers_per_team
 
     def team_sizes(self) -> list[int]:
         """Team sizes that this scan can run with on its device."""

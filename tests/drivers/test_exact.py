@@ -184,13 +184,13 @@ def test_a_bar_shows_speed_incumbent_and_bound(drive):
 
 
 def test_a_bar_counts_nodes_since_the_last_report():
-    def twice(report, history):
+    def twice(report, history, ranks):
         report(100, 50, None)
         report(250, 40, 35)
         report(30, 40, 35)  # a second search begins at 0 again
 
     told = []
-    run = SimpleNamespace(search=SimpleNamespace(run=twice), options=exact.ExactOptions())
+    run = SimpleNamespace(search=SimpleNamespace(run=twice), options=exact.ExactOptions(), ranks=None)
     exact.once(run, lambda units=1, note="": told.append((units, note.partition(", ")[2])))
     assert told == [(100, "incumbent 50"), (150, "incumbent 40, bound 35"), (30, "incumbent 40, bound 35")]
 
@@ -208,7 +208,7 @@ def verdict(drive, tmp_path, monkeypatch):
     square = saved(tmp_path / "square.txt", SQUARE)
 
     def run(outcome, *more, optimum=None):
-        monkeypatch.setattr(ExactSearch, "run", lambda self, report=None, history=False: outcome)
+        monkeypatch.setattr(ExactSearch, "run", lambda self, report=None, history=False, ranks=None: outcome)
         monkeypatch.setattr("drivers.matrix_files.known.optimum", lambda digest: optimum)
         record = tmp_path / "r.jsonl"
         record.unlink(missing_ok=True)
@@ -242,7 +242,7 @@ def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict
 
 def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
     found = iter([solution(12, [0, 1, 2, 3])._replace(nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
-    monkeypatch.setattr(ExactSearch, "run", lambda self, report=None, history=False: next(found))
+    monkeypatch.setattr(ExactSearch, "run", lambda self, report=None, history=False, ranks=None: next(found))
     asked = ["--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--record", tmp_path / "r.jsonl"]
     assert drive(*asked, "--repeats", "2")[0] == 0
     code, said, error = drive(*asked, "--repeats", "3")

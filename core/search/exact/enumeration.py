@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import factorial
 from typing import Any
 
@@ -9,21 +10,30 @@ import numpy as np
 
 from core.kernels.city_sets import ROW
 from core.kernels.tour_enumeration import END, Reduced, Worklist, explore, permute
+from core.search.batches import Batches
+from core.search.exact.handed import Holding, Move, moves
 from core.search.exact.slices import MOST_LENGTH, ItemSearch, check_items, items_of
 
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
 ITEMS_PER_CORE = 1024
-"""More than per lane of a wide device: cores do not hand on what is left of an item."""
+"""More than per lane of a wide device, whose launches must be large."""
 CHUNK = 4
-"""Items that a lane takes at a time."""
-PATIENCE = 2_000
-"""Steps after which a lane of a wide device looks whether others wait for work."""
+"""Items that a lane takes at a time, if there are enough."""
+FIRST_SLICES = 8
+"""A rank's first slice is at most this part of its share of the items: its incumbent serves the others."""
+PATIENCE, PATIENCE_OF_CORES = 2_000, 1 << 17
+"""Steps after which a lane looks whether others wait for work: about a millisecond on a GPU, and on a core."""
 MOST_STEPS = 1 << 30
 """Steps after which a lane adds its counts, words of 32 bits, to those of the search."""
 LARGEST_INDEX = 2**31 - 1
-SLICE_SECONDS = 0.5
-"""About how long a launch takes, so that ranks can share and progress can show."""
+SLICE_SECONDS, SLICE_SECONDS_OF_CORES = 0.5, 0.1
+"""About how long a launch takes, so that ranks can share and progress can show.
+
+Ranks hear of each other's incumbents between launches; the last items of one keep a wide device half idle for a moment.
+"""
+FEWEST_RECORDS = 1 << 12
+"""Room for records on a device of few lanes, which may get some from a wide one."""
 
 
 class Enumeration(ItemSearch):
@@ -60,87 +70,125 @@ class Enumeration(ItemSearch):
         depth: int | None,
     ) -> None:
         self.backend = backend
-        self.communicator = communicator
-        self.n = n = len(distances)
+        self.n = len(distances)
         self.bounded = bounded
         self.permutations = permutations
         limits = backend.capabilities
         wide = limits.lanes_resident > 1
         self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
         self.teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
-        # A lane hands on at most ROW records of ROW bytes.
+        # Of every lane the room of ROW records of ROW bytes.
         self.teams = min(self.teams, LARGEST_INDEX // (ROW * ROW * self.team_size))
         self.lanes = self.teams * self.team_size
-        each = ITEMS_PER_LANE if wide else ITEMS_PER_CORE
-        self.depth = depth or fitting_depth(n, each * self.lanes * communicator.size)
-        self.items = factorial(n - 1) if permutations else items_of(n, self.depth)
-        check_items(n, self.depth, self.items)
-        self.first_slice, self.least_slice, self.most_slice = max(1, self.lanes * CHUNK), self.lanes, self.items
-        self.slice_seconds = SLICE_SECONDS
+        self.given_depth = depth
+        self.wanted = (ITEMS_PER_LANE if wide else ITEMS_PER_CORE) * self.lanes
+        self.number_items(self.wanted * communicator.size, communicator.size)
+        self.agreed: Any = None
+        self.least_slice = self.lanes if wide else 1
+        self.slice_seconds = SLICE_SECONDS if wide else SLICE_SECONDS_OF_CORES
         self.reduced = backend.load(reduced_by_shortest(distances))
         self.make_room(self.lanes)
         allocate = backend.allocate
-        self.handing = wide
-        self.patience = PATIENCE if wide else MOST_STEPS
+        self.patience = PATIENCE if wide else PATIENCE_OF_CORES
         self.rounds_to_count = MOST_STEPS // self.patience
         self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
-        self.lists = [allocate(self.lanes * ROW * ROW if wide else 1, np.uint8) for _ in range(2)]
+        self.records = 0
+        """How many the last launch has handed on."""
+        self.room = max(FEWEST_RECORDS, self.lanes * ROW)
+        self.lists = [allocate(self.room * ROW, np.uint8) for _ in range(2)]
         if bounded:
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
+
+    def number_items(self, wanted: int, ranks: int) -> None:
+        """Choose how many cities an item has, so that there are as many items as all ranks want together."""
+        n = self.n
+        self.depth = self.given_depth or fitting_depth(n, wanted)
+        self.items = factorial(n - 1) if self.permutations else items_of(n, self.depth)
+        check_items(n, self.depth, self.items)
+        self.most_slice = self.items
+        self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * ranks)))
+
+    def agree(self, ranks: Any) -> None:
+        """See `ItemSearch`: devices of all sizes number the same items."""
+        if self.agreed is not ranks:
+            self.number_items(ranks.sum(self.wanted), ranks.size)
+            self.agreed = ranks
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
         self.begin(MOST_LENGTH)
         for counting in (False, True):
-            self._launch(0, 0, counting)
-            if self.handing and not self.permutations:
-                self._explore(0, 0, 1, counting, listed=True)
+            self.explore(0, 0, counting)
 
     def begin(self, limit: int) -> None:
         """Set the counters."""
         super().begin(limit)
-        self.backend.write(self.hands, np.zeros(1, np.uint32))
+        self.records = 0
 
     def explore(self, begin: int, end: int, counting: bool) -> None:
-        """See `ItemSearch`."""
-        self._launch(begin, end, counting)
-        self._explore_handed(counting)
-
-    def _launch(self, begin: int, end: int, counting: bool) -> None:
-        """Queue the items from ``begin`` to ``end`` - 1."""
+        """See `ItemSearch`: what the launch before has handed on, then the items."""
+        backend = self.backend
         if self.permutations:
             shape = self.teams, self.team_size
-            self.backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
+            backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
             return
-        self.backend.write(self.ticket, np.array([begin], np.uint64))
-        self._explore(end - begin, end, CHUNK, counting, listed=False)
-
-    def _explore_handed(self, counting: bool) -> None:
-        """Go on with what lanes have handed on, until they hand on nothing."""
-        while handed := int(self.backend.download(self.hands)[0]):
-            self.lists.reverse()
-            self.backend.write(self.hands, np.zeros(1, np.uint32))
-            self.backend.write(self.ticket, np.zeros(1, np.uint64))
-            self._explore(handed, handed, 1, counting, listed=True)
-
-    def _explore(self, items: int, end: int, chunk: int, counting: bool, listed: bool) -> None:
-        """Queue a launch of lanes that take items up to ``end``."""
+        backend.write(self.ticket, np.zeros(1, np.uint64))
+        backend.write(self.hands, np.zeros(1, np.uint32))
+        self.lists.reverse()
         given, handed = self.lists
+        count = self.records + end - begin
+        chunk = max(1, min(CHUNK, (end - begin) // self.lanes))
         worklist = Worklist(
             ticket=self.ticket,
-            end=end,
+            end=count,
             chunk=chunk,
+            records=self.records,
+            first=begin,
             depth=self.depth,
             given=given,
             handed=handed,
             hands=self.hands,
+            room=self.room,
             patience=self.patience,
             rounds_to_count=self.rounds_to_count,
         )
-        shape = max(1, min(self.teams, -(-items // (chunk * self.team_size)))), self.team_size
-        constants = self.bounded, counting, listed, self.handing
-        self.backend.launch(explore, *shape, self.reduced, worklist, self.shared, self.best, *constants)
+        shape = max(1, min(self.teams, -(-count // (chunk * self.team_size)))), self.team_size
+        backend.launch(explore, *shape, self.reduced, worklist, self.shared, self.best, self.bounded, counting)
+        self.records = int(backend.download(self.hands)[0])
+
+    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], None], counting: bool) -> None:
+        """See `ItemSearch`: launches of what has been handed on, until no rank has any."""
+        own = np.zeros((ranks.size, len(Holding._fields)), np.int64)
+        while True:
+            own[:] = 0
+            own[ranks.rank] = Holding(self.records, self.lanes, self.room, batches.told)
+            ranks.reduce(own, "sum")
+            every = [Holding(*map(int, row)) for row in own]
+            if not any(one.records for one in every):
+                return
+            self.share_records(ranks, moves(every))
+            if self.records:
+                self.explore(0, 0, counting)
+            told()
+
+    def share_records(self, ranks: Any, plan: list[Move]) -> None:
+        """Give records to ranks that have few from those that have many, through host memory."""
+        backend, handed = self.backend, self.lists[1]
+        messages, arrivals = [], []
+        for source, to, count in plan:
+            if source == ranks.rank:
+                self.records -= count
+                messages.append((backend.read(handed, self.records * ROW, count * ROW), source, to))
+            elif to == ranks.rank:
+                items = np.empty(count * ROW, np.uint8)
+                messages.append((items, source, to))
+                arrivals.append((self.records, items))
+                self.records += count
+        if plan:
+            ranks.transfer(messages)
+        for first, items in arrivals:
+            backend.put(handed, first * ROW, items)
 
 
 def fitting_depth(n: int, wanted: int) -> int:

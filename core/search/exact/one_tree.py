@@ -10,6 +10,7 @@ from core.kernels.branch_and_bound import CHILDREN, OpenNode, Problem, TreeSearc
 from core.kernels.city_sets import ROW
 from core.kernels.tour_search import BestTour
 from core.lang import Rows
+from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
 
 NOTHING = np.iinfo(np.int32).max
@@ -20,8 +21,6 @@ TEAM_SIZE = 32
 ITEMS_PER_LANE = 4
 DEPTHS = ROW * ROW
 LARGEST_INDEX = 2**31 - 1
-SHARES = 16
-"""Parts per rank into which items are cut, so that ranks that finish early take over."""
 
 
 class Items(NamedTuple):
@@ -59,7 +58,6 @@ class OneTreeSearch(Method):
 
     def __init__(self, backend: Any, communicator: Any, distances: np.ndarray) -> None:
         self.backend = backend
-        self.communicator = communicator
         self.distances = distances
         self.n = n = len(distances)
         limits = backend.capabilities
@@ -69,9 +67,8 @@ class OneTreeSearch(Method):
         most_teams = LARGEST_INDEX // (ROW * stack_room(n) * self.team_size)
         self.teams = min(limits.compute_units * (4 if self.wide else 1), most_teams)
         self.lanes = self.teams * self.team_size
-        alone = self.lanes == 1 and communicator.size == 1
-        most_items = LARGEST_INDEX // (ROW * CHILDREN)
-        self.wanted = 1 if alone else min(ITEMS_PER_LANE * self.lanes * communicator.size, most_items)
+        self.want(self.lanes * communicator.size)
+        self.agreed: Any = None
         allocate = backend.allocate
         self.problem = Problem(allocate(n * ROW, np.int32), n, 1)
         self.shared = TreeSearch(
@@ -85,6 +82,18 @@ class OneTreeSearch(Method):
         self.best = backend.rows(BestTour(), self.lanes)
         self.given, self.children = backend.rows(OpenNode(), 1), backend.rows(OpenNode(), CHILDREN)
         self.nodes = np.zeros(0, np.int64)
+
+    def want(self, lanes: int) -> None:
+        """Settle how many items the lanes of all ranks want before they explore them, each for itself."""
+        most_items = LARGEST_INDEX // (ROW * CHILDREN)
+        self.wanted = 1 if lanes == 1 else min(ITEMS_PER_LANE * lanes, most_items)
+
+    def agree(self, ranks: Any) -> None:
+        """Settle with the other ranks how many items all lanes want; all call it, before every search."""
+        if self.agreed is not ranks:
+            if ranks.size > 1:
+                self.want(ranks.sum(self.lanes))
+            self.agreed = ranks
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
@@ -109,9 +118,9 @@ class OneTreeSearch(Method):
         write(self.shared.root_bound, np.zeros(1, np.int32))
         write(self.best.length, np.full(self.lanes, NOTHING, np.int32))
 
-    def search(self, limit: int, counting: bool, report: Report | None) -> None:
+    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
         """See `Method`: branch until there are items for all lanes of all ranks, then explore them."""
-        ranks = self.communicator
+        self.agree(ranks)
         self._begin(limit)
         items = root()
         if ranks.rank == 0:
@@ -121,7 +130,7 @@ class OneTreeSearch(Method):
         if ranks.size > 1:
             items = Items(*(ranks.bcast(field) for field in items))
             self._set_limit(int(ranks.bcast(self._limit())))
-        self._explore(items, counting, report)
+        self._explore(ranks, items, counting, report)
         explored = ranks.sum(self.backend.download(self.shared.nodes).astype(np.int64))
         self.nodes = explored[: 1 + int(np.flatnonzero(explored).max(initial=-1))]
         bound = int(ranks.sum(int(self.backend.download(self.shared.root_bound)[0])))
@@ -152,25 +161,21 @@ class OneTreeSearch(Method):
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
 
-    def _explore(self, items: Items, counting: bool, report: Report | None) -> None:
-        """Explore all below the items; over ranks in parts that each rank takes when it has time."""
-        ranks = self.communicator
+    def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> None:
+        """Explore all below the items; over ranks in batches that each rank takes when it has time."""
         count = len(items.depths)
-        if ranks.size == 1:
-            if count:
-                self._launch(items, self.stacks, deep=True, counting=counting)
+        if not count:
             self._tell(report)
             return
-        counter, least = ranks.counter(), ranks.least(self._limit())
-        part = max(1, count // (SHARES * ranks.size))
-        while (first := counter.take(part)) < count:
-            self._launch(items.some(slice(first, first + part)), self.stacks, deep=True, counting=counting)
+        least = ranks.least(self._limit())
+        batches = Batches(ranks, count, self.lanes if ranks.size > 1 else count, least=self.lanes)
+        for first, end in batches:
+            self._launch(items.some(slice(first, end)), self.stacks, deep=True, counting=counting)
             limit = self._limit()
             if not counting:
                 self._set_limit(least.lower(limit))
             self._tell(report)
-        ranks.barrier()
-        counter.close()
+        batches.close()
         least.close()
 
     def _launch(self, items: Items, born: Rows, *, deep: bool, counting: bool) -> None:

@@ -75,7 +75,6 @@ class PublishedSearch(ItemSearch):
         unrolled: bool,
     ) -> None:
         self.backend = backend
-        self.communicator = communicator
         self.n = n = len(distances)
         self.bounded = bounded
         self.permutations = permutations
@@ -89,10 +88,9 @@ class PublishedSearch(ItemSearch):
         most_lanes = min(self.items, MOST_LANES) if wide else limits.compute_units
         self.teams = -(-most_lanes // self.team_size)
         self.patience = PATIENCE if wide else PATIENCE_OF_CORES
-        alone = communicator.size == 1
-        self.slice_seconds = LAUNCH_SECONDS if wide and alone else SLICE_SECONDS
-        self.least_slice = min(limits.compute_units * limits.lanes_resident, -(-self.items // communicator.size))
-        self.first_slice = self.least_slice
+        self.is_wide = wide
+        self.agreed: Any = None
+        self.agree(communicator)
         self.most_slice = MOST_LANES if wide else self.items
         # A longer edge is in no tour that is looked for, and 30 edges of this length have a sum of 31 bits.
         lengths = np.minimum(distances, MOST_LENGTH).astype(np.int32)
@@ -105,6 +103,16 @@ class PublishedSearch(ItemSearch):
         self.make_room(self.teams * self.team_size)
         if bounded:
             self.root_bound = int(shortest.sum())
+
+    def agree(self, ranks: Any) -> None:
+        """See `ItemSearch`."""
+        if self.agreed is ranks:
+            return
+        self.agreed = ranks
+        limits = self.backend.capabilities
+        self.slice_seconds = LAUNCH_SECONDS if self.is_wide and ranks.size == 1 else SLICE_SECONDS
+        self.least_slice = min(limits.compute_units * limits.lanes_resident, -(-self.items // ranks.size))
+        self.first_slice = self.least_slice
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""

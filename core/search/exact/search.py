@@ -39,7 +39,7 @@ class ExactSearch:
     backend
         A `backends.base.Backend`.
     communicator
-        A `cluster.Communicator`; every rank constructs and calls the same.
+        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)
         Symmetric integers from 0 to 2**31 - 1; 1 to 30 cities. The diagonal is not read.
     bound
@@ -138,11 +138,13 @@ class ExactSearch:
         with self.backend.warming_up():
             self.method.warm_up()
 
-    def run(self, report: Report | None = None, *, history: bool = False) -> Solution:
+    def run(self, report: Report | None = None, *, history: bool = False, ranks: Any = None) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
         Parameters
         ----------
+        ranks
+            The communicator of those who search together; None: that of the constructor.
         report
             Called now and then with the nodes explored, the incumbent's length and the root's bound, if there is one.
         history
@@ -150,16 +152,17 @@ class ExactSearch:
 
         """
         began = time.perf_counter()
+        ranks = ranks or self.communicator
         if self.method is None:
-            return self._exhaustive(began, history)
+            return self._exhaustive(ranks, began, history)
         start = greedy_tour(self.distances)
         start_length = tour_length(self.distances, start)
         incumbents = Incumbents(began, start_length, report) if history else None
-        length, tour = self.method.find(start_length, incumbents or report)
+        length, tour = self.method.find(ranks, start_length, incumbents or report)
         nodes, root_bound = self.method.nodes, self.method.root_bound
         optimal_tours = None
         if self.count:
-            optimal_tours = self.method.count(length, report)
+            optimal_tours = self.method.count(ranks, length, report)
             nodes = summed(nodes, self.method.nodes)
         return Solution(
             length,
@@ -169,10 +172,10 @@ class ExactSearch:
             None if root_bound is None else min(root_bound, length),
             start_length,
             digest_of(length, optimal_tours),
-            incumbents.history(self.communicator) if incumbents else None,
+            incumbents.history(ranks) if incumbents else None,
         )
 
-    def _exhaustive(self, began: float, history: bool) -> Solution:
+    def _exhaustive(self, ranks: Any, began: float, history: bool) -> Solution:
         """All tours, in NumPy."""
         from core.problems.small_tours import all_tours
 
@@ -183,7 +186,7 @@ class ExactSearch:
         for visited in range(1, self.n + 1):
             nodes[visited] = items_of(self.n, visited)
         # Every rank looks at all tours: they count once.
-        incumbents(0 if self.communicator.rank else int(nodes.sum()), int(length), None)
+        incumbents(0 if ranks.rank else int(nodes.sum()), int(length), None)
         return Solution(
             int(length),
             from_city_0(tour),
@@ -192,7 +195,7 @@ class ExactSearch:
             None,
             self.start_length,
             digest_of(int(length), counted),
-            incumbents.history(self.communicator) if history else None,
+            incumbents.history(ranks) if history else None,
         )
 
 

@@ -1,9 +1,10 @@
-"""Searches over numbered items: slices of them, a launch or a few each, which ranks take from one counter."""
+"""Searches over numbered items: slices of them, a launch each, which ranks take from one counter."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from core.errors import UserError
 from core.kernels.city_sets import ROW
 from core.kernels.tour_enumeration import END
 from core.kernels.tour_search import BestTour, Search
+from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
 
 NOTHING = np.iinfo(np.int32).max
@@ -34,9 +36,12 @@ class ItemSearch(Method):
     bounded : bool
         Whether a bound cuts branches.
     first_slice, least_slice, most_slice : int
-        Items in the first slice, and the least and the most in a later one.
+        Items in the first slice, and the least and the most in a later one. The first is small: it ends soon, and its
+        incumbent is good.
     slice_seconds : float
-        About how long a slice takes, so that ranks can share and progress can show.
+        About how long a slice takes at most, so that ranks can share and progress can show.
+    speed : float
+        Items per second of this rank in the last search; 0: not known.
 
     """
 
@@ -48,6 +53,7 @@ class ItemSearch(Method):
     least_slice: int
     most_slice: int
     slice_seconds: float
+    speed = 0.0
 
     def make_room(self, lanes: int) -> None:
         """Allocate what lanes share, and a best tour for each of so many."""
@@ -63,9 +69,9 @@ class ItemSearch(Method):
             return None
         return self.items if self.permutations else sum(items_of(self.n, k) for k in range(self.depth, self.n - 2))
 
-    def count(self, length: int, report: Report | None) -> int:
+    def count(self, ranks: Any, length: int, report: Report | None) -> int:
         """See `Method`; the search meets every tour in both directions."""
-        return super().count(length, report) // 2
+        return super().count(ranks, length, report) // 2
 
     def begin(self, limit: int) -> None:
         """Set the counters."""
@@ -75,31 +81,47 @@ class ItemSearch(Method):
         write(self.shared.counted, np.zeros(1, np.uint64))
         write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
 
+    def agree(self, ranks: Any) -> None:
+        """Settle with the other ranks what the items are, and how large slices; all call it, before every search."""
+
     def explore(self, begin: int, end: int, counting: bool) -> None:
-        """Queue all that explores the items from ``begin`` to ``end`` - 1."""
+        """Queue what explores the items from ``begin`` to ``end`` - 1."""
         raise NotImplementedError
 
-    def search(self, limit: int, counting: bool, report: Report | None) -> None:
+    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], None], counting: bool) -> None:
+        """Explore what launches have left of their items, together with the other ranks; ``told`` ends each launch."""
+
+    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
         """See `Method`: explore all items in slices; over ranks each takes the next when it has time."""
-        ranks = self.communicator
+        self.agree(ranks)
         self.begin(limit)
-        counter, least = ranks.counter(), ranks.least(limit)
-        some = min(self.items, self.first_slice)
-        while (first := counter.take(some)) < self.items:
-            began = time.perf_counter()
-            self.explore(first, min(first + some, self.items), counting)
-            limit = int(self.backend.download(self.shared.limit)[0])
-            spent = time.perf_counter() - began
-            later = min(int(some * self.slice_seconds / max(spent, 1e-6)), 8 * some, self.most_slice)
-            some = max(self.least_slice, later)
-            if not counting and ranks.size > 1:
-                limit = least.lower(limit)
-                self.backend.write(self.shared.limit, np.array([limit], np.int32))
+        least = ranks.least(limit)
+        slices = Batches(
+            ranks,
+            self.items,
+            self.first_slice,
+            least=self.least_slice,
+            most=self.most_slice,
+            seconds=self.slice_seconds,
+            speed=self.speed,
+        )
+
+        def told() -> None:
+            """Wait for the launch, tell the other ranks of its incumbent, and hear of theirs."""
+            here = int(self.backend.download(self.shared.limit)[0])
+            shortest = limit if counting else least.lower(here)
+            if shortest < here:
+                self.backend.write(self.shared.limit, np.array([shortest], np.int32))
             if report is not None:
-                report(int(self.backend.download(self.shared.nodes).sum()), limit, self.root_bound)
-        ranks.barrier()
-        counter.close()
+                report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
+
+        for begin, end in slices:
+            self.explore(begin, end, counting)
+            told()
+        self.explore_rest(ranks, slices, told, counting)
+        slices.close()
         least.close()
+        self.speed = slices.speed
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:
             self.nodes[self.n] = self.items

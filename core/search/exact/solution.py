@@ -55,8 +55,8 @@ class Method:
 
     Attributes
     ----------
-    backend, communicator
-        As `ExactSearch` takes them.
+    backend
+        As `ExactSearch` takes it.
     n : int
         Cities.
     shared : Search
@@ -71,7 +71,6 @@ class Method:
     """
 
     backend: Any
-    communicator: Any
     n: int
     shared: Search
     best: Rows
@@ -87,24 +86,23 @@ class Method:
         """Compile all that a search launches."""
         raise NotImplementedError
 
-    def search(self, limit: int, counting: bool, report: Report | None) -> None:
-        """Search the tours shorter than ``limit``: for a shortest one, or to count them."""
+    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
+        """Search the tours shorter than ``limit``, together with all ranks: for a shortest one, or to count them."""
         raise NotImplementedError
 
-    def find(self, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
+    def find(self, ranks: Any, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour among those shorter than ``limit``; (limit, None) if none is."""
-        self.search(limit, False, report)
+        self.search(ranks, limit, False, report)
         length, tour = best_of_lanes(self.backend, self.best, self.n)
-        rank = self.communicator.rank
-        length, holder = self.communicator.minloc(min(length, limit), rank)
+        length, holder = ranks.minloc(min(length, limit), ranks.rank)
         if length == limit:
             return limit, None
-        return length, self.communicator.sum(tour if holder == rank else np.zeros(self.n, np.int64))
+        return length, ranks.sum(tour if holder == ranks.rank else np.zeros(self.n, np.int64))
 
-    def count(self, length: int, report: Report | None) -> int:
+    def count(self, ranks: Any, length: int, report: Report | None) -> int:
         """How many tours have this length, of which none is shorter, as the search meets them."""
-        self.search(length + 1, True, report)
-        return int(self.communicator.sum(int(self.backend.download(self.shared.counted)[0])))
+        self.search(ranks, length + 1, True, report)
+        return int(ranks.sum(int(self.backend.download(self.shared.counted)[0])))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:

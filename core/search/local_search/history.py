@@ -58,20 +58,15 @@ class Recorder:
         self.places: int = search.walkers.places
         self.stride = self.places
         self.is_annealing = search.algorithm.rule == ANNEAL
-        control = self.rows_of(search.walkers.control, walks.CONTROL)
+        control = search.rows_of(search.walkers.control, walks.CONTROL)
         self.iterations = np.zeros(search.here, np.int64)
         self.ahead = np.zeros(search.here, np.int64)
         self.evaluations = np.zeros(search.here, np.int64)
         self.settled = np.zeros(search.here, np.int64)
         self.points: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.knots = [np.zeros((1, 2))]
-        start = control[:, walks.BEST_COST].min()
-        self.front = np.array([[0, start, time.perf_counter() - began]], np.float64)
-
-    def rows_of(self, buffer: Any, size: int) -> np.ndarray:
-        """Read the words of all walks."""
-        words: np.ndarray = self.search.backend.download(buffer).reshape(self.search.here, size)
-        return words
+        starts = np.sort(control[:, walks.BEST_COST])[:1]  # none, if this rank has no walk
+        self.front = np.array([[0, start, time.perf_counter() - began] for start in starts], np.float64).reshape(-1, 3)
 
     @property
     def clocks(self) -> np.ndarray:
@@ -83,12 +78,12 @@ class Recorder:
         search, walkers = self.search, self.search.walkers
         counts = np.zeros((search.here, COUNTS), np.int32)
         counts[:, DUE] = left = count
-        search.backend.write(walkers.counts, counts)
+        search.write_rows(walkers.counts, counts)
         while left:
             before = time.perf_counter()
             search.iterate(min(left, self.stride))
-            control = self.rows_of(walkers.control, walks.CONTROL)
-            counts = self.rows_of(walkers.counts, COUNTS)
+            control = search.rows_of(walkers.control, walks.CONTROL)
+            counts = search.rows_of(walkers.counts, COUNTS)
             self.read(control, counts, before, time.perf_counter())
             left = self.go_on(control, counts)
         if not self.is_annealing:  # whose walks make unlike numbers of draws
@@ -99,7 +94,7 @@ class Recorder:
         write, walkers = self.search.backend.write, self.search.walkers
         resting = control[:, walks.STOP] == walks.RESTING
         due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
-        left = int(due.max())
+        left = int(due.max(initial=0))
         early = resting & (due > 0)
         tuner = self.search.tuner
         # A recorded sequence goes on to its end with a walk that rests, and a tuner would time that.
@@ -140,7 +135,9 @@ class Recorder:
 
         Called when no walk that goes on stands behind another, so that what follows changes nothing of it.
         """
-        evaluations = self.rows_of(self.search.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].astype(np.int64)
+        evaluations = self.search.rows_of(self.search.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].astype(
+            np.int64
+        )
         everyone = np.arange(len(evaluations))
         ends = everyone, self.clocks, evaluations
         known = [(everyone, self.settled, self.evaluations), *self.points, ends]
@@ -155,7 +152,7 @@ class Recorder:
         """After an exchange: all walks of all ranks go on from the clock of the one that has made most iterations."""
         self.settle()
         ranks = self.search.communicator
-        least, _ = ranks.minloc(-int(self.clocks.max()), ranks.rank)
+        least, _ = ranks.minloc(-int(self.clocks.max(initial=0)), ranks.rank)
         self.ahead = -least - self.iterations
         self.settled = self.clocks
 

@@ -16,6 +16,8 @@ MOST_LANES = 1024
 BLOCK_SIZE = 256
 """Lanes of a block in the paper's experiments (section 6)."""
 MOST_TEAMS = 65_535
+WORTH_IT = 0.95
+"""Of the time of a launch: teams of another size must save the rest, since their kernel is compiled anew."""
 
 
 class Launches(Plan):
@@ -27,6 +29,13 @@ class Launches(Plan):
     tuner: Any
     recorded: dict[tuple[object, ...], Any]
     here: int
+    walkers: Any
+    shared: Any
+    data: Any
+
+    def settle_launch(self) -> None:
+        """Compile all that a run launches."""
+        raise NotImplementedError
 
     def choose_launch(self) -> None:
         """One team per walk, or a walk's neighbourhood over many teams; the shapes of launches may be set after."""
@@ -67,6 +76,19 @@ class Launches(Plan):
         """As the paper launches: as many threads as neighbours; a device without teams of lanes loops instead."""
         if self.mapping == "published" and self.backend.capabilities.lanes_resident > 1:
             self.teams = -(-max(self.sizes) // self.team_size)
+
+    def even_out(self) -> None:
+        """Where every walk has a team: smaller teams, if all of them then fit the device at a time."""
+        limits = self.backend.capabilities
+        if self.level != "algorithm" or limits.lanes_resident == 1 or not self.here:
+            return
+        given = (1, self.walkers, self.shared, self.data)
+        executable = self.backend.bind(self.kernels.walk, 1, self.team_size, given).executable
+        walks = -(-self.here // limits.compute_units)
+        size = even_team(walks, self.backend.lanes_side_by_side(executable), self.team_size)
+        if size != self.team_size:
+            self.team_size = size
+            self.settle_launch()
 
     @property
     def steps_at_once(self) -> bool:
@@ -137,6 +159,32 @@ class Launches(Plan):
             except (LaunchRefused, MemoryError) as error:
                 self.tuner.failed(error)
         self.teams, self.team_size = self.tuner.next()
+
+
+def even_team(walks: int, lanes: int, largest: int) -> int:
+    """Lanes of a team with which a compute unit has its walks done soonest.
+
+    It has as many teams in hand as it has lanes for, and takes the others in further rounds, of which the last may
+    leave most of it idle: 4 walks of 256 lanes take two rounds where there are 768, those of 192 lanes take one. A
+    round takes the longer the fewer lanes a team has.
+
+    Parameters
+    ----------
+    walks
+        Of one compute unit.
+    lanes
+        That it runs at a time.
+    largest
+        The largest team; a smaller one must save a twentieth of the time.
+
+    """
+
+    def seconds(size: int) -> float:
+        return -(-walks // (lanes // size)) / size
+
+    sizes = [size for size in range(32, largest + 1, 32) if size <= lanes]
+    best = min(sizes, key=lambda size: (seconds(size), -size), default=largest)
+    return best if largest > lanes or seconds(best) < WORTH_IT * seconds(largest) else largest
 
 
 def rounded(lanes: int) -> int:

@@ -53,8 +53,6 @@ class Plan:
         published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
     tables
         Where the problem's arrays live: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
-    ranks
-        How many share the search.
     tuned
         Whether shapes of launches are tried.
 
@@ -70,7 +68,6 @@ class Plan:
         problem: Problem,
         algorithm: Algorithm,
         neighbourhoods: str | Sequence[str],
-        ranks: int,
         *,
         tuned: bool = False,
         mapping: str = "suite",
@@ -93,7 +90,7 @@ class Plan:
         self.generate, self.select = generate, select
         self.tables = checked_place(tables)
         self.check_mapping()
-        self.check_level(ranks)
+        self.check_level()
         self.check_host(generate, select, tuned)
         self.check_costs()
         self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
@@ -116,7 +113,7 @@ class Plan:
                 "as the paper's mapping does"
             )
 
-    def check_level(self, ranks: int) -> None:
+    def check_level(self) -> None:
         """Refuse a parallel model that does not fit the number of walks."""
         if self.level not in LEVELS:
             raise UserError(f"level {self.level!r}: expected {', '.join(LEVELS)}")
@@ -124,8 +121,6 @@ class Plan:
         if self.walks < 1 or (self.walks != 1 and not several):
             expected = "1 or more" if several else f"1 at the {self.level} level"
             raise UserError(f"{self.walks} walks: expected {expected}")
-        if self.level == "algorithm" and self.walks < ranks:
-            raise UserError(f"{self.walks} walks on {ranks} ranks: expected one or more per rank")
         if self.exchange and self.level != "algorithm":
             raise UserError(f"an exchange between walks at the {self.level} level, which has one: use level algorithm")
         if self.exchange < 0:

@@ -25,8 +25,15 @@ from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.stops import Stop
 from core.search.local_search.validation import ProblemError, first_moves_together
+from core.search.shares import alike, parts_by_speed, share
 
 FIRST_BATCH = 16
+MOST_GROWTH = 16
+"""A batch is at most so many times as long as the one before."""
+REHEARSAL_S, LOOK_S = 0.1, 0.01
+"""A rank's speed is that of the fastest of its batches in so many seconds, of which the last take so long each."""
+UNLIKE = 1.2
+"""Ranks whose speeds differ by less have equal shares: a few iterations do not show more."""
 LONGEST_BATCH_S = 0.25
 """The host looks at the time and can be interrupted about so often."""
 
@@ -70,10 +77,13 @@ class LocalSearch(Launches):
         history: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__(problem, algorithm, neighbourhoods, communicator.size, tuned=tune is not None, **options)
+        super().__init__(problem, algorithm, neighbourhoods, tuned=tune is not None, **options)
         self.backend = backend
         self.communicator = communicator
         self.is_tried = False
+        self.met: Any = None
+        self.speeds: list[float] | None = None
+        """Of all ranks, in walks' iterations per second, where they are unlike; None: equal shares."""
         self.history = history
         self.takes_turns = self.walks > 1 and self.level == "iteration"
         if history and self.takes_turns:
@@ -98,6 +108,7 @@ class LocalSearch(Launches):
         self.allocate()
         self.host_loop = HostLoop(self) if self.is_host_driven else None
         self.settle_launch()
+        self.even_out()
 
     # --- launches ---
 
@@ -122,10 +133,9 @@ class LocalSearch(Launches):
 
     def allocate(self) -> None:
         """Everything that a run needs, once."""
-        rank, size = self.communicator.rank, self.communicator.size
         self.first_walk, self.end_walk = 0, 1
         if self.level == "algorithm":
-            self.first_walk, self.end_walk = self.walks * rank // size, self.walks * (rank + 1) // size
+            self.first_walk, self.end_walk = self.share_of_walks()
         self.here = self.end_walk - self.first_walk
         backend, encoding = self.backend, self.problem.encoding
         self.given = self.problem.with_room(self.given, self.most_lanes)
@@ -140,25 +150,42 @@ class LocalSearch(Launches):
         limits = np.zeros(walks.LIMITS, np.int32)
         neighbours = np.array((self.sizes + [0, 0])[:MOST_LEVELS], np.uint32)
         self.shared = backend.load(Run(limits, neighbours, cooling_table(self.algorithm.cooling)))
-        backend.write(self.walkers.number, np.arange(self.first_walk, self.end_walk, dtype=np.uint64))
+        self.write_rows(self.walkers.number, np.arange(self.first_walk, self.end_walk, dtype=np.uint64))
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
         self.finished = backend.upload(np.zeros(1, np.uint64))
         self.sequence: Any = None
+
+    def share_of_walks(self) -> tuple[int, int]:
+        """The first of this rank's walks, and the first behind them."""
+        rank, size = self.communicator.rank, self.communicator.size
+        if self.speeds is None:
+            return share(self.walks, rank, size)
+        parts = parts_by_speed(self.walks, self.speeds)
+        return sum(parts[:rank]), sum(parts[: rank + 1])
+
+    def rows_of(self, buffer: Any, size: int) -> np.ndarray:
+        """What this rank's walks have in a buffer, a row of so many elements each; a rank may have no walk."""
+        elements: np.ndarray = self.backend.download(buffer)[: self.here * size]
+        return elements.reshape(self.here, size)
+
+    def write_rows(self, buffer: Any, rows: np.ndarray) -> None:
+        """Write the rows of all this rank's walks."""
+        if self.here:
+            self.backend.write(buffer, rows)
 
     def begin(self, stop: Stop, start: np.ndarray | None) -> None:
         """Start solutions, their costs by the NumPy scorer, and a blank memory."""
         backend, problem, encoding = self.backend, self.problem, self.problem.encoding
         if start is None:
             lanes = min(64, backend.capabilities.max_team_size)
-            teams = min(-(-self.here // lanes), 16 * backend.capabilities.compute_units)
+            teams = max(1, min(-(-self.here // lanes), 16 * backend.capabilities.compute_units))
             backend.launch(start_solutions, teams, lanes, encoding.code, self.walkers, self.seed)
         else:
             given = np.asarray(start, encoding.dtype)
             encoding.check(given)
-            backend.write(self.walkers.solution, np.tile(given, self.here))
-        solutions = backend.download(self.walkers.solution).reshape(self.here, encoding.n)
-        costs = np.array([problem.cost(one) for one in solutions], np.int64)
+            self.write_rows(self.walkers.solution, np.tile(given, self.here))
+        costs = problem.costs(self.rows_of(self.walkers.solution, encoding.n))
         for cost in costs[self.is_astray(costs)][:1]:
             raise UserError(f"{problem.name}: a start solution costs {cost}: expected {self.expected_costs}")
         control = np.zeros((self.here, walks.CONTROL), np.int32)
@@ -166,9 +193,8 @@ class LocalSearch(Launches):
         control[:, walks.HOME_COST] = moves.NEVER
         control[:, walks.CHANGED] = walks.EVERYTHING
         control[:, walks.STOP] = np.where(costs <= stop.target, walks.TARGET_REACHED, walks.RUNNING)
-        backend.write(self.walkers.control, control)
-        backend.write(self.walkers.totals, np.zeros(self.here * walks.TOTALS, np.uint64))
-        backend.write(self.walkers.memory, np.zeros(self.here * self.memory_words, np.int32))
+        self.write_rows(self.walkers.control, control)
+        self.write_rows(self.walkers.totals, np.zeros((self.here, walks.TOTALS), np.uint64))
         backend.write(self.keys, np.full(1, NO_KEY, np.uint64))
         backend.write(self.finished, np.zeros(1, np.uint64))
         algorithm = self.algorithm
@@ -187,10 +213,17 @@ class LocalSearch(Launches):
         backend.launch(self.kernels.begin, self.walk_teams, self.step_size, self.walkers, self.data)
         if algorithm.rule == ANNEAL:
             temperature = algorithm.temperature or self.usual_difference()
-            backend.write(self.walkers.heat, np.full(self.here, self.communicator.bcast(temperature), np.float32))
+            self.write_rows(self.walkers.heat, np.full(self.here, temperature, np.float32))
 
     def usual_difference(self) -> float:
         """The mean absolute difference of the first thousand neighbours of the first walk's start solution."""
+        mean = np.zeros(1)
+        if self.first_walk == 0 and self.here:
+            mean[0] = self.own_usual_difference()
+        return float(self.from_its_rank(mean, 0)[0])
+
+    def own_usual_difference(self) -> float:
+        """The same on the rank that has the first walk."""
         backend = self.backend
         count = min(1000, self.sizes[0])
         fitnesses = backend.allocate(count, np.int32)
@@ -248,9 +281,42 @@ class LocalSearch(Launches):
 
     def meet(self, ranks: Any) -> None:
         """Talk to these ranks from now on; what is recorded for others is forgotten."""
-        if ranks is not None and ranks is not self.communicator:
+        ranks = ranks or self.communicator
+        if ranks is self.met:
+            return
+        self.met = ranks
+        if ranks is not self.communicator:
             self.communicator = ranks
             self.sequence = None
+        if self.level == "algorithm" and not alike(self.backend, ranks):
+            self.share_by_speed()
+
+    def share_by_speed(self) -> None:
+        """Measure how fast every rank is, and give fast ones more walks; the slowest may get none."""
+        ranks = self.communicator
+        speeds = ranks.bcast(ranks.gather(self.rehearsed()) or [])
+        if max(speeds) > UNLIKE * min(speeds):
+            self.speeds = speeds
+            self.allocate()
+
+    def rehearsed(self) -> float:
+        """Iterations per second of this rank's walks together, in a few that count for nothing."""
+        self.begin(Stop(), None)
+        iterate = Recorder(self, 0.0).iterate if self.history else self.iterate
+        made, count, best = 0, 1, 0.0
+        began = time.perf_counter()
+        while time.perf_counter() - began < REHEARSAL_S:
+            before = time.perf_counter()
+            iterate(count)
+            control = self.rows_of(self.walkers.control, walks.CONTROL)
+            spent = time.perf_counter() - before
+            since, made = made, int(control[:, walks.ITERATION].sum())
+            best = max(best, (made - since) / max(spent, 1e-9))
+            if made == since:
+                break
+            if spent < LOOK_S:
+                count *= 2
+        return best
 
     def try_problem(self) -> None:
         """Before the first run: try some moves of a problem that no test of the suite knows."""
@@ -278,7 +344,7 @@ class LocalSearch(Launches):
                 count = min(count, self.exchange - done % self.exchange)
             before = time.perf_counter()
             iterate(count)
-            control = self.backend.download(self.walkers.control).reshape(self.here, -1)
+            control = self.rows_of(self.walkers.control, walks.CONTROL)
             done += count
             if advance is not None:
                 advance(count)
@@ -286,12 +352,10 @@ class LocalSearch(Launches):
                 self.share_best(control)
                 if recorder is not None:
                     recorder.meet()
-                control = self.backend.download(self.walkers.control).reshape(self.here, -1)
+                control = self.rows_of(self.walkers.control, walks.CONTROL)
             now = time.perf_counter()
-            # The first rank's clock decides for all: they must agree on how often they meet.
-            batch, late = self.communicator.bcast((next_batch(batch, now - before), now - began > stop.seconds))
-            which = [control[:, walks.STOP] == walks.RUNNING, self.is_astray(control[:, walks.COST])]
-            running, astray = self.communicator.sum(np.array([one.sum() for one in which], np.int64))
+            running, astray, late, slowest = self.compared(control, now - before, now - began > stop.seconds)
+            batch = next_batch(batch, slowest)
             if astray:
                 raise ProblemError(
                     f"{self.problem.name}: a walk came to a cost out of range: expected {self.expected_costs}; look at "
@@ -302,6 +366,28 @@ class LocalSearch(Launches):
             if late or (running == 0 and exchanged):
                 break
         return self.outcome(recorder.history() if recorder else None)
+
+    def compared(self, control: np.ndarray, seconds: float, is_late: bool) -> tuple[int, int, bool, float]:
+        """Where all ranks stand after a batch: all of them call this, and hear the same.
+
+        Returns
+        -------
+        running, astray : int
+            How many walks go on, and how many have a cost that is not possible.
+        late : bool
+            Whether the time is over by the first rank's clock: they must agree on how often they meet.
+        slowest : float
+            The seconds of the rank that took longest.
+
+        """
+        rank, size = self.communicator.rank, self.communicator.size
+        told = np.zeros(3 + size, np.int64)
+        told[0] = (control[:, walks.STOP] == walks.RUNNING).sum()
+        told[1] = self.is_astray(control[:, walks.COST]).sum()
+        told[2] = is_late and rank == 0
+        told[3 + rank] = round(seconds * 1e9)
+        self.communicator.reduce(told, "sum")
+        return int(told[0]), int(told[1]), bool(told[2]), float(told[3:].max()) / 1e9
 
     def walk_in_turn(self, stop: Stop, start: np.ndarray | None, advance: Callable[[int], None] | None) -> Outcome:
         """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
@@ -402,23 +488,33 @@ class LocalSearch(Launches):
     # --- results ---
 
     def best_here(self, control: np.ndarray) -> tuple[int, int]:
-        """The least cost among this rank's walks, and the first walk that has it."""
+        """The least cost among this rank's walks, and the first walk that has it; without a walk more than any cost."""
+        if not self.here:
+            return np.iinfo(np.int64).max, self.end_walk
         w = int(np.argmin(control[:, walks.BEST_COST]))
         return int(control[w, walks.BEST_COST]), self.first_walk + w
 
-    def best_solution(self, walk: int) -> np.ndarray:
-        """The best solution of a walk, on every rank."""
-        n, size = self.problem.encoding.n, self.communicator.size
+    def from_its_rank(self, words: np.ndarray, walk: int) -> np.ndarray:
+        """Words of 64 bits of the rank that has this walk, on every rank."""
+        if self.level == "algorithm":
+            if not self.first_walk <= walk < self.end_walk:
+                words = np.zeros_like(words)
+            self.communicator.reduce(words.view(np.uint64), "sum")
+        return words
+
+    def best_solution(self, walk: int, control: np.ndarray) -> tuple[np.ndarray, int]:
+        """The best solution of a walk and the iteration in which it came there, on every rank."""
+        encoding = self.problem.encoding
+        size = encoding.n * np.dtype(encoding.dtype).itemsize
+        words = np.zeros(1 + -(-size // 8), np.uint64)
         self.launch_keep()
-        mine = None
         if self.first_walk <= walk < self.end_walk:
-            bests = self.backend.download(self.walkers.best).reshape(self.here, n)
-            mine = bests[walk - self.first_walk].copy()
-        if size == 1 or self.level != "algorithm":
-            return mine  # type: ignore[return-value]
-        gathered = self.communicator.gather(mine)
-        best = next(one for one in gathered if one is not None) if gathered else None
-        return self.communicator.bcast(best)
+            w = walk - self.first_walk
+            words[0] = control[w, walks.BEST_AT]
+            best = self.backend.read(self.walkers.best, w * encoding.n, encoding.n)
+            words[1:].view(np.uint8)[:size] = best.view(np.uint8)
+        words = self.from_its_rank(words, walk)
+        return words[1:].view(np.uint8)[:size].view(encoding.dtype), int(words[0])
 
     def launch_keep(self) -> None:
         """Queue what makes every walk's best solution lie in its `best`."""
@@ -427,33 +523,29 @@ class LocalSearch(Launches):
     def share_best(self, control: np.ndarray) -> None:
         """Let every walk that is worse than the best of all go on from that one."""
         cost, walk = self.communicator.minloc(*self.best_here(control))
-        self.backend.write(self.adopted, self.best_solution(walk))
+        self.backend.write(self.adopted, self.best_solution(walk, control)[0])
         self.backend.launch(self.kernels.adopt, self.walk_teams, self.step_size, cost, self.adopted, self.walkers,
                             self.data)  # fmt: skip
 
     def outcome(self, history: list[list[Any]] | None) -> Outcome:
         """Collect what all walks of all ranks have found."""
-        control = self.backend.download(self.walkers.control).reshape(self.here, -1)
-        totals = self.backend.download(self.walkers.totals).reshape(self.here, -1)
+        control = self.rows_of(self.walkers.control, walks.CONTROL)
+        totals = self.rows_of(self.walkers.totals, walks.TOTALS)
         cost, walk = self.best_here(control)
-        iterations = int(control[:, walks.ITERATION].sum())
-        evaluations = int(totals[:, walks.EVALUATIONS].sum())
         numbers = np.arange(self.first_walk, self.end_walk, dtype=np.uint64)
         digest = mixed_digests(totals[:, walks.DIGEST], numbers)
+        iterations, evaluations = control[:, walks.ITERATION].sum(), totals[:, walks.EVALUATIONS].sum()
+        sums = np.array([iterations, evaluations, digest], np.uint64)
         if self.level == "algorithm":
             cost, walk = self.communicator.minloc(cost, walk)
-            sums = np.array([iterations, evaluations, digest], np.uint64)
-            iterations, evaluations, digest = (int(x) for x in self.communicator.sum(sums))
-        found_at = 0
-        if self.first_walk <= walk < self.end_walk:
-            found_at = int(control[walk - self.first_walk, walks.BEST_AT])
-        if self.level == "algorithm":
-            found_at = int(self.communicator.sum(found_at))
-        return Outcome(cost, walk, found_at, iterations, evaluations, digest, self.best_solution(walk), history)
+            self.communicator.reduce(sums, "sum")
+        iterations, evaluations, digest = (int(x) for x in sums)
+        solution, found_at = self.best_solution(walk, control)
+        return Outcome(cost, walk, found_at, iterations, evaluations, digest, solution, history)
 
 
 def next_batch(batch: int, seconds: float) -> int:
-    """Iterations to queue at a time, after a batch took so long."""
+    """Iterations to queue at a time, after a batch took so long: as many as the host shall wait for, but no leap."""
     if seconds < LONGEST_BATCH_S / 2:
-        return batch * 2
+        return batch * max(2, min(MOST_GROWTH, int(LONGEST_BATCH_S / 2 / max(seconds, 1e-9))))
     return max(1, batch // 2) if seconds > LONGEST_BATCH_S else batch

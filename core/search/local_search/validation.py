@@ -26,6 +26,8 @@ from core.problems.problem import Problem, content_digest
 from core.problems.signatures import check_functions
 
 LANES = 3
+SCORED = 3
+"""Solutions that are scored together and one by one."""
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
 """What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
 (though two moves at least), and so many elements read."""
@@ -65,14 +67,28 @@ def check(
     ------
     ProblemError
         A difference that is not that of rescoring, an index outside of an array, an overflow, or lanes that depend on
-        their order. One line says which function, which move, what was found and what was expected.
+        their order; or `Problem.costs` that are not those of `Problem.cost`. One line says which function, which move,
+        what was found and what was expected.
 
     """
+    check_costs(problem, seed)
     for name in [neighbourhood] if neighbourhood else problem.neighbourhood_names():
         for evaluation_name in [evaluation] if evaluation else problem.evaluations(name):
             kernels = kernels_of(problem, name, evaluation_name)
             for lanes, reverse in ((1, False), (LANES, False), (LANES, True)):
                 Trial(problem, name, evaluation_name, kernels, seed, lanes, reverse).run(moves)
+
+
+def check_costs(problem: Problem, seed: int) -> None:
+    """Hold `Problem.costs` to `Problem.cost`, for some random solutions."""
+    random = np.random.default_rng(seed)
+    solutions = np.array([random_solution(problem.encoding, random) for _ in range(SCORED)])
+    for one, cost in zip(solutions, problem.costs(solutions).tolist(), strict=True):
+        expected = int(problem.cost(one))
+        if cost != expected:
+            raise ProblemError(
+                f"{problem.name}: `costs` says {cost} of a solution: expected {expected}, as `cost` says"
+            )
 
 
 def first_moves(problem: Problem, name: str, evaluation_name: str) -> None:

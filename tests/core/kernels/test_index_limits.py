@@ -298,17 +298,20 @@ def test_lanes_that_hand_on_their_work_at_the_limit(team):
         ticket=words(0, dtype=np.uint64),
         end=1,
         chunk=1,
+        records=0,
+        first=0,
         depth=1,
         given=virtual(ROW, np.uint8),
         handed=handed,
         hands=words(hands, dtype=WIDE),
+        room=lanes * ROW,
         patience=1,
         rounds_to_count=1 << 30,
     )
     shared = Search(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
     best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
     reduced = enumeration.Reduced(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
-    team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False, False, True)
+    team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False)
     assert max(handed.handle.held) // ROW >= hands
 
 

@@ -87,8 +87,8 @@ def far_apart(n, largest):
 
 def test_tours_that_may_pass_31_bits_are_refused_before_the_search():
     with pytest.raises(UserError, match=r"far: costs from 0 to \d{10} are possible: expected .* below 2147483647"):
-        Plan(far_apart(14, 357_000_000), HillClimbing(), "exchange2", 1)
-    Plan(far_apart(14, 153_391_689), HillClimbing(), "exchange2", 1)  # 14 times that is just below
+        Plan(far_apart(14, 357_000_000), HillClimbing(), "exchange2")
+    Plan(far_apart(14, 153_391_689), HillClimbing(), "exchange2")  # 14 times that is just below
 
 
 def test_so_are_tours_in_the_plane():
@@ -96,7 +96,7 @@ def test_so_are_tours_in_the_plane():
     points = np.random.default_rng(4).integers(0, 32_000, (65_000, 2)).astype(float)
     problem = TspTour(tsp.Instance("wide", coordinates=points))
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
-        Plan(problem, HillClimbing(), "2opt", 1, evaluation="plane")
+        Plan(problem, HillClimbing(), "2opt", evaluation="plane")
     assert problem.instance._distances is None
 
 
@@ -104,7 +104,7 @@ def test_a_graph_at_the_limit_is_refused():
     weights = np.zeros((3, 3), np.int64)
     weights[0, 1] = weights[1, 0] = 2**31 - 1
     with pytest.raises(UserError, match="heavy: costs from 0 to 2147483647 are possible"):
-        Plan(MaxKCut(GraphInstance("heavy", weights, 2)), HillClimbing(), "assign", 1)
+        Plan(MaxKCut(GraphInstance("heavy", weights, 2)), HillClimbing(), "assign")
 
 
 # --- digests ---
@@ -341,16 +341,16 @@ def test_data_for_an_evaluation_are_held_to_the_same():
             return Clauses(self.data.clauses.astype(np.int64))
 
     with pytest.raises(UserError, match=r"3sat: Clauses.clauses is an array of int64: expected Array\[i32\]"):
-        Plan(Mine("3sat", 1), HillClimbing(), "flip1", 1)
+        Plan(Mine("3sat", 1), HillClimbing(), "flip1")
     with pytest.raises(UserError, match="none: data are None: expected a @bundle"):
-        Plan(Problem("none", Bits(3), None), HillClimbing(), "flip1", 1)
+        Plan(Problem("none", Bits(3), None), HillClimbing(), "flip1")
 
 
 # --- what decides the work, and what the speed ---
 
 
 def plan(algorithm, name="exchange2", **how):
-    return Plan(Qap.load("taillard:6:seeds=1,2"), algorithm, name, 1, **how)
+    return Plan(Qap.load("taillard:6:seeds=1,2"), algorithm, name, **how)
 
 
 def test_ways_that_change_only_the_speed_are_no_parameters():

@@ -66,7 +66,7 @@ def walks_in(walks):
     backend = Full()
     problem = SimpleNamespace(encoding=Permutation(2), with_room=lambda data, lanes: data)
     alone = SimpleNamespace(
-        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1, history=False,
+        share_of_walks=lambda: (0, walks), level="algorithm", backend=backend, problem=problem, memory_words=1, history=False,
         most_lanes=1, given=Bare(1),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):
@@ -78,7 +78,7 @@ def rows_in(walks):
     backend = Full()
     problem = SimpleNamespace(encoding=Permutation(2), with_room=lambda data, lanes: data)
     alone = SimpleNamespace(
-        communicator=Solo(), level="algorithm", walks=walks, backend=backend, problem=problem, memory_words=1, history=False,
+        share_of_walks=lambda: (0, walks), level="algorithm", backend=backend, problem=problem, memory_words=1, history=False,
         most_lanes=1, given=Keeping(n=20),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):

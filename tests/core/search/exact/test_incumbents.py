@@ -47,7 +47,7 @@ def test_incumbents_lead_from_the_start_to_the_shortest(cpu, options):
 
 
 def test_every_slice_may_have_an_incumbent_of_its_own(cpu, monkeypatch):
-    monkeypatch.setattr(module, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(module, "SLICE_SECONDS_OF_CORES", 0.0)
     monkeypatch.setattr(module, "ITEMS_PER_CORE", 64)
     distances = tsp.load("uniform:11:seed=13").distances
     outcome = ExactSearch(cpu, Solo(), distances, bound="edges").run(history=True)

@@ -1,0 +1,138 @@
+"""Batches of numbered items that ranks take from one counter, each as large as the rank's speed allows.
+
+Guided self-scheduling (Polychronopoulos and Kuck 1987) where every processor takes its part of what is left, so that
+batches shrink towards the end; the parts are weighted by measured speed, as in weighted factoring (Hummel, Schmidt, Uma
+and Wein 1996).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+GROWTH = 8
+"""A batch is at most so many times as large as the one before: the speed of a small one says little of a large one."""
+UNITS = 1000
+"""Ranks tell their speeds in thousandths of an item per second."""
+MOST_SPEED = 1 << 46
+"""In these units; the sum over ranks has 63 bits."""
+
+
+class Batches:
+    """Items 0 to ``items`` - 1 for all ranks, which make one together and iterate over it, each in its own time.
+
+    A rank that is so slow that the others would be done with everything before it had done the smallest batch takes no
+    more.
+
+    Parameters
+    ----------
+    ranks
+        A `cluster.Communicator`.
+    items
+        How many there are, at least 1.
+    first
+        Items of a rank's first batch, unless a known speed asks for fewer.
+    least, most
+        Items of a batch, if so many are left.
+    seconds
+        About how long a batch takes at most.
+    speed
+        Items per second of this rank, from an earlier run or a guess; 0: not known.
+
+    Attributes
+    ----------
+    speed : float
+        Items per second of this rank, as measured so far.
+
+    """
+
+    def __init__(
+        self,
+        ranks: Any,
+        items: int,
+        first: int,
+        *,
+        least: int = 1,
+        most: int | None = None,
+        seconds: float = inf,
+        speed: float = 0.0,
+    ) -> None:
+        self.ranks = ranks
+        self.items = items
+        self.least = max(1, least)
+        self.most = max(self.least, items if most is None else most)
+        self.last = max(1, first)
+        self.is_first = True
+        self.seconds = seconds
+        self.speed = speed
+        self.done, self.spent = 0, 0.0
+        self.told = 0
+        """The speed of this rank that the sum holds, in `UNITS`; 0: none."""
+        self.counter = ranks.counter()
+        self.speeds = ranks.word()
+        self.speeds.reset(0)
+        self._tell()
+        ranks.barrier()
+        self.began = time.perf_counter()
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Take batch after batch: the first item of each and the first behind it; until there are no more."""
+        while (count := self._wanted()) > 0:
+            begin = self.counter.take(count)
+            if begin >= self.items:
+                return
+            end = min(begin + count, self.items)
+            self.last, self.is_first = count, False
+            began = time.perf_counter()
+            yield begin, end
+            self.done += end - begin
+            self.spent += time.perf_counter() - began
+            self.speed = self.done / max(self.spent, 1e-9)
+            self._tell()
+
+    def taken(self) -> int:
+        """How many items all ranks have taken so far."""
+        return min(self.counter.taken(), self.items)
+
+    def close(self) -> None:
+        """Give the shared words back; every rank calls it, after its last batch."""
+        self.speeds.close()
+        self.counter.close()
+
+    def _tell(self) -> None:
+        """Bring this rank's part of the sum of all speeds up to date."""
+        if self.speed > 0:
+            told = min(max(1, int(self.speed * UNITS)), MOST_SPEED)
+            self.speeds.add(told - self.told)
+            self.told = told
+
+    def _wanted(self) -> int:
+        """How many items to take; 0: none, because there are none or because others are faster."""
+        if not self.told:
+            return min(self.last, self.most)
+        left = self.items - self.counter.taken()
+        if left <= 0:
+            return 0
+        own, every = self.told / UNITS, max(self.speeds.add(0), self.told) / UNITS
+        # What is not left may be in work yet: then all are done when they would be with even parts from the beginning.
+        remaining_s = max(left / every, self.items / every - (time.perf_counter() - self.began))
+        least = min(self.least, left)
+        if least / own > remaining_s and self._leaves():
+            return 0
+        # Of equal ranks each takes half of its part or more; one that does nearly all alone takes nearly all at once.
+        fair = remaining_s * own / (2 - own / every)
+        growth = 1 if self.is_first else GROWTH
+        return max(least, int(min(left, fair, self.most, growth * self.last, self.seconds * self.speed)))
+
+    def _leaves(self) -> bool:
+        """Take no more items, if its speed is less than half of the average.
+
+        The sum holds the speeds of those that stay. Whoever leaves subtracts its own and stays after all if that had
+        been more than a part of the sum: so somebody stays until all items are taken, whatever becomes of speeds.
+        """
+        if self.speeds.add(-self.told) >= 2 * self.ranks.size * self.told:
+            return True
+        self.speeds.add(self.told)
+        return False

@@ -1,0 +1,109 @@
+"""What has been handed on: who gives how much to whom, and that ranks lose and double nothing of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.search.exact.handed import Holding, moves
+
+
+def holding(records, lanes=1, room=1000, speed=10):
+    return Holding(records, lanes, room, speed)
+
+
+def after(every, found):
+    """How many records every rank has once all moves are made."""
+    records = [one.records for one in every]
+    for source, to, count in found:
+        assert count > 0 and source != to
+        records[source] -= count
+        records[to] += count
+    return records
+
+
+@pytest.mark.parametrize(
+    ("every", "records"),
+    [
+        ([holding(8), holding(0)], [4, 4]),
+        ([holding(0), holding(9), holding(0)], [3, 3, 3]),
+        ([holding(12, speed=10), holding(0, speed=30)], [3, 9]),
+        ([holding(8, speed=0), holding(0, speed=0)], [4, 4]),
+        ([holding(8, speed=0), holding(0, speed=5), holding(1, speed=5)], [3, 3, 3]),
+        ([holding(100, room=100), holding(0, room=3)], [97, 3]),
+        ([holding(900_000, lanes=1000, room=10**6), holding(100, lanes=1000, room=10**6)], [450_050, 450_050]),
+    ],
+    ids=lambda value: None if isinstance(value[0], Holding) else "-".join(map(str, value)),
+)
+def test_many_records_go_where_there_are_few(every, records):
+    assert after(every, moves(every)) == records
+
+
+@pytest.mark.parametrize(
+    "every",
+    [
+        [holding(0), holding(0)],
+        [holding(1), holding(0)],
+        [holding(4), holding(3)],
+        [holding(900, lanes=1000), holding(0, lanes=1000)],
+        [holding(0, speed=0), holding(0, speed=0)],
+    ],
+    ids=str,
+)
+def test_nothing_is_moved_where_it_would_save_no_time(every):
+    assert moves(every) == []
+
+
+def test_a_slow_rank_gives_its_only_record_away():
+    core, gpu = holding(1, speed=1), holding(0, lanes=1000, speed=1000)
+    assert after([core, gpu], moves([core, gpu])) == [0, 1]
+    assert moves([core._replace(records=0), gpu._replace(records=50_000)]) == []
+
+
+@given(
+    st.lists(
+        st.builds(Holding, st.integers(0, 500), st.integers(1, 64), st.integers(500, 2000), st.integers(0, 10**9)),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_moves_keep_all_records_and_every_room(every):
+    found = moves(every)
+    records = after(every, found)
+    assert sum(records) == sum(one.records for one in every)
+    assert all(0 <= count <= one.room for count, one in zip(records, every, strict=True))
+    givers, takers = ({move[end] for move in found} for end in (0, 1))
+    assert not givers & takers
+
+
+# Lanes that look up after a few steps hand on nearly everything; without a bound the nodes can be counted beforehand.
+SCRIPT = """
+from backends import create
+from cluster import communicator
+from core.search.exact import ExactSearch
+from core.search.exact import enumeration
+from tests.core.search.exact.test_exact import distances_of
+
+moved = []
+plan = enumeration.moves
+enumeration.moves = lambda every: moved.append(plan(every)) or moved[-1]
+ranks = communicator()
+backend = create("cpu")
+for patience in (1, 40, 1000):
+    for options in ({"bound": "none", "depth": 2}, {"bound": "edges", "depth": 1}):
+        search = ExactSearch(backend, ranks, distances_of("uniform", 9, 6), count=True, **options)
+        search.method.patience = patience
+        found = search.run()
+        assert search.work in (None, found.nodes.sum()), (search.work, found.nodes)
+        if ranks.rank == 0:
+            print(found.length, found.optimal_tours, f"{found.digest:016x}", found.tour.tolist())
+if ranks.rank == 0 and ranks.size > 1:
+    assert any(moved)
+"""
+
+
+@pytest.mark.xdist_group("mpi")
+@pytest.mark.parametrize("size", [2, 3, 5, 7])
+def test_ranks_that_share_what_is_handed_on_lose_and_double_nothing(size, mpirun):
+    done = mpirun(size, "-c", SCRIPT)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 6 and len(set(done.stdout.splitlines())) == 1

@@ -1,0 +1,84 @@
+import itertools
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.search.shares import alike, parts_by_speed, share
+
+TOTALS = st.integers(0, 2**70)
+SPEEDS = st.lists(st.one_of(st.integers(0, 10**12), st.floats(0, 1e300)), min_size=1, max_size=40).filter(any)
+
+
+def assert_contiguous(shares, total):
+    assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
+    assert shares[-1][1] == total
+    assert all(begin <= end for begin, end in shares)
+
+
+@given(TOTALS, st.integers(1, 100))
+def test_equal_shares_cover_everything_and_differ_by_at_most_one(total, size):
+    shares = [share(total, rank, size) for rank in range(size)]
+    assert_contiguous(shares, total)
+    lengths = [end - begin for begin, end in shares]
+    assert max(lengths) - min(lengths) <= 1
+
+
+@given(TOTALS, SPEEDS)
+def test_parts_by_speed_are_all_items_and_none_is_below_its_quota(total, speeds):
+    parts = parts_by_speed(total, speeds)
+    assert sum(parts) == total
+    whole = sum(map(Fraction, speeds))
+    for part, speed in zip(parts, speeds, strict=True):
+        assert part >= total * Fraction(speed) // whole
+        assert speed or not part
+
+
+@given(st.integers(0, 12), st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_no_other_parts_are_done_sooner(total, speeds):
+    def end(parts):
+        return max(Fraction(part, speed) for part, speed in zip(parts, speeds, strict=True))
+
+    others = (one for one in itertools.product(range(total + 1), repeat=len(speeds)) if sum(one) == total)
+    assert end(parts_by_speed(total, speeds)) == min(map(end, others))
+
+
+def test_equal_speeds_give_parts_that_differ_by_at_most_one():
+    assert parts_by_speed(10, [0.1] * 4) == [3, 3, 2, 2]
+
+
+def test_a_rank_for_which_an_item_is_too_much_gets_nothing():
+    assert parts_by_speed(1000, [1.5, 0, 4.5]) == [250, 0, 750]
+    assert parts_by_speed(64, [1e6, 3.0]) == [64, 0]
+    assert parts_by_speed(2, [1.0, 1.0, 1.0]) == [1, 1, 0]
+
+
+@pytest.mark.parametrize("speeds", [[1, -1], [0, 0], [float("nan")], [1, float("inf")]])
+def test_what_are_no_speeds_is_refused(speeds):
+    with pytest.raises(ValueError, match="speeds must be finite"):
+        parts_by_speed(10, speeds)
+
+
+def test_a_negative_total_is_refused():
+    with pytest.raises(ValueError, match="found -1"):
+        parts_by_speed(-1, [1])
+
+
+@pytest.mark.parametrize("others", [("cpu", "A", 1), ("cpu", "B", 1), ("threads", "A", 1), ("cpu", "A", 2)], ids=str)
+def test_ranks_are_alike_whose_devices_are_of_one_kind(others):
+    backend = SimpleNamespace(name="cpu", device=SimpleNamespace(name="A"), capabilities=1)
+    ranks = SimpleNamespace(size=2, is_silent=False, gather=lambda own: [own, others], bcast=lambda found: found)
+    assert alike(backend, ranks) == (others == ("cpu", "A", 1))
+
+
+def test_a_rank_alone_or_in_a_rehearsal_is_alike_and_asks_nobody():
+    assert alike(None, SimpleNamespace(size=1, is_silent=False))
+    assert alike(None, SimpleNamespace(size=4, is_silent=True))
+
+
+@pytest.mark.parametrize(("total", "rank", "size"), [(-1, 0, 1), (10, 2, 2), (10, -1, 2), (10, 0, 0)])
+def test_a_share_that_cannot_be_is_refused(total, rank, size):
+    with pytest.raises(ValueError, match="found -?[0-9]"):
+        share(total, rank, size)

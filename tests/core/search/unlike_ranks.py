@@ -1,0 +1,88 @@
+"""Program of a rank among fast and slow ones: climbers, walks and subtrees, and what each rank had of them.
+
+Every rank sleeps after each launch, as if its core were so many times as slow as the number that stands for it in the
+arguments says; equal numbers are devices of one kind.
+"""
+
+import json
+import sys
+import time
+
+from backends.cpu import CpuBackend
+from cluster import communicator
+from cluster.timed import Rehearsal
+from core.problems import tsp
+from core.problems.qap import Qap
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+from core.search.local_search import Iterations, LocalSearch, TabuSearch
+
+
+class SlowBackend(CpuBackend):
+    """A core that is so many times as slow, and says so."""
+
+    def __init__(self, times):
+        device = CpuBackend.devices()[0]
+        super().__init__(device._replace(name=f"{device.name}, {times:g} times as slow"))
+        self.times = times
+
+    def execute(self, launch):
+        """Launch, and sleep for the rest."""
+        began = time.perf_counter()
+        super().execute(launch)
+        time.sleep((self.times - 1) * (time.perf_counter() - began))
+
+
+def climbers(backend, ranks, count):
+    """Climbs; how many climbs each rank made."""
+    search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
+    search.warm_up()
+    made = []
+    climb = search._climb
+    search._climb = lambda begin, end, advance: made.append(end - begin) or climb(begin, end, advance)
+    told = []
+    outcome = search.run(count, told.append, ranks)
+    return [*outcome], sum(made), [sum(told), count // ranks.size]
+
+
+def walking(backend, ranks, count):
+    """Walks; how many walks each rank has."""
+    search = LocalSearch(
+        backend,
+        Rehearsal(ranks),
+        Qap.load("taillard:12:seeds=1,2"),
+        TabuSearch(),
+        "exchange2",
+        level="algorithm",
+        walks=count,
+    )
+    search.warm_up()
+    outcome = search.run(Iterations(400), ranks=ranks)
+    return [*outcome[:6], outcome.solution.tolist()], search.here, [0, 0]
+
+
+def subtrees(backend, ranks, count):
+    """A search for a shortest tour; how many nodes each rank explored."""
+    search = ExactSearch(
+        backend, Rehearsal(ranks), tsp.load(f"uniform:{count}:seed=3").distances, bound="edges", count=True
+    )
+    search.warm_up()
+    found = search.run(ranks=ranks)
+    own = int(backend.download(search.method.shared.nodes).sum())
+    return [found.length, found.optimal_tours, found.digest, found.tour.tolist()], own, [0, 0]
+
+
+def main() -> None:
+    kind, count, *times = sys.argv[1:]
+    ranks = communicator()
+    backend = SlowBackend(float(times[ranks.rank % len(times)]))
+    outcome, own, told = {"climbers": climbers, "walks": walking, "subtrees": subtrees}[kind](
+        backend, ranks, int(count)
+    )
+    every = ranks.gather((own, told))
+    if ranks.rank == 0:
+        print(json.dumps([outcome, [own for own, _ in every], [told for _, told in every]]))
+
+
+if __name__ == "__main__":
+    main()
