@@ -9,8 +9,8 @@ PROGRAM = Path(__file__).with_name("unlike_ranks.py")
 WORK = {"climbers": 1500, "walks": 40, "subtrees": 12}
 JOBS = {
     "three alike": "1 1 1",
-    "fast and slow": "1 8",
-    "slow and fast": "8 1",
+    "fast and slow": "1 20",
+    "slow and fast": "20 1",
     "five": "8 1 1 2 1",
     "seven": "1 30 2 1 8 1 3",
 }

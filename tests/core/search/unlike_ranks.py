@@ -26,10 +26,10 @@ class SlowBackend(CpuBackend):
         super().__init__(device._replace(name=f"{device.name}, {times:g} times as slow"))
         self.times = times
 
-    def execute(self, launch):
-        """Launch, and sleep for the rest."""
+    def run(self, entry, teams, address):
+        """Call the machine code, and sleep for the rest."""
         began = time.perf_counter()
-        super().execute(launch)
+        super().run(entry, teams, address)
         time.sleep((self.times - 1) * (time.perf_counter() - began))
 
 
