@@ -254,31 +254,31 @@ class CudaBackend(Backend):
         from backends.emit.numba_python import CudaPython
 
         dispatcher = emitted_kernel(program, CudaPython(program).source())
-        shared = tree.shared_bytes(program)
-        compile_sealed(dispatcher, signature(program))
+        shared, types = tree.shared_bytes(program), signature(program)
+        compile_sealed(dispatcher, types)
+        # Programs that differ in nothing but the types of their parameters have one text, and so one dispatcher.
+        kernel = dispatcher.overloads[types.args]._codelibrary.get_cufunc()
         if shared > 48 << 10:
-            self.allow_shared(dispatcher, shared)
-        function = self.driver.CUfunction(int(compiled(dispatcher).handle))
-        return Executable(dispatcher, program.team_size, shared, function)
+            self.allow_shared(kernel, shared)
+        return Executable(kernel, program.team_size, shared, self.driver.CUfunction(int(kernel.handle)))
 
     def most_lanes(self, executable: Executable) -> int:
         """What the driver says; a kernel is compiled with as few registers as its own team's lanes leave each other."""
-        return int(compiled(executable.dispatcher).attrs.maxthreads)
+        return int(executable.kernel.attrs.maxthreads)
 
     def lanes_side_by_side(self, executable: Executable) -> int:
         """As many as there are registers for."""
         registers = self.cuda.get_current_device().MAX_REGISTERS_PER_MULTIPROCESSOR
-        needed = int(compiled(executable.dispatcher).attrs.regs)
+        needed = int(executable.kernel.attrs.regs)
         return min(self.capabilities.lanes_resident, lanes_with(needed, registers))
 
     @staticmethod
-    def allow_shared(dispatcher: Any, shared: int) -> None:
+    def allow_shared(kernel: Any, shared: int) -> None:
         """Raise a kernel's limit of dynamic shared memory, which is 48 KiB by default."""
         from cuda.bindings import driver
 
-        function = compiled(dispatcher)
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        (status,) = driver.cuKernelSetAttribute(attribute, shared, function.handle, function.device.id)
+        (status,) = driver.cuKernelSetAttribute(attribute, shared, kernel.handle, kernel.device.id)
         if status != driver.CUresult.CUDA_SUCCESS:
             raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
 
@@ -322,12 +322,6 @@ class CudaBackend(Backend):
 def host_address(host: np.ndarray) -> int:
     """Where an array of the host begins."""
     return int(host.__array_interface__["data"][0])
-
-
-def compiled(dispatcher: Any) -> Any:
-    """The driver's function of a dispatcher's only kernel, as numba wraps it."""
-    (kernel,) = dispatcher.overloads.values()
-    return kernel._codelibrary.get_cufunc()
 
 
 def lanes_with(registers: int, of_all: int) -> int:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Executable(NamedTuple):
-    """A dispatcher of numba's with one compiled kernel, its team size, its shared bytes, and the driver's function."""
+    """A kernel as numba wraps it, its team size, its shared bytes, and the driver's function."""
 
-    dispatcher: Any
+    kernel: Any
     team_size: int
     shared: int
     function: Any = None
@@ -94,7 +94,7 @@ class PackedKernel:
             self.backend.stream, self.where, 0,
         )  # fmt: skip
         if status:
-            raise RuntimeError(f"{executable.dispatcher.__name__}: the CUDA driver says {status.name}")
+            raise RuntimeError(f"{executable.kernel.name}: the CUDA driver says {status.name}")
 
 
 def parameters_of(argument: Any, backend: CudaBackend) -> list[int]:

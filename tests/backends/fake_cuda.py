@@ -162,7 +162,7 @@ class FakeCuda(CudaBackend):
         return np.empty(count, dtype)
 
     def compile(self, program):
-        named = SimpleNamespace(__name__=program.kernel.name)
+        named = SimpleNamespace(name=program.kernel.name)
         return Executable(named, program.team_size, tree.shared_bytes(program), program)
 
     def most_lanes(self, executable):
