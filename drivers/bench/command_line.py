@@ -11,7 +11,7 @@ from drivers.bench.contests import Contest, Field
 from drivers.bench.devices import places
 from drivers.bench.engine import Bench
 from drivers.bench.instances import Instances
-from drivers.options import Options, add_options, positive
+from drivers.options import Options, add_options, number, positive
 from drivers.outputs import OutputFile, require_places
 
 DESCRIPTION = """\
@@ -28,8 +28,10 @@ WORKLOADS: dict[str, Callable[[Field], Iterable[Contest]]] = {
     "aco-strategies": ant_strategies.contests,
 }
 """What `--workload` takes, and what lists the contests of each."""
-LEFT_OUT = ("seeds", "backend", "device", "record", "peers", "progress")
+LEFT_OUT = ("seeds", "backend", "device", "share", "record", "peers", "progress")
 """Options of workloads that a bench has not, or in its own way."""
+RANKS = "ranks"
+"""What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
 ONLY_WHEN_NAMED = ("aco-strategies",)
 """Workloads that `all` leaves out."""
 
@@ -50,10 +52,18 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--workload",
-        choices=("all", *WORKLOADS),
+        choices=("all", *WORKLOADS, RANKS),
         default="all",
         help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
-        "be several, with commas between (%(default)s)",
+        "be several, with commas between; ranks, under mpirun -n 2, is every workload by one rank and by all "
+        "(%(default)s)",
+    )
+    parser.add_argument("--rows", metavar="PARTS", help="with ranks: only rows whose names have one of these parts")
+    parser.add_argument(
+        "--limit", type=number, metavar="S", help="with ranks: begin no repetition S seconds after the start"
+    )
+    parser.add_argument(
+        "--backend", default="auto", metavar="B", help="with ranks: the backend of every rank (%(default)s)"
     )
     parser.add_argument(
         "--full",
@@ -76,6 +86,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = parse(argv)
     require_places(options)
+    if options.workload == RANKS:
+        from drivers.bench import ranks
+
+        return ranks.run(options)
+    refuse_ranks(options)
     rows = backends.survey()
     cores, gpus = places(rows, on_gpu=False), places(rows, on_gpu=True)
     print("usable:", ", ".join(f"{place.backend}:{place.device}" for place in [*cores, *gpus]), flush=True)
@@ -85,6 +100,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         field = Field(options, cores, gpus, compiler, Instances(options.data))
         Bench(listed(field), options.repeats, options.record).run()
     return 0
+
+
+def refuse_ranks(options: argparse.Namespace) -> None:
+    """Refuse what only the table of ranks has, and several ranks for anything else.
+
+    Raises
+    ------
+    UserError
+        Says what was found.
+
+    """
+    from cluster import launcher
+    from core.errors import UserError
+
+    for name in ("rows", "limit"):
+        if getattr(options, name) is not None:
+            raise UserError(f"--{name}: expected with --workload {RANKS}")
+    if options.backend != "auto":
+        raise UserError(f"--backend {options.backend}: expected with --workload {RANKS}")
+    if (launcher.size() or 1) > 1:
+        raise UserError(f"{launcher.size()} ranks: expected one, or --workload {RANKS}")
 
 
 def listed(field: Field) -> list[Contest]:

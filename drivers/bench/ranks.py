@@ -1,0 +1,366 @@
+"""What a second rank brings: every workload by one rank alone and by all together, in turn, on GPUs or on cores.
+
+mpirun -n 2 python -m drivers.bench --workload ranks                    GPUs if each rank has one, else a core each
+mpirun -n 2 python -m drivers.bench --workload ranks --rows ppp,lcs     some rows of the table
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from core.errors import UserError
+from drivers.automatic import chosen_backend, gpus_here
+from drivers.bench.engine import rough, speedup, spread
+from drivers.command import checked, parse, prepared
+from drivers.options import Options, at_place_of
+from drivers.repetitions import Repetitions, Spent, agreeing, judged
+from drivers.workload import Result, Run, Workload
+from drivers.workloads import named
+
+
+class Row(NamedTuple):
+    """A row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What is run, in words; `--rows` takes parts of it.
+    workload : str
+        Whose.
+    arguments : str
+        Its command line.
+    one_by_one : bool
+        Whether a device has no room for both searches at once, so that all turns of one rank come first.
+
+    """
+
+    name: str
+    workload: str
+    arguments: str
+    one_by_one: bool = False
+
+
+ON_GPUS = (
+    Row("ppp 1301-1317, flip2, 2,000 iterations", "ppp", "--instance 1301-1317 --walks 1 --iterations 2000"),
+    Row("tsp rl5915, exchange2, 2,000 iterations", "tsp", "--instance rl5915 --walks 1 --iterations 2000"),
+    Row(
+        "weierstrass n = 100, solution level, 500 iterations",
+        "weierstrass",
+        "--instance 100 --walks 1 --level solution --iterations 500",
+    ),
+    Row("qap tai60a, 1,024 walks, 2,000 iterations", "qap", "--instance tai60a --walks 1024 --iterations 2000"),
+    Row("ihc kroA100, 100,000 climbers", "ihc", "--instance kroA100 --climbers 100000"),
+    Row("aco lu980, 8,192 ants, 50 iterations", "aco", "--instance lu980 --ants 8192 --iterations 50"),
+    Row("exact gr24, the thesis' bound", "exact", "--instance gr24 --bound edges"),
+    Row("lcs 1,000,000 letters, length", "lcs", "--instance random:1000000 --no-trace"),
+    Row("lcs 4,000,000 letters, length", "lcs", "--instance random:4000000 --no-trace"),
+    Row("knapsack 1,500 items, capacity 10^7", "knapsack", "--items 1500 --capacity 10000000"),
+    Row("knapsack 1,500 items, capacity 10^9, value", "knapsack", "--items 1500 --capacity 1000000000 --no-trace"),
+    Row("heldkarp 30 cities", "heldkarp", "--instance uniform:30:seed=1"),
+    Row("heldkarp 34 cities", "heldkarp", "--instance uniform:34:seed=1", one_by_one=True),
+    Row("heldkarp 36 cities", "heldkarp", "--instance uniform:36:seed=1", one_by_one=True),
+)
+ON_CORES = (
+    Row("ppp 201-217, flip2, 200 iterations", "ppp", "--instance 201-217 --walks 1 --iterations 200"),
+    Row("tsp 600 cities, exchange2, 300 iterations", "tsp", "--instance uniform:600:seed=1 --walks 1 --iterations 300"),
+    Row(
+        "weierstrass n = 100, solution level, 4 iterations",
+        "weierstrass",
+        "--instance 100 --walks 1 --level solution --iterations 4",
+    ),
+    Row("qap tai60a, 64 walks, 3,000 iterations", "qap", "--instance tai60a --walks 64 --iterations 3000"),
+    Row("ihc kroA100, 4,000 climbers", "ihc", "--instance kroA100 --climbers 4000"),
+    Row("aco pcb442, 442 ants, 20 iterations", "aco", "--instance pcb442 --ants 442 --iterations 20"),
+    Row("exact gr17, the thesis' bound", "exact", "--instance gr17 --bound edges"),
+    Row("lcs 150,000 letters, length", "lcs", "--instance random:150000 --no-trace"),
+    Row("knapsack 1,500 items, capacity 10^6", "knapsack", "--items 1500 --capacity 1000000"),
+    Row("heldkarp 21 cities", "heldkarp", "--instance gr21"),
+    Row("heldkarp 24 cities", "heldkarp", "--instance uniform:24:seed=1"),
+)
+
+
+DETAILS = {"measured_by": "drivers.bench"}
+
+
+class Turns:
+    """The repetitions of a row by one rank or by all, on this rank, and what they came to on the first.
+
+    Attributes
+    ----------
+    seconds, shares : list of float
+        Of each repetition: its time, and the part of it in which the ranks communicated.
+    result : Result or None
+        Of the first repetition; every other must find the same.
+    verdict : str
+        Whether it is confirmed, in words.
+
+    """
+
+    def __init__(self, repetitions: Repetitions, hosts: int) -> None:
+        self.repetitions: Any = repetitions
+        repetitions.hosts = hosts
+        self.seconds: list[float] = []
+        self.shares: list[float] = []
+        self.result: Result | None = None
+        self.confirmed: bool | None = None
+        self.verdict = ""
+        self.judges: list[str] = []
+
+    def take(self) -> None:
+        """Make a repetition; judge the first one, and record it if that is asked."""
+        outcome, spent = self.repetitions.measure()
+        if self.repetitions.ranks.rank:
+            return
+        self.seconds.append(spent.times.running_s)
+        self.shares.append(spent.communication_share)
+        result = self.repetitions.workload.result(self.repetitions.run, outcome)
+        if self.result is None:
+            self.judge(outcome, result)
+        elif result.hash != self.result.hash:
+            raise RuntimeError(f"{self.name}: hash {result.hash}, and {self.result.hash} in the first repetition")
+        self.record(result, spent)
+
+    @property
+    def name(self) -> str:
+        """The problem's name, and who works on it."""
+        return f"{self.repetitions.run.problem.name} on {ranks_in_words(self.repetitions.ranks.size)}"
+
+    def judge(self, outcome: Any, result: Result) -> None:
+        """Have the first repetition confirmed."""
+        opinions = list(self.repetitions.workload.judges(self.repetitions.run, outcome, result))
+        self.result = result
+        self.confirmed, self.verdict = judged(opinions, result, self.repetitions.unasked())
+        self.judges = agreeing(opinions)
+        if self.confirmed is False:
+            raise RuntimeError(f"{self.name}: {self.verdict}")
+
+    def record(self, result: Result, spent: Spent) -> None:
+        """Append a repetition to the file of records, if there is one."""
+        if self.repetitions.options.record:
+            self.repetitions.append(result, spent, self.confirmed is True, self.judges)
+
+    @property
+    def hash(self) -> str:
+        """What all repetitions found."""
+        return "" if self.result is None else self.result.hash
+
+    def fold(self) -> None:
+        """Make one line of the lines of this run in the file of records."""
+        if self.repetitions is not None and self.repetitions.options.record:
+            from reports.records import fold, identity
+
+            fold(self.repetitions.options.record, identity(**self.repetitions.identified()))
+
+
+class Line(NamedTuple):
+    """A row of the table when it is measured: seconds of one rank (None: it has no room) and of all."""
+
+    name: str
+    alone_s: float | None
+    together_s: float
+    ratio: float | None
+    share: float
+
+
+class Table:
+    """All rows; every rank makes the same calls.
+
+    Parameters
+    ----------
+    options
+        Of the bench, as `drivers.bench.command_line` reads them.
+    ranks
+        The communicator, which measures its own time.
+
+    """
+
+    def __init__(self, options: argparse.Namespace, ranks: Any) -> None:
+        self.options = options
+        self.ranks = ranks
+        self.hosts = (ranks.gather(ranks.local_rank) or [0]).count(0)
+        self.began = time.monotonic()
+        self.lines: list[Line] = []
+
+    def say(self, line: str) -> None:
+        """Print a line, on the first rank."""
+        if self.ranks.rank == 0:
+            print(line, flush=True)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over, by the first rank's clock."""
+        passed = time.monotonic() - self.began
+        over: bool = self.ranks.bcast(self.options.limit is not None and passed > self.options.limit)
+        return over
+
+    def run(self) -> None:
+        """Measure all rows that are asked for, and print the table."""
+        rows, places = self.rows()
+        self.say(
+            f"{len(rows)} rows, one rank alone and {self.ranks.size} together in turn, {self.options.repeats} "
+            f"repetitions each; medians (least .. most); {places}"
+        )
+        for number, row in enumerate(rows, 1):
+            if self.is_over:
+                self.say(f"\n{rough(self.options.limit)} are over: {len(rows) - number + 1} rows are not measured")
+                break
+            self.say(f"\n[{number}/{len(rows)}] {row.name}")
+            self.measure(row)
+            gc.collect()
+        if self.lines:
+            self.say("\n" + "\n".join(markdown(self.lines, self.ranks.size)))
+
+    def rows(self) -> tuple[list[Row], str]:
+        """The rows for the devices that the ranks have, and those devices in words."""
+        backend = chosen_backend(self.settled(Options()), self.ranks, gpus_here(), one_core=False)
+        device = backend.device
+        backend.close()
+        found = self.ranks.bcast(self.ranks.gather((device.kind, f"{backend.name} ({device.name})")))
+        all_rows = ON_GPUS if all(kind == "gpu" for kind, _ in found) else ON_CORES
+        parts = self.options.rows.lower().split(",") if self.options.rows else [""]
+        rows = [row for row in all_rows if any(part in row.name.lower() for part in parts)]
+        if not rows:
+            names = "; ".join(row.name for row in all_rows)
+            raise UserError(f"--rows {self.options.rows}: expected a part of one of: {names}")
+        return rows, ", ".join(dict.fromkeys(place for _, place in found))
+
+    def settled(self, own: Any) -> Any:
+        """A workload's options with what the bench says of all rows."""
+        given = self.options
+        return replace(
+            own, data=given.data, seed=given.seed, backend=given.backend, progress=False, share="always",
+            record=given.record,
+        )  # fmt: skip
+
+    def measure(self, row: Row) -> None:
+        """All turns of a row."""
+        workload = named(row.workload)
+        own = self.settled(parse(workload, None, row.arguments.split()))
+        task = self.task(workload, own)
+        if isinstance(task, str):
+            self.say(f"    not measured ({task})")
+            return
+        options = at_place_of(task.options, own)
+        single: Turns | None = None
+        if row.one_by_one and self.ranks.rank == 0:
+            single = self.before_the_others(workload, Run(options, task.problem, task.source, None, self.ranks))
+        self.ranks.assemble()
+        search = prepared(workload, self.ranks, task.problem, options)
+        try:
+            run = Run(options, task.problem, task.source, search, self.ranks)
+            together = Turns(Repetitions(workload, run, DETAILS), self.hosts)
+            if self.ranks.rank == 0 and not row.one_by_one:
+                single = self.alone(workload, run)
+            for repetition in range(self.options.repeats):
+                if repetition and self.is_over:
+                    break
+                if single is not None and not row.one_by_one:
+                    single.take()
+                together.take()
+            if self.ranks.rank == 0:
+                self.conclude(row, single, together)
+        finally:
+            search.backend.close()
+
+    def task(self, workload: Workload[Any], own: Any) -> Any:
+        """What the first rank makes of a row's command line, or in words why it cannot."""
+        task: Any = None
+        if self.ranks.rank == 0:
+            try:
+                task = checked(workload, own, self.ranks.size)
+            except UserError as error:
+                task = str(error)
+        self.ranks.assemble()
+        return self.ranks.bcast(task)
+
+    def before_the_others(self, workload: Workload[Any], run: Run[Any]) -> Turns | None:
+        """All turns of one rank, whose device is free again afterwards."""
+        backend = chosen_backend(run.options, self.ranks, gpus_here(), one_core=False)
+        try:
+            single = self.alone(workload, replace(run, search=SimpleNamespace(backend=backend)))
+            if single is not None:
+                for _ in range(self.options.repeats):
+                    single.take()
+                single.fold()
+                single.repetitions = None
+            return single
+        except MemoryError as error:
+            self.say(f"    1 rank: not measured ({error})")
+            return None
+        finally:
+            backend.close()
+            gc.collect()
+
+    def alone(self, workload: Workload[Any], run: Run[Any]) -> Turns | None:
+        """The turns of one rank, on the first; None, and says why, where it has no room for all of the work."""
+        from cluster import Solo
+        from cluster.timed import Timed
+
+        try:
+            search = workload.search(run.search.backend, Solo(), run.problem, run.options)
+        except (MemoryError, UserError) as error:
+            self.say(f"    1 rank: not measured ({error})")
+            return None
+        return Turns(Repetitions(workload, replace(run, search=search, ranks=Timed(Solo())), DETAILS), 1)
+
+    def conclude(self, row: Row, single: Turns | None, together: Turns) -> None:
+        """Show a row, on the first rank, if both found the same."""
+        ratio = None
+        if single is not None:
+            if single.hash != together.hash:
+                raise RuntimeError(f"{row.name}: hash {single.hash} by one rank, {together.hash} by all of them")
+            print(f"    {'1 rank':10} {spread(single.seconds)}")
+            count = len(together.seconds)
+            ratio = speedup(together.seconds, single.seconds[:count])
+        share = statistics.median(together.shares)
+        told = "" if ratio is None else f"  {ratio:.2f}x as fast"
+        times = f"{ranks_in_words(self.ranks.size):10} {spread(together.seconds)}{told}"
+        print(f"    {times}, {share:.1%} in communication")
+        print(f"    found by all: hash {together.hash}, {together.verdict}", flush=True)
+        for turns in (single, together):
+            if turns is not None:
+                turns.fold()
+        alone_s = None if single is None else statistics.median(single.seconds)
+        self.lines.append(Line(row.name, alone_s, statistics.median(together.seconds), ratio, share))
+
+
+def ranks_in_words(count: int) -> str:
+    """A number of ranks."""
+    return "1 rank" if count == 1 else f"{count} ranks"
+
+
+def markdown(lines: Sequence[Line], ranks: int) -> Iterator[str]:
+    """The table of all rows."""
+    yield f"| workload | 1 rank, s | {ranks} ranks, s | times as fast | in communication |"
+    yield "|---|--:|--:|--:|--:|"
+    for name, alone_s, together_s, ratio, share in lines:
+        alone, times = ("no room" if alone_s is None else f"{alone_s:.4g}", "" if ratio is None else f"{ratio:.2f}")
+        yield f"| {name} | {alone} | {together_s:.4g} | {times} | {share:.1%} |"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure the table over the ranks of this job.
+
+    Raises
+    ------
+    UserError
+        There is one rank alone, or the ranks were not started alike.
+
+    """
+    from cluster import agree, communicator
+    from cluster.timed import Timed
+
+    ranks = communicator()
+    if ranks.size == 1:
+        raise UserError("--workload ranks: found one rank alone, expected several, as in mpirun -n 2")
+    given = {name: str(value) for name, value in sorted(vars(options).items())}
+    agree(ranks, {"program": "python -m drivers.bench", **given})
+    Table(options, Timed(ranks)).run()
+    return 0
