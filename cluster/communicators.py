@@ -130,6 +130,14 @@ class Communicator(Protocol):
     def receive(self, items: np.ndarray, source: int) -> None:
         """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
 
+    def departed(self) -> int | None:
+        """Name a rank that has ended and takes part in nothing more; None: nobody has.
+
+        For who waits for the others elsewhere than in MPI, in a kernel say, and looks now and then: it costs a few
+        microseconds a rank and no help of the others. A rank that was killed is no matter of this: its launcher ends
+        all others.
+        """
+
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
@@ -199,6 +207,10 @@ class Solo(SharesWords):
     def receive(self, items: np.ndarray, source: int) -> None:
         """There is nobody who sends; see `Communicator`."""
         raise ValueError(f"rank {source} of a process alone")
+
+    def departed(self) -> int | None:
+        """Nobody; see `Communicator`."""
+        return None
 
     def barrier(self) -> None:
         """Return at once; see `Communicator`."""
@@ -337,6 +349,10 @@ class Mpi(SharesWords):
         """Receive in place; see `Communicator`."""
         with self._presence.exchange(source):
             self.world.Recv(items.reshape(-1).view(np.uint8), source, ITEMS)
+
+    def departed(self) -> int | None:
+        """Look at what ranks leave behind; see `Communicator`."""
+        return self._presence.departed()
 
     def barrier(self) -> None:
         """Wait for all; see `Communicator`."""

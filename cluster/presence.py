@@ -108,6 +108,12 @@ class Presence:
         yield
         self._words[PARTNER] = 0
 
+    def departed(self) -> int | None:
+        """See `cluster.Communicator.departed`."""
+        me, size = self._world.Get_rank(), self._world.Get_size()
+        others = (rank for rank in range(size) if rank != me)
+        return next((rank for rank in others if self._look(rank)[CALLS] == ENDED), None)
+
     def leave(self) -> None:
         """Wait until every rank has ended; end the job if one waits for a call that this rank will never make."""
         if self._mpi.Is_finalized():

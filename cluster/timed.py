@@ -123,6 +123,10 @@ class Timed(SharesWords):
         """See `Communicator`."""
         self._timed(self.ranks.receive, items, source)
 
+    def departed(self) -> int | None:
+        """See `Communicator`; it is no communication that a search makes, and not timed."""
+        return self.ranks.departed()
+
     def barrier(self) -> None:
         """See `Communicator`."""
         self._timed(self.ranks.barrier)

@@ -59,6 +59,29 @@ def test_a_rank_that_nobody_waits_for_may_end_early(ranks_of):
     assert (code, said.split("\n")[0], errors) == (0, "[0, 1, 2]", [])
 
 
+def test_a_rank_that_waits_elsewhere_sees_who_has_ended(ranks_of):
+    code, said, errors = ranks_of(
+        3,
+        """
+        assert ranks.departed() is None
+        ranks.barrier()
+        if ranks.rank == 1:
+            sys.exit(0)
+        until = time.monotonic() + 20
+        while (gone := ranks.departed()) is None and time.monotonic() < until:
+            time.sleep(0.01)
+        # The first must not have ended before the last has looked.
+        if ranks.rank == 2:
+            ranks.send(np.array([gone]), 0)
+        else:
+            others = np.zeros(1, int)
+            ranks.receive(others, 2)
+            print(gone, others.tolist())
+        """,
+    )
+    assert (code, said, errors) == (0, "1 [1]\n", [])
+
+
 def test_a_rank_that_is_killed_ends_the_job(ranks_of):
     code, said, _ = ranks_of(
         2,

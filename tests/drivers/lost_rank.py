@@ -1,0 +1,82 @@
+"""Program of a rank: run a driver, and lose one rank on the way; what happened when goes to a file.
+
+python tests/drivers/lost_rank.py HOW WHO FILE DRIVER ARGUMENTS...
+
+HOW is one of:
+
+before     the rank is killed while the others start
+running    it is killed half a second after its first repetition begins, or the others' first where it only waits
+building   its device refuses the first memory that it asks for
+full       its device refuses to be written to when its first repetition begins, after all were made ready
+"""
+
+import importlib
+import os
+import signal
+import sys
+import threading
+import time
+
+from cluster import launcher
+from drivers.endings import run_driver
+from drivers.repetitions import Repetitions
+
+REFUSED = "123,456,789 bytes do not fit this device"
+AFTER_S = 0.5
+
+
+def told(path):
+    """Say that it happens now."""
+    with open(path, "w") as file:
+        file.write(repr(time.time()))
+
+
+def kill(path, after_s):
+    """Kill this process as the system does that has run out of memory."""
+    time.sleep(after_s)
+    told(path)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refuse(path):
+    """Stand in for a method of a backend that has no memory left."""
+    from backends.base import OutOfMemory
+
+    def refusing(*arguments):
+        told(path)
+        raise OutOfMemory(REFUSED)
+
+    return refusing
+
+
+def at_first_repetition(act):
+    """Do something when the first repetition begins, also on a rank that has nothing to do in it."""
+    measure = Repetitions.measure
+
+    def acting(self):
+        Repetitions.measure = measure
+        act()
+        return measure(self)
+
+    Repetitions.measure = acting
+
+
+def main():
+    """Lose the rank that is meant."""
+    how, who, path, driver, *arguments = sys.argv[1:]
+    if launcher.rank() == int(who):
+        from backends.host_memory import HostMemory
+
+        if how == "before":
+            kill(path, 0.0)
+        elif how == "running":
+            at_first_repetition(lambda: threading.Thread(target=kill, args=(path, AFTER_S), daemon=True).start())
+        elif how == "building":
+            HostMemory.allocate = refuse(path)
+        else:
+            at_first_repetition(lambda: setattr(HostMemory, "fill", refuse(path)))
+    return run_driver(importlib.import_module(f"drivers.{driver}").main, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
