@@ -173,6 +173,8 @@ class Backend:
     """Whether it is the meaning that the others are tested against, and too slow to race with them."""
     memory = ""
     """What ranks of one host share, so that a kernel of one reads what another has written; empty: nothing."""
+    replays_by_itself = False
+    """Whether a recording is replayed without the host, so that a further launch in it costs next to nothing."""
     same_as = ""
     """Another backend that runs the same programs on the same processors, where one of both is enough to show."""
     checks = False

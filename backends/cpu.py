@@ -20,6 +20,7 @@ class CpuBackend(HostMemory):
     name = "cpu"
     automatic_for = "core"
     checks = True
+    replays_by_itself = True
     packs = True
     workers = 1
 

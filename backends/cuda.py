@@ -51,6 +51,7 @@ class CudaBackend(Backend):
     automatic_for = "gpu"
     packs = True
     profiler = "ncu"
+    replays_by_itself = True
 
     @classmethod
     def present(cls, folder: str = "/dev") -> int:

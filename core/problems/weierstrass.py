@@ -107,7 +107,7 @@ class Surface:
     """The function in so many dimensions, its random points, and what a walk keeps.
 
     Neighbour c is drawn from a crown of width ``crown`` around the solution. The words of ``state`` are `MOVES_MADE`,
-    `WALK_NUMBER` and `PRESENT`.
+    `WALK_NUMBER` and `PRESENT`; ``costs`` is what each coordinate adds to the last of them, ``squares`` room for a move.
     """
 
     amplitudes: Array[R]
@@ -115,6 +115,8 @@ class Surface:
     seed: i32
     crown: f32
     state: Row(i32, 3)
+    costs: Row(i32, "dimensions")
+    squares: Row(f32, "dimensions")
 
 
 @function
@@ -142,6 +144,13 @@ def stride(neighbour: i32, surface: Surface, words: Array[u32]) -> f32:
             random_four(u32(k // 4), neighbour, u32(DIRECTION), surface, words)
         one = from_word(words[k % 4])
         squares += one * one
+    found = stride_of(squares, neighbour, surface, words)
+    return found
+
+
+@function
+def stride_of(squares: f32, neighbour: i32, surface: Surface, words: Array[u32]) -> f32:
+    """The same, when the sum of the direction's squares is known."""
     random_four(u32(0), neighbour, u32(RADIUS), surface, words)
     radius = surface.crown * (f32(neighbour) + 0.5 * (from_word(words[0]) + 1.0))
     return radius / sqrt(max(squares, 1e-30)) * f32(GRID)
@@ -205,6 +214,7 @@ def evaluation_with(sine: Function) -> Evaluation:
             at = i32(solution[c] * R(GRID))
             atomic_add(surface.state, WALK_NUMBER, i32((u32(at) + u32(c)) * u32(0x9E3779B9) >> 8))
             cost = wave(at, surface.amplitudes, words)
+            surface.costs[c] = cost
             atomic_add(surface.state, PRESENT, cost)
         barrier()
 
@@ -213,15 +223,22 @@ def evaluation_with(sine: Function) -> Evaluation:
         """Go to point i."""
         draws = local_array(4, u32)
         words = local_array(6, u32)
-        scale = stride(move.i, surface, draws)
         for c in range(lane(), surface.dimensions, team_size()):
             random_four(u32(c // 4), move.i, u32(DIRECTION), surface, draws)
-            before = i32(solution[c] * R(GRID))
-            after = moved(before, draws[c % 4], scale)
+            one = from_word(draws[c % 4])
+            surface.squares[c] = one * one
+        barrier()
+        squares = f32(0.0)
+        for c in range(surface.dimensions):  # in the order of `stride`
+            squares += surface.squares[c]
+        scale = stride_of(squares, move.i, surface, draws)
+        for c in range(lane(), surface.dimensions, team_size()):
+            random_four(u32(c // 4), move.i, u32(DIRECTION), surface, draws)
+            after = moved(i32(solution[c] * R(GRID)), draws[c % 4], scale)
             solution[c] = R(after) / R(GRID)
-            old = wave(before, surface.amplitudes, words)
-            new = wave(after, surface.amplitudes, words)
-            atomic_add(surface.state, PRESENT, new - old)
+            cost = wave(after, surface.amplitudes, words)
+            atomic_add(surface.state, PRESENT, cost - surface.costs[c])
+            surface.costs[c] = cost
         barrier()
         if lane() == 0:
             surface.state[MOVES_MADE] += 1

@@ -62,7 +62,7 @@ class Launches(Plan):
             # Large teams divide a neighbourhood best: half of it takes half the time (PPP 1301-1317, rl5915; one H200).
             resident = limits.lanes_resident
             self.team_size = min(most, rounded(-(-largest // limits.compute_units))) if wide else 1
-            if self.communicator.size == 1 and self.step_size <= BLOCK_SIZE:
+            if self.communicator.size == 1 and self.step_size <= BLOCK_SIZE and not self.backend.replays_by_itself:
                 self.team_size = max(self.team_size, self.step_size)  # so that it `steps_at_once`
         beside = max(1, resident // self.team_size)
         self.teams = max(1, min(limits.compute_units * beside, -(-largest // self.team_size)))
