@@ -107,7 +107,7 @@ class Surface:
     """The function in so many dimensions, its random points, and what a walk keeps.
 
     Neighbour c is drawn from a crown of width ``crown`` around the solution. The words of ``state`` are `MOVES_MADE`,
-    `WALK_NUMBER` and `PRESENT`; ``costs`` is what each coordinate adds to the last of them, ``squares`` room for a move.
+    `WALK_NUMBER` and `PRESENT`; ``costs`` is what each coordinate adds to the last, ``squares`` room for a move.
     """
 
     amplitudes: Array[R]
