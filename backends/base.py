@@ -197,7 +197,7 @@ class Backend:
         self.compiled_earlier: dict[str, str] = {}
         self.launch_cache = LaunchCache()
         self._recording: Sequence | None = None
-        self._collectives: list[Collectives] = []
+        self._collectives: dict[int, Collectives] = {}
         self._alone: Collectives | None = None
         self.checks = self.oracle or checks_asked(self.checks)
         self.listener = Listener(self)
@@ -337,24 +337,23 @@ class Backend:
             if self._alone is None or self._alone.ranks is not ranks:
                 self._alone = Collectives(self, ranks, range(ranks.size))
             return self._alone
-        known = next((one for one in self._collectives if one.ranks is ranks), None)
+        known = self._collectives.get(id(ranks))  # which holds the communicator, so that no other has its number
         if known is None:
             if ranks.size == 1 or ranks.is_silent:
                 known = Collectives(self, ranks, range(ranks.size))
-                self._collectives = [one for one in self._collectives if not one.is_silent]
             else:
                 known = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
-            self._collectives.append(known)
+            self._collectives[id(ranks)] = known
         return known
 
     def seconds_in_collectives(self) -> float:
         """How long this device has been in collectives so far, as `Collectives.seconds_on_device` counts."""
-        return sum(one.seconds_on_device() for one in self._collectives)
+        return sum(one.seconds_on_device() for one in self._collectives.values())
 
     @property
     def why_ranks_are_slow(self) -> str:
         """See `Collectives.why_not_faster`."""
-        return next((one.why_not_faster for one in self._collectives if one.why_not_faster), "")
+        return next((one.why_not_faster for one in self._collectives.values() if one.why_not_faster), "")
 
     def queue_collective(self, one: Collective) -> None:
         """Record a collective like a launch, or take part in it."""
