@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from core.errors import UserError
 from drivers.forecast import rounded
 from drivers.workload import Run, Workload
 
@@ -159,7 +160,7 @@ class Sharing:
         assert self.make_alone is not None
         try:
             search = self.make_alone()
-        except MemoryError:
+        except (MemoryError, UserError):
             # Together they have room for it.
             return None
         own = replace(self.shared, search=search, ranks=Timed(Solo()))
