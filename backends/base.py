@@ -198,7 +198,6 @@ class Backend:
         self.launch_cache = LaunchCache()
         self._recording: Sequence | None = None
         self._collectives: dict[int, Collectives] = {}
-        self._alone: Collectives | None = None
         self.checks = self.oracle or checks_asked(self.checks)
         self.listener = Listener(self)
 
@@ -332,11 +331,6 @@ class Backend:
 
         The same object for the same communicator.
         """
-        if ranks.size == 1 or ranks.is_silent:
-            # Beside what other ranks hold too: a rank may rehearse alone in between.
-            if self._alone is None or self._alone.ranks is not ranks:
-                self._alone = Collectives(self, ranks, range(ranks.size))
-            return self._alone
         known = self._collectives.get(id(ranks))  # which holds the communicator, so that no other has its number
         if known is None:
             if ranks.size == 1 or ranks.is_silent:

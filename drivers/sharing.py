@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from core.errors import UserError
 from drivers.forecast import rounded
 from drivers.workload import Run, Workload
 
@@ -25,10 +26,10 @@ LONGEST_ALONE_S = 0.5
 ENOUGH_S = 0.02
 """A rehearsal of iterations has so many that it takes this long, if the run has."""
 FEWEST_STEPS, GROWTH = 16, 4
-MOST_TRIALS, ENOUGH_TRIALS_S = 3, 0.1
-"""Trials of a rehearsal, and seconds after which one rank alone makes no more of them."""
+MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
+"""Trials of a rehearsal, and seconds after which no more of them are made."""
 UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
-LEAST_GAIN = 1.05
+LEAST_GAIN = 1.1
 """One rank alone is preferred to ranks that are faster by less."""
 
 
@@ -38,9 +39,9 @@ class Pace(NamedTuple):
     Attributes
     ----------
     seconds : float
-        The least of several trials.
+        The median of several trials: the least would be that of a machine on which nobody else works.
     share : float
-        Mean over ranks of the part of the last trial in which they were in communication, waiting included.
+        Mean over ranks of the part of the time in which they were in communication, waiting included.
 
     """
 
@@ -108,10 +109,10 @@ class Sharing:
         self.is_settled = True
         if self.are_unlike():
             return
-        steps, pace = FEWEST_STEPS, self.together(FEWEST_STEPS)
-        while pace.seconds < ENOUGH_S and self.has_more(steps):
+        steps = FEWEST_STEPS
+        while self.ranks.bcast(self.trial(self.shared, steps).seconds < ENOUGH_S and self.has_more(steps)):
             steps *= GROWTH
-            pace = self.together(steps)
+        pace = self.together(steps)
         self.decide(pace, steps, in_doubt=pace.share > GAINS or pace.seconds < steps * LONG_STEP_S)
 
     def after_first(self, seconds: float, share: float) -> bool:
@@ -159,15 +160,12 @@ class Sharing:
         assert self.make_alone is not None
         try:
             search = self.make_alone()
-        except MemoryError:
+        except (MemoryError, UserError):
             # Together they have room for it.
             return None
         own = replace(self.shared, search=search, ranks=Timed(Solo()))
-        trials: list[float] = []
-        while len(trials) < MOST_TRIALS and sum(trials) < ENOUGH_TRIALS_S:
-            trials.append(self.trial(own, steps).seconds)
         iterations = None if steps is None else self.rehearsed(steps).iterations
-        alone = Verdict(together_s, min(trials), iterations)
+        alone = Verdict(together_s, self.trials(own, steps).seconds, iterations)
         if together_s * LEAST_GAIN < alone.alone_s:
             return None
         self.run = own
@@ -184,11 +182,18 @@ class Sharing:
 
     def together(self, steps: int | None) -> Pace:
         """Rehearse on all ranks; the first one's clock counts, and all get the result."""
-        pace = min(self.trial(self.shared, steps) for _ in range(MOST_TRIALS))
+        pace = self.trials(self.shared, steps)
         shares = self.ranks.gather(pace.share)
         mean = pace._replace(share=sum(shares) / len(shares)) if shares else pace
         found: Pace = self.ranks.bcast(mean)
         return found
+
+    def trials(self, run: Run[Any], steps: int | None) -> Pace:
+        """Make trials; the clock of the run's first rank tells how many."""
+        made: list[Pace] = []
+        while run.ranks.bcast(len(made) < MOST_TRIALS and sum(one.seconds for one in made) < ENOUGH_TRIALS_S):
+            made.append(self.trial(run, steps))
+        return Pace(*(sorted(values)[len(made) // 2] for values in zip(*made, strict=True)))
 
     def trial(self, run: Run[Any], steps: int | None) -> Pace:
         """Some iterations of a run, or all of it; nothing of it is kept."""

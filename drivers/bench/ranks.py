@@ -68,16 +68,16 @@ ON_GPUS = (
     Row("heldkarp 36 cities", "heldkarp", "--instance uniform:36:seed=1", one_by_one=True),
 )
 ON_CORES = (
-    Row("ppp 201-217, flip2, 200 iterations", "ppp", "--instance 201-217 --walks 1 --iterations 200"),
-    Row("tsp 600 cities, exchange2, 300 iterations", "tsp", "--instance uniform:600:seed=1 --walks 1 --iterations 300"),
+    Row("ppp 201-217, flip2, 600 iterations", "ppp", "--instance 201-217 --walks 1 --iterations 600"),
+    Row("tsp 600 cities, exchange2, 900 iterations", "tsp", "--instance uniform:600:seed=1 --walks 1 --iterations 900"),
     Row(
-        "weierstrass n = 100, solution level, 4 iterations",
+        "weierstrass n = 100, solution level, 6 iterations",
         "weierstrass",
-        "--instance 100 --walks 1 --level solution --iterations 4",
+        "--instance 100 --walks 1 --level solution --iterations 6",
     ),
-    Row("qap tai60a, 64 walks, 3,000 iterations", "qap", "--instance tai60a --walks 64 --iterations 3000"),
-    Row("ihc kroA100, 4,000 climbers", "ihc", "--instance kroA100 --climbers 4000"),
-    Row("aco pcb442, 442 ants, 20 iterations", "aco", "--instance pcb442 --ants 442 --iterations 20"),
+    Row("qap tai60a, 64 walks, 4,000 iterations", "qap", "--instance tai60a --walks 64 --iterations 4000"),
+    Row("ihc kroA100, 6,000 climbers", "ihc", "--instance kroA100 --climbers 6000"),
+    Row("aco pcb442, 442 ants, 80 iterations", "aco", "--instance pcb442 --ants 442 --iterations 80"),
     Row("exact gr17, the thesis' bound", "exact", "--instance gr17 --bound edges"),
     Row("lcs 150,000 letters, length", "lcs", "--instance random:150000 --no-trace"),
     Row("knapsack 1,500 items, capacity 10^6", "knapsack", "--items 1500 --capacity 1000000"),

@@ -1,6 +1,6 @@
 """Program of a rank: run a driver, and lose one rank on the way; what happened when goes to a file.
 
-python tests/drivers/lost_rank.py HOW WHO FILE DRIVER ARGUMENTS...
+mpirun -n 3 python tests/drivers/lost_rank.py HOW WHO FILE DRIVER --backend B ARGUMENTS...
 
 HOW is one of:
 
@@ -65,16 +65,17 @@ def main():
     """Lose the rank that is meant."""
     how, who, path, driver, *arguments = sys.argv[1:]
     if launcher.rank() == int(who):
-        from backends.host_memory import HostMemory
+        import backends
 
+        device = backends.backend_class(arguments[arguments.index("--backend") + 1])
         if how == "before":
             kill(path, 0.0)
         elif how == "running":
             at_first_repetition(lambda: threading.Thread(target=kill, args=(path, AFTER_S), daemon=True).start())
         elif how == "building":
-            HostMemory.allocate = refuse(path)
+            device.allocate = refuse(path)
         else:
-            at_first_repetition(lambda: setattr(HostMemory, "fill", refuse(path)))
+            at_first_repetition(lambda: setattr(device, "fill", refuse(path)))
     return run_driver(importlib.import_module(f"drivers.{driver}").main, arguments)
 
 

@@ -182,7 +182,7 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
     one = sharing(WHOLE, together, alone)
     several = Repetitions(WHOLE, one.shared, {}, one)
     assert several.repeat() == 0
-    assert len(together.iterations) == 1 + 3 and len(alone.iterations) == 3 + 1
+    assert len(together.iterations) == 1 + 5 and len(alone.iterations) == 5 + 1
     said = capsys.readouterr()
     assert said.out.count("none: found") == 1 and "together they take 2.1 ms, the first alone 100 us" in said.err
 
