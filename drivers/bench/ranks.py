@@ -80,6 +80,7 @@ ON_CORES = (
     Row("aco pcb442, 442 ants, 80 iterations", "aco", "--instance pcb442 --ants 442 --iterations 80"),
     Row("exact gr17, the thesis' bound", "exact", "--instance gr17 --bound edges"),
     Row("lcs 150,000 letters, length", "lcs", "--instance random:150000 --no-trace"),
+    Row("knapsack 1,500 items, capacity 10^6", "knapsack", "--items 1500 --capacity 1000000"),
     Row("knapsack 1,500 items, capacity 4 x 10^6", "knapsack", "--items 1500 --capacity 4000000"),
     Row("heldkarp 21 cities", "heldkarp", "--instance gr21"),
     Row("heldkarp 24 cities", "heldkarp", "--instance uniform:24:seed=1"),
