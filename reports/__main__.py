@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.standard_output import run_watched
-from reports import csv_file, experiment, ioh, paper_report, statistics_report
+from reports import csv_file, experiment, ioh, paper_report, ranks_report, statistics_report
 from reports.paper_file import of_workload
 from reports.parameters import worded
 from reports.records import Record, RecordError, UnequalWorkError, load
@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             written = _write_ioh(records, options.out)
         elif options.command == "statistics":
             written = statistics_report.of_records(records, options.target, options.out)
+        elif options.command == "ranks":
+            written = ranks_report.write(ranks_report.gains(records), options.out)
         elif options.command == "tables":
             written = paper_report.write_all(records, options.out)
         else:
@@ -75,6 +77,10 @@ def _parser() -> argparse.ArgumentParser:
         help="a cost that is good enough (default: the optimum if a run reached it, else the best that any run found)",
     )
     command = commands.add_parser("tables", help="papers' tables and figures with records of any instances in them")
+    _add_files(command)
+    command = commands.add_parser(
+        "ranks", help="what further ranks bring: works that one rank and several have done, by their times"
+    )
     _add_files(command)
     command = commands.add_parser(
         "csv",

@@ -1,4 +1,6 @@
-"""The gallery: a report of each paper and an overview, made from the records of one folder, and a page that shows them.
+"""The gallery: a report of each paper, an overview, what ranks bring, and a page that shows them.
+
+All are made from the records of one folder.
 
 `gallery.toml` in that folder lists the reports with the command lines that made their records, `NAME.jsonl`.
 """
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UserError
-from reports import overview, paper_report, provenance
+from reports import overview, paper_report, provenance, ranks_report
 from reports.comparison import Row, compare
 from reports.exhibits import evidence, series_of, shown
 from reports.markdown import template
@@ -38,7 +40,7 @@ class Entry:
     Attributes
     ----------
     name : str
-        Of a paper, or `overview`; its records are `NAME.jsonl`.
+        Of a paper, `overview` or `ranks`; its records are `NAME.jsonl`.
     title, note : str
         What it is about, and what a reader should know beside what the records say; the latter may be empty.
     commands : tuple of str
@@ -86,7 +88,7 @@ def read(folder: Path) -> list[Entry]:
     for one in content["reports"]:
         place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"
         one = file.known(one, place, ("name", "title", "commands"), ("note", "exhibit", "measure", "picture"))
-        file.among(place, "name", [one["name"]], [*names(), overview.NAME])
+        file.among(place, "name", [one["name"]], [*names(), *OTHERS])
         file.among(place, "measure", [one.get("measure", "speedup")], list(MEASURES))
         if "exhibit" in one:
             file.among(place, "exhibit", [one["exhibit"]], [exhibit.name for exhibit in _exhibits(one["name"])])
@@ -96,7 +98,7 @@ def read(folder: Path) -> list[Entry]:
 
 def _exhibits(name: str) -> Sequence[Exhibit]:
     """The tables and figures of a paper that have data of their own."""
-    return () if name == overview.NAME else tuple(one for one in load(name).exhibits if not one.of)
+    return () if name in OTHERS else tuple(one for one in load(name).exhibits if not one.of)
 
 
 # --- making it, and comparing it with what is there ---
@@ -125,7 +127,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
         if not records:
             absent.append(entry.absent(folder))
             continue
-        files, headline = (_overview if entry.name == overview.NAME else _paper)(entry, records, out)
+        files, headline = OTHERS.get(entry.name, _paper)(entry, records, out)
         written += files
         parts.append(_part(entry, records, headline, files))
     index = out / INDEX
@@ -189,6 +191,17 @@ def _overview(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[
     return files, _ranges("All workloads, speed-up over one core", found)
 
 
+def _ranks(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
+    gains = ranks_report.gains(records)
+    files = ranks_report.write(gains, out, entry.made_by)
+    ratios = [(f"{one.together.ranks} ranks", one.speedup.value) for one in gains]
+    return files, f"Times as fast as one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
+
+
+OTHERS = {overview.NAME: _overview, ranks_report.NAME: _ranks}
+"""What makes the reports that are no paper's."""
+
+
 def overview_of(records: Iterable[Record]) -> Overview:
     """The overview that records alone make: workloads in the order in which they ran; none says what did not run."""
     by_workload: dict[str, list[Record]] = {}
@@ -215,10 +228,15 @@ def _ranges(what: str, found: Sequence[tuple[str, Row, float]]) -> str:
     found = [one for one in found if one[2] != 1]
     of_gpus = [one for one in found if one[1].record.device_kind == "gpu"]
     of_others = [one for one in found if one[1].record.device_kind != "core" or one[1].record.ranks > 1]
-    by_whose: dict[str, list[float]] = {}
-    for whose, _, value in of_gpus or of_others:
-        by_whose.setdefault(whose, []).append(value)
+    by_whose = _by_whose([(whose, value) for whose, _, value in of_gpus or of_others])
     return f"{what}: {'; '.join(map(_range, by_whose.items()))}" if by_whose else ""
+
+
+def _by_whose(found: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
+    by_whose: dict[str, list[float]] = {}
+    for whose, value in found:
+        by_whose.setdefault(whose, []).append(value)
+    return by_whose
 
 
 def _range(ratios: tuple[str, Sequence[float]]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
+from drivers.bench.command_line import parse as bench_options
 from drivers.overview import parser as overview_options
 from drivers.reproduce_options import read as reproduce_options
 from reports import provenance
@@ -173,9 +174,11 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
     papers = tuple(names())
     for entry in read(ROOT / "reports" / "gallery"):
         for command in entry.commands:
-            words = shlex.split(command)
+            words = shlex.split(command.removeprefix("mpirun -n 2 "))
             assert words[:2] == ["python", "-m"]
-            if words[2] == "drivers.overview":
+            if words[2] == "drivers.bench":
+                assert bench_options(words[3:]).record == f"reports/gallery/{entry.name}.jsonl"
+            elif words[2] == "drivers.overview":
                 overview_options().parse_args(words[3:])
             else:
                 assert words[2] == "drivers.reproduce"

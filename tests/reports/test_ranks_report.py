@@ -1,0 +1,74 @@
+"""What further ranks bring: works in pairs, their ratio, and the share of communication."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.errors import UserError
+from reports import ranks_report
+from reports.__main__ import main
+from reports.gallery_pages import write
+from reports.records import UnequalWorkError, append
+
+ENTRY = """
+[[reports]]
+name = "ranks"
+title = "Two of them"
+commands = ["mpirun -n 2 python -m drivers.bench --workload ranks"]
+"""
+
+
+def shared(record, *shares):
+    """A run whose repetitions communicated for these parts of their times."""
+    samples = map(lambda one, share: replace(one, communication_share=share), record.samples, shares)
+    return replace(record, samples=tuple(samples))
+
+
+@pytest.fixture
+def pair(make_record):
+    """A run of one rank, and one of two."""
+    alone = make_record((3.0, 1.9, 2.0))
+    return [alone, shared(make_record((1.0, 1.25, 4.0), ranks=2), 0.5, 0.1, 0.2)]
+
+
+def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record):
+    other = make_record((9.0,), parameters={"climbers": 7}, ranks=2)  # nobody did this alone
+    found = ranks_report.gains([*pair, other])
+    assert len(found) == 1
+    assert found[0].speedup.value == pytest.approx(2.0 / 1.25)
+    assert found[0].communication == 0.2
+    text = ranks_report.render(found, "a command")
+    assert "| ihc | kroA100 | 2,000,000,000 moves | 2 | 2.00 s | 1.25 s | 1.60x [" in text and "] | 20 % |" in text
+    assert "Made by `a command`." in text and "Nobody beside the search" not in text
+
+
+def test_ranks_that_found_something_else_are_no_comparison(pair, make_record):
+    wrong = make_record((1.0,), ranks=3, trajectory_hash="fedcba9876543210")
+    with pytest.raises(UnequalWorkError, match="hash fedcba9876543210 of 3 ranks, 0123456789abcdef of one"):
+        ranks_report.gains([*pair, wrong])
+
+
+def test_results_that_nobody_confirmed_are_named(pair):
+    found = ranks_report.gains([pair[0], replace(pair[1], scored=False)])
+    assert "Nobody beside the search confirmed the results of: ihc." in ranks_report.render(found)
+
+
+def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path, capsys):
+    for record in pair:
+        append(tmp_path / "runs.jsonl", record)
+    assert main(["ranks", str(tmp_path / "runs.jsonl"), "--out", str(tmp_path)]) == 0
+    assert "1.60x" in (tmp_path / "ranks.md").read_text()
+    append(tmp_path / "alone.jsonl", pair[0])
+    assert main(["ranks", str(tmp_path / "alone.jsonl"), "--out", str(tmp_path)]) == 2
+    assert "no work has runs of one rank and of several" in capsys.readouterr().err
+    with pytest.raises(UserError):
+        ranks_report.write(ranks_report.gains(pair), tmp_path / "nowhere")
+
+
+def test_the_gallery_shows_it(pair, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "gallery.toml").write_text(ENTRY)
+    for record in pair:
+        append(tmp_path / "ranks.jsonl", record)
+    write(tmp_path, tmp_path)
+    assert "Times as fast as one rank: 2 ranks 1.60x" in (tmp_path / "index.md").read_text()
