@@ -167,13 +167,13 @@ def link(backend: CudaBackend) -> dict[str, str]:
             nccl.get_version()
         except Exception as error:  # whatever keeps it from loading, the host does its work
             best, why = HOST, f"nccl4py: {error}"
-    return {"gpu": gpu_identity(backend, int(backend.device.index)), "best": best, "why": why}
+    return {"gpu": gpu_identity(int(backend.device.index)), "best": best, "why": why}
 
 
 # --- the driver ---
 
 
-def gpu_identity(backend: CudaBackend, index: int) -> str:
+def gpu_identity(index: int) -> str:
     """A GPU's identity on all hosts."""
     from cuda.bindings import driver
 
@@ -186,7 +186,7 @@ def reaches_peer(backend: CudaBackend, gpu: str) -> bool:
 
     mine = int(backend.device.index)
     for index in range(checked(driver.cuDeviceGetCount())):
-        if gpu_identity(backend, index) == gpu:
+        if gpu_identity(index) == gpu:
             return index == mine or bool(checked(driver.cuDeviceCanAccessPeer(mine, index)))
     return False
 

@@ -138,7 +138,7 @@ def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
 
 
 def test_a_rank_without_nccl_says_why(monkeypatch):
-    monkeypatch.setattr(cuda_ranks, "gpu_identity", lambda backend, index: "x")
+    monkeypatch.setattr(cuda_ranks, "gpu_identity", lambda index: "x")
     monkeypatch.setitem(sys.modules, "nccl", None)
     said = cuda_ranks.link(Gpu())
     assert said["best"] == "host" and said["why"].startswith("nccl4py: ")
