@@ -122,7 +122,7 @@ OF_THE_DEVICE = ("bind", "execute", "replay", "fill", "put", "download", "copy_o
 def twin(backend):
     """The same device for another thread."""
     made = copy.copy(backend)
-    made._collectives = None
+    made._collectives = {}
     for name in OF_THE_DEVICE:
         setattr(made, name, locked(getattr(made, name)))
     return made

@@ -188,7 +188,7 @@ LIMITS = [
     ("cities in a table of local search", tsp_table, 46_340,
      "big has 46341 cities: a table of distances takes at most 46340"),
     ("elements of a solution", Permutation, 65_535, "expected 1 to 65535"),
-    ("walks", walks_in, LARGEST // 12, "walks of 12 words of control each: expected less than 2.31 in all"),
+    ("walks", walks_in, LARGEST // 13, "walks of 13 words of control each: expected less than 2.31 in all"),
     ("what walks keep", rows_in, LARGEST // 20, "walks of 20 elements of kept each: expected less than 2.31 in all"),
 ]  # fmt: skip
 
