@@ -90,7 +90,7 @@ class Collectives:
         ----------
         size, dtype
             Of the whole array; the same on all ranks, as are the bounds.
-        bounds : list of int, size + 1 numbers
+        bounds : list of int, one more than there are ranks
             Rank r works most on elements bounds[r] to bounds[r + 1] - 1, which lie nearest to its device where memory
             has places; equal parts unless they are given.
 

@@ -21,6 +21,7 @@ import numpy as np
 from backends.base import Buffer, OutOfMemory
 from backends.collectives import Collectives, Transfer
 from backends.cuda_launch import checked
+from core.errors import UserError
 
 if TYPE_CHECKING:
     from backends.cuda import CudaBackend
@@ -157,8 +158,17 @@ def joined(backend: CudaBackend, ranks: Any, links: Sequence[Any]) -> Collective
 
 
 def link(backend: CudaBackend) -> dict[str, str]:
-    """What this rank tells the others of its GPU: which one it is, the best way to it, and why there is no better."""
+    """What this rank tells the others of its GPU: which one it is, the best way to it, and why there is no better.
+
+    Raises
+    ------
+    UserError
+        The variable names no way.
+
+    """
     best = os.environ.get(VARIABLE, PEERS)
+    if best not in (PEERS, NCCL, HOST):
+        raise UserError(f"{VARIABLE}: found {best!r}, expected {PEERS}, {NCCL} or {HOST}")
     why = ""
     if best != HOST:
         try:

@@ -11,6 +11,7 @@ import pytest
 from backends import cuda_ranks
 from backends.base import Buffer, OutOfMemory
 from backends.collectives import Collectives, Transfer
+from core.errors import UserError
 
 HANDING_OVER = Path(__file__).with_name("handing_over.py")
 
@@ -142,6 +143,12 @@ def test_a_rank_without_nccl_says_why(monkeypatch):
     monkeypatch.setitem(sys.modules, "nccl", None)
     said = cuda_ranks.link(Gpu())
     assert said["best"] == "host" and said["why"].startswith("nccl4py: ")
+
+
+def test_a_way_that_does_not_exist_is_refused_in_one_line(monkeypatch):
+    monkeypatch.setenv("ONEKERNEL_CUDA_RANKS", "nvlink")
+    with pytest.raises(UserError, match="ONEKERNEL_CUDA_RANKS: found 'nvlink', expected peers, nccl or host"):
+        cuda_ranks.link(Gpu())
 
 
 def test_memory_that_one_gpu_has_not_is_an_error_on_all_ranks(nccl, monkeypatch):
