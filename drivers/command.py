@@ -44,9 +44,13 @@ def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequen
 
 def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -> int:
     """Run a workload with the given arguments; returns the exit code, on all ranks the same."""
+    return start(workload, parse(workload, description, argv), argv)
+
+
+def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) -> int:
+    """Run a workload with this rank's options, which stand in the arguments; returns the exit code, as `run` does."""
     from cluster.timed import Timed
 
-    own = parse(workload, description, argv)
     refuse_several_solutions(own)
     ranks = Timed(agreed_ranks(workload, own))
     seeds = own.seeds or (own.seed,)
@@ -59,8 +63,10 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
 
     first: Any = checked(workload, own, ranks.size) if ranks.rank == 0 else None
     ranks.assemble()
-    task: Task = ranks.bcast(first)
-    options = at_place_of(task.options, own)
+    # Options travel as values: a user's own program makes their class itself, which pickle would not find.
+    values, *about = ranks.bcast(first and (vars(first.options), first.problem, first.source))
+    options = at_place_of(type(own)(**values), own)
+    task = Task(options, *about)
     details = workload.details(task, ranks, argv) if ranks.rank == 0 else {}
     search = prepared(workload, ranks, task.problem, options)
     try:
@@ -78,7 +84,7 @@ def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequenc
     from cluster.command_line import RankParser
 
     parser = RankParser(
-        prog=f"python -m drivers.{workload.name}",
+        prog=workload.command,
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -169,7 +175,7 @@ def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
             for one, declared in options.declared()
             if declared.decides != "place"
         }
-        program = {"program": f"python -m drivers.{workload.name}", "--help": "not given"}
+        program = {"program": workload.command, "--help": "not given"}
         agree(ranks, {**program, **given})
         root = Path(__file__).parents[1]
         agree_on_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.command import refuse_without_peers
@@ -55,8 +55,41 @@ class House:
     command: Command = Contest.command
 
 
-def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
+class Contested(NamedTuple):
+    """What a comparison ran.
+
+    Attributes
+    ----------
+    sections : list of reports.sections.Section
+        One for each instance.
+    failed : bool
+        Whether a run failed that could have been made.
+    missing : list of str
+        Instances that are not there.
+    name : str
+        What the files are called by.
+    records : Path
+
+    """
+
+    sections: list[experiment.Section]
+    failed: bool
+    missing: list[str]
+    name: str
+    records: Path
+
+
+def main(argv: Sequence[str] | None = None, house: House | None = None, workload: Workload[Any] | None = None) -> int:
     """Compare; returns 0 when every configuration ran and did the same work, 1 when not, 2 when an instance is missing.
+
+    Parameters
+    ----------
+    argv
+        The command line; None: that of the process.
+    house
+        The parts of the suite that are called.
+    workload
+        What is compared; None: the command line's first word names it.
 
     Raises
     ------
@@ -66,8 +99,14 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
         records. Then nothing was started.
 
     """
-    workload, options, rest = read(sys.argv[1:] if argv is None else argv)
-    house = house or House(survey)
+    asked = read(sys.argv[1:] if argv is None else argv, workload)
+    ran = contested(*asked, house or House(survey))
+    code = _conclude(ran, asked[1].out)
+    return USER_MISTAKE if ran.missing else FAILED if ran.failed else code
+
+
+def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], house: House) -> Contested:
+    """Run all that a command line asks for, as `drivers.compare_options.read` returns it; raises as `main` does."""
     ranks = chosen_ranks(options)
     if options.weak:
         refuse_weak(workload, ranks)
@@ -101,8 +140,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
             found += its_records
             failures += its_failures
         sections.append(experiment.Section(found, failures, "" if options.instance or rest else STANDARD))
-    code = _conclude(sections, options.out, name, records)
-    return USER_MISTAKE if missing else FAILED if failed else code
+    return Contested(sections, failed, missing, name, records)
 
 
 # --- from the command line to contests ---
@@ -153,7 +191,7 @@ def _contests_on(
         )
 
     names_instance = any(getattr(asked, name, None) for name in INSTANCES)
-    first = _loaded(workload, asked, seeds[0]) if names_instance else None
+    first = _loaded(workload, asked, seeds[0]) if names_instance or not workload.standard else None
     added = left_open(workload, given, first and first.problem)
     if added or first is None:
         given = [*given, *added]
@@ -212,24 +250,24 @@ def survey() -> Iterable[Any]:
 # --- the report ---
 
 
-def _conclude(sections: Sequence[experiment.Section], folder: Path, name: str, records: Path) -> int:
-    if not any(section.records for section in sections):
+def _conclude(ran: Contested, folder: Path) -> int:
+    if not any(section.records for section in ran.sections):
         print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
         return FAILED
     try:
-        compared = experiment.side_by_side(sections)
+        compared = experiment.side_by_side(ran.sections)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
-        print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
+        print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)
         return FAILED
     print()
     experiment.show(compared)
-    for path in experiment.write(compared, folder, name):
+    for path in experiment.write(compared, folder, ran.name):
         print(path)
     doubted = [row for one in compared for row in one.comparison.not_run if row.wrong]
     doubted += [
         NotRun(one.backend, one.device, one.ranks, "the NumPy scorer did not confirm its best cost")
-        for section in sections
+        for section in ran.sections
         for one in section.records
         if experiment.is_grown(one) and not one.scored
     ]

@@ -17,7 +17,10 @@ from drivers.workloads import NAMES, named, owners
 from reports.environment import cores
 
 DEFAULT = "ihc"
-OWN = ("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled")
+OWN = (
+    *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
+    "check",
+)
 """Options of a workload that a comparison has in its own way, or not at all."""
 INSTEAD = {
     "--backend": "expected --backends",
@@ -34,8 +37,17 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(message.removeprefix("argument "))
 
 
-def read(argv: Sequence[str]) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
+def read(
+    argv: Sequence[str], workload: Workload[Any] | None = None
+) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
     """The workload, the options of the comparison, and those of the workload as they were given.
+
+    Parameters
+    ----------
+    argv
+        The command line.
+    workload
+        What is compared; None: the first word names it, if it is no option.
 
     Raises
     ------
@@ -43,9 +55,9 @@ def read(argv: Sequence[str]) -> tuple[Workload[Any], argparse.Namespace, list[s
         An unknown workload or option, a value that an option does not take, or options that exclude each other.
 
     """
-    named_first = bool(argv) and not argv[0].startswith("-")
-    workload = named(argv[0] if named_first else DEFAULT)
-    words = list(argv[1:] if named_first else argv)
+    words = list(argv)
+    if workload is None:
+        workload = named(words.pop(0) if words and not words[0].startswith("-") else DEFAULT)
     whole = _parser(workload)
     add_options(whole, workload.options, leave_out=left_out(workload))
     for word in whole.parse_known_intermixed_args(words)[1]:
@@ -69,14 +81,14 @@ def _unknown(word: str, workload: Workload[Any], parser: argparse.ArgumentParser
     plain = flag.replace("--no-", "--", 1)
     others = owners(flag) or owners(plain)
     if workload.name in others:
-        instead = INSTEAD.get(plain, f"expected it with `python -m drivers.{workload.name}`")
+        instead = INSTEAD.get(plain, f"expected it with `{workload.command}`")
         return f"{flag}: found an option of single runs, {instead}"
     if others:
         return f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}"
     known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, known, 1)
     meant = f" (did you mean {near[0]}?)" if near else ""
-    return f"{flag}{meant}: found no such option, `python -m drivers.compare {workload.name} --help` lists all"
+    return f"{flag}{meant}: found no such option, `{command_of(workload)} --help` lists all"
 
 
 def chosen_ranks(options: argparse.Namespace) -> list[int]:
@@ -95,7 +107,7 @@ def chosen_ranks(options: argparse.Namespace) -> list[int]:
 
 def asked_of(workload: Workload[Any], given: Sequence[str]) -> Any:
     """The options of a workload from its arguments."""
-    parser = _Parser(prog=f"python -m drivers.compare {workload.name}", allow_abbrev=False, add_help=False)
+    parser = _Parser(prog=command_of(workload), allow_abbrev=False, add_help=False)
     add_options(parser, workload.options)
     return parsed(workload.options, vars(parser.parse_intermixed_args(given)))
 
@@ -113,14 +125,22 @@ def left_open(workload: Workload[Any], given: Sequence[str], problem: Any) -> li
     return [word for pair in pairs if declared[pair[0]].group not in said for word in pair]
 
 
+def command_of(workload: Workload[Any]) -> str:
+    """How a comparison of a workload is started, as a user types it."""
+    return f"{workload.command} compare" if workload.program else f"python -m drivers.compare {workload.name}"
+
+
 def _parser(workload: Workload[Any]) -> _Parser:
-    standard = " ".join(workload.standard)
+    standard = " ".join(workload.standard) or "by the size of the problem"
+    others = "" if workload.program else f" Workloads: {', '.join(NAMES)} (without one: {DEFAULT})."
     parser = _Parser(
-        prog="python -m drivers.compare",
-        usage="%(prog)s [WORKLOAD] [options] [options of the workload]",
+        prog=command_of(workload) if workload.program else "python -m drivers.compare",
+        usage="%(prog)s [options] [options of the workload]"
+        if workload.program
+        else "%(prog)s [WORKLOAD] [options] [options of the workload]",
         description="Run a workload on every usable device, check that all did the same work, and write a speed-up "
-        f"report. Workloads: {', '.join(NAMES)} (without one: {DEFAULT}). The options of {workload.name} follow those "
-        f"of the comparison; what you leave open makes about a second of one core's work: {standard}.",
+        f"report.{others} The options of {workload.name} follow those of the comparison; what you leave open makes "
+        f"about a second of one core's work: {standard}.",
         allow_abbrev=False,
     )
     parser.add_argument("--instance", nargs="+", metavar="NAME", help="one or more, a section of the report for each")

@@ -91,7 +91,7 @@ class Contest:
 
     def command(self, configuration: Configuration) -> list[str]:
         """The command line that runs one configuration and records it."""
-        command = [sys.executable, "-m", f"drivers.{self.workload.name}", *self.arguments]
+        command = [sys.executable, *self.workload.started, *self.arguments]
         command += ["--backend", configuration.backend, "--device", configuration.device]
         command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.beside_peers(configuration) else []

@@ -27,12 +27,13 @@ def local_search(
     save: Callable[[Run[Any], Any], None] = lambda run, solution: None,
     speed: Callable[[Any], float] = lambda problem: 1e8,
     for_peers: Callable[[Any], Any] = lambda problem: problem,
+    program: tuple[str, ...] = (),
 ) -> Workload[SearchOptions]:
     """Declare local search on a problem.
 
     Parameters
     ----------
-    name, title, options, standard, fitted, for_peers
+    name, title, options, standard, fitted, for_peers, program
         See `Workload`.
     load
         From options to the problem (a `core.problems.problem.Problem`) and, in words, where its instance came from.
@@ -106,6 +107,7 @@ def local_search(
         headline=headline,
         save=saved,
         for_peers=for_peers,
+        program=program,
     )
 
 
@@ -133,7 +135,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         Rehearsal(ranks),
         problem,
         options.chosen_algorithm(),
-        options.neighbourhood.split(","),
+        chosen_neighbourhoods(options, problem),
         mapping=options.mapping,
         evaluation=options.evaluation,
         level=options.level,
@@ -148,6 +150,12 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
     )
     made.warm_up()
     return made
+
+
+def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[str]:
+    """Names of the neighbourhoods that the options ask for, or the problem's first."""
+    named = options.neighbourhood.split(",")
+    return problem.neighbourhood_names()[:1] if named == ["auto"] else named
 
 
 def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, int], Any] | None:

@@ -45,7 +45,7 @@ def algorithm_option(default: str) -> Any:
 
 def neighbourhood_option(default: str) -> Any:
     """Declare `--neighbourhood` with its default."""
-    text = "its moves (%(default)s); a descent takes up to three, as in flip1,flip2"
+    text = "its moves (%(default)s; auto: the problem's first); a descent takes up to three, as in flip1,flip2"
     return option(default, text, metavar="NAME", group=SEARCH, decides="search")
 
 

@@ -173,8 +173,9 @@ class Workload(Generic[AnyOptions]):
         What the cost is, in the words of the solvers that object to it: length, value.
     standard : tuple of str
         Options, each with a value, that make a comparison of about a second on one core where they are not given.
+        Empty: they depend on the problem, whether or not the user names an instance.
     fitted : callable
-        (problem) -> such arguments for an instance that the user names.
+        (problem) -> such arguments for a problem.
     scaled : str
         The option that is multiplied by the number of ranks where the work shall grow with them; its options have
         `drivers.options.scaled_option` then. Empty: the work is one problem, which does not grow.
@@ -197,6 +198,8 @@ class Workload(Generic[AnyOptions]):
         (options) -> whether one core is the fastest device for what they ask for, so that `--backend auto` takes it.
     for_peers : callable
         (problem) -> the problem as `drivers.peers` takes it.
+    program : tuple of str
+        What Python is told to run for it; by default the module of its name in `drivers`.
 
     """
 
@@ -225,6 +228,17 @@ class Workload(Generic[AnyOptions]):
     details: Callable[[Task, Any, Sequence[str]], Mapping[str, Any]] = no_details
     on_one_core: Callable[[AnyOptions], bool] = lambda options: False
     for_peers: Callable[[Any], Any] = lambda problem: problem
+    program: tuple[str, ...] = ()
+
+    @property
+    def started(self) -> tuple[str, ...]:
+        """What Python is told to run for it."""
+        return self.program or ("-m", f"drivers.{self.name}")
+
+    @property
+    def command(self) -> str:
+        """The same as a user types it."""
+        return " ".join(("python", *self.started))
 
 
 def gap(cost: int, best: int | None, name: str = "optimum") -> str:

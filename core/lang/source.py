@@ -43,6 +43,30 @@ class Source:
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.__module__}.{self.name}>"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle by name what another process can import, as Python does with its own functions, else by value."""
+        import sys
+
+        found = getattr(sys.modules.get(self.__module__), self.name, None)
+        return self.name if found is self and self.__module__ != "__main__" else super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the tree, and with it the lines of a source that is no file, such as a notebook's cell."""
+        import linecache
+        import os
+
+        kept = {**vars(self), "_node": None}
+        return kept if os.path.exists(self.path) else {**kept, "lines": linecache.getlines(self.path)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        """Take over what pickle kept, and let Python find the lines of a source that is no file here."""
+        lines = kept.pop("lines", None)
+        vars(self).update(kept)
+        if lines:
+            import linecache
+
+            linecache.cache[self.path] = (sum(map(len, lines)), None, lines, self.path)
+
     def refuse(self, node: Any, what: str) -> NoReturn:
         """Raise a `KernelError` that points at ``node``."""
         line = getattr(node, "lineno", self.first_line)

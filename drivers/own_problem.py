@@ -1,0 +1,273 @@
+"""A user's own problem as a workload: `main` makes of a class the program that every problem of the house has.
+
+python myproblem.py --n 31 --backend threads --seeds 0..9     the constructor's parameters are options
+python myproblem.py --check                                   try its functions, here, on every backend
+python myproblem.py compare --ranks 2 4                       every device here: equal work, a report and a chart
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import Field, dataclass, make_dataclass
+from pathlib import Path
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from core.errors import UserError
+from core.problems.problem import Problem
+from drivers.endings import DONE, run_driver
+from drivers.local_search import local_search
+from drivers.options import CHECKS, Declared, Group, option, spelled
+from drivers.search_options import SearchOptions, neighbourhood_option
+from drivers.workload import Workload
+from drivers.workloads import NAMES
+
+OF_THE_PROBLEM = Group("the problem", "parameters of its constructor")
+NOT_HERE = ("instance", "data", "peers", "scaled")
+"""Options of the house's workloads that a problem has only if its constructor has a parameter of that name."""
+OF_THE_RUN = ("seed",)
+"""Parameters of a constructor that are given what the option of that name says."""
+COMPARED_STEPS = 200_000_000
+"""Elements of solutions that a comparison looks at, about, where nobody says how much it shall do."""
+COMPARED_WALKS = 64
+
+STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+Maker = Callable[..., Problem]
+
+
+@dataclass(frozen=True)
+class OwnOptions(SearchOptions):
+    """What local search on any problem understands; `options_of` adds what a problem's constructor takes."""
+
+    neighbourhood: str = neighbourhood_option("auto")
+    check: bool = option(
+        False, "try the problem's functions, in plain Python and on every backend here, and end", bool, group=CHECKS
+    )
+    made_of: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def declared(cls) -> Iterator[tuple[Field[Any], Declared]]:
+        """All options with their declarations, but for those that mean nothing to this problem."""
+        return ((one, how) for one, how in super().declared() if one.name in cls.made_of or one.name not in NOT_HERE)
+
+
+def main(problem: Maker | Problem, argv: Sequence[str] | None = None) -> None:
+    """Be the program of a problem: the last line of its file, which does nothing where the file is imported.
+
+    Parameters
+    ----------
+    problem
+        The class, whose constructor's parameters become options by name, type and default; or a function that makes
+        the problem, or the problem itself.
+    argv
+        The command line; None: that of the process.
+
+    Raises
+    ------
+    SystemExit
+        Always, with the program's exit code: 0 done, 1 a result that was contradicted, 2 a mistake of the user.
+
+    """
+    # A file that says nothing of `__main__` is imported by the processes that its own program starts.
+    if sys._getframe(1).f_globals.get("__name__") == "__main__":
+        words = sys.argv[1:] if argv is None else argv
+        sys.exit(run_driver(lambda words: program(problem, started_as(), words), words))
+
+
+def started_as() -> tuple[str, ...]:
+    """What Python was told to run: a file, or a module by `-m`."""
+    specification = getattr(sys.modules["__main__"], "__spec__", None)
+    return ("-m", specification.name) if specification else (sys.argv[0],)
+
+
+def program(problem: Maker | Problem, started: tuple[str, ...], argv: Sequence[str] | None) -> int:
+    """Run what the command line asks for; returns the exit code."""
+    words = list(argv or ())
+    workload = workload_of(problem, started)
+    if words[:1] == ["compare"]:
+        from drivers import compare
+
+        return compare.main(words[1:], workload=workload)
+    from drivers import command
+
+    options = command.parse(workload, described(problem), words)
+    return checked(workload, options) if options.check else command.start(workload, options, words)
+
+
+def checked(workload: Workload[Any], options: Any) -> int:
+    """Try the functions of the problem that the options make."""
+    from core.search.local_search import check
+
+    check(workload.load(options, 1).problem)
+    return DONE
+
+
+# --- the declaration ---
+
+
+def workload_of(problem: Maker | Problem, started: tuple[str, ...], name: str = "") -> Workload[Any]:
+    """Declare local search on a problem.
+
+    Parameters
+    ----------
+    problem
+        See `main`.
+    started
+        What Python is told to run for this workload.
+    name
+        In records; by default the class's in small letters.
+
+    Raises
+    ------
+    UserError
+        The constructor takes what no option can say.
+
+    """
+    owner = type(problem) if isinstance(problem, Problem) else problem
+    plain = name or owner.__name__.lower()
+    make = (lambda: problem) if isinstance(problem, Problem) else problem
+    options = options_of(make)
+
+    def load(given: OwnOptions) -> tuple[Problem, str]:
+        return made(make, given), f"made by {' '.join(started)}"
+
+    return local_search(
+        plain if name or plain not in NAMES else f"own-{plain}",
+        f"local search on {owner.__name__}",
+        options,
+        load=load,
+        chosen=None,
+        standard=(),
+        fitted=fitted,
+        best_known="best known",
+        program=started,
+    )
+
+
+def described(problem: Maker | Problem) -> str:
+    """What the help says first."""
+    return inspect.getdoc(problem) or "Local search on a problem of your own."
+
+
+def fitted(problem: Problem) -> tuple[str, ...]:
+    """Some seconds of one core's work at most, if a neighbour takes as many steps as a solution has elements."""
+    from core.problems.encodings import neighbourhood
+
+    size = neighbourhood(problem.neighbourhood_names()[0], problem.encoding).size(problem.encoding, problem.points)
+    iterations = COMPARED_STEPS // (COMPARED_WALKS * max(1, size) * problem.encoding.n)
+    return ("--walks", str(COMPARED_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
+
+
+def made(make: Maker, options: OwnOptions) -> Problem:
+    """The problem that the options describe.
+
+    Raises
+    ------
+    UserError
+        An option without which there is no problem is missing, a file that cannot be read, or what is made is none.
+
+    """
+    given = {name: getattr(options, name) for name in type(options).made_of}
+    for name, parameter in inspect.signature(make).parameters.items():
+        if given.get(name, 0) is None and parameter.default is inspect.Parameter.empty:
+            raise UserError(f"--{name.replace('_', '-')}: found nothing, expected it, since {make.__name__} needs it")
+    try:
+        problem = make(**given)
+    except OSError as error:
+        raise UserError(f"{error.filename or make.__name__}: cannot read it: {error.strerror or error}") from None
+    if not isinstance(problem, Problem):
+        raise UserError(f"{make.__name__} made {problem!r}: expected a Problem")
+    return problem
+
+
+# --- from a constructor to options ---
+
+
+def options_of(make: Maker) -> type[OwnOptions]:
+    """The options of a problem's program: those of local search, and one for each parameter of its constructor.
+
+    Raises
+    ------
+    UserError
+        A parameter has the name of another option, or is no number or text and has no default.
+
+    """
+    hints = type_hints(make)
+    taken = {one.name: spelled(one) for one, _ in OwnOptions.declared()}
+    fields, names = [], []
+    for name, parameter in inspect.signature(make).parameters.items():
+        if parameter.kind in STARRED:
+            continue
+        is_needed = parameter.default is inspect.Parameter.empty
+        kind = plain_kind(hints.get(name), parameter.default)
+        if name in OF_THE_RUN:
+            names.append(name)
+        elif kind is not None and name in taken:
+            raise UserError(f"{make.__name__}({name}): {taken[name]} is an option of the search: expected another name")
+        elif kind is not None:
+            names.append(name)
+            fields.append((name, kind, declared_parameter(name, kind, parameter.default, make.__name__)))
+        elif is_needed:
+            raise UserError(
+                f"{make.__name__}({name}): no option can say what that is: expected a default, or int, float, str, "
+                "bool or Path as its type"
+            )
+    more = {"made_of": tuple(names)}
+    return make_dataclass(f"{make.__name__}Options", fields, bases=(OwnOptions,), namespace=more, frozen=True)
+
+
+def declared_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
+    """The option of one parameter of a constructor."""
+    is_needed = default is inspect.Parameter.empty
+    plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
+    # An instance's content is in the record, and the same file may lie elsewhere on another machine.
+    decides: Any = "nothing" if name in NOT_HERE or kind is Path else "work"
+    text = f"of {owner} ({'needed' if is_needed else '%(default)s'})"
+    return option(plain, text, *READS[kind], group=OF_THE_PROBLEM, decides=decides)
+
+
+def integer(text: str) -> int:
+    """Read any integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected an integer, found {text!r}") from None
+
+
+def real(text: str) -> float:
+    """Read any number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
+
+
+READS: dict[type, tuple[Any, str | None]] = {
+    bool: (bool, None),
+    int: (integer, "N"),
+    float: (real, "X"),
+    str: (str, "NAME"),
+    Path: (str, "FILE"),
+}
+"""Types of parameters that a text can say, with what reads them and what stands for them in the help."""
+
+
+def plain_kind(hint: Any, default: Any) -> type | None:
+    """The type of a parameter, if a text can say its value: its annotation's first such type, or its default's."""
+    found = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if hint is None:
+        found = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)
+    return next((one for one in READS if one in found), None)
+
+
+def type_hints(make: Maker) -> dict[str, Any]:
+    """The annotations of a constructor or function, evaluated; those that cannot be are left out."""
+    function = make.__init__ if inspect.isclass(make) else make
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError):
+        return {}
