@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
+from drivers.pickled import packed
 from drivers.repetitions import Repetitions
 from drivers.sharing import Sharing
 from drivers.workload import Run, Task, Workload
@@ -61,12 +63,10 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
     """All repetitions with one seed; returns the exit code, on all ranks the same."""
     from cluster import Solo
 
-    first: Any = checked(workload, own, ranks.size) if ranks.rank == 0 else None
+    first = checked(workload, own, ranks.size) if ranks.rank == 0 else None
     ranks.assemble()
-    # Options travel as values: a user's own program makes their class itself, which pickle would not find.
-    values, *about = ranks.bcast(first and (vars(first.options), first.problem, first.source))
-    options = at_place_of(type(own)(**values), own)
-    task = Task(options, *about)
+    task = shared_task(first, own, ranks)
+    options = at_place_of(task.options, own)
     details = workload.details(task, ranks, argv) if ranks.rank == 0 else {}
     search = prepared(workload, ranks, task.problem, options)
     try:
@@ -77,6 +77,17 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
         return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}, sharing).repeat()
     finally:
         search.backend.close()
+
+
+def shared_task(first: Task | None, own: Options, ranks: Any) -> Task:
+    """What the first rank is to solve, on every rank.
+
+    Options travel as their values: a user's own program makes their class itself, and pickle would not find it.
+    """
+    if ranks.size == 1 and first is not None:
+        return first
+    values, problem, source = ranks.bcast(first and (vars(first.options), packed(first.problem), first.source))
+    return first or Task(type(own)(**values), pickle.loads(problem), source)
 
 
 def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:

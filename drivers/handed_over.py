@@ -8,6 +8,7 @@ defined in a notebook's cells, with the cells' text, since kernels are compiled 
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from core.errors import UserError
 from core.problems.problem import Problem
 from drivers.endings import run_driver
 from drivers.own_problem import program
+from drivers.pickled import packed_by_value
 
 
 def save(problem: Problem, path: Path) -> None:
@@ -27,17 +29,12 @@ def save(problem: Problem, path: Path) -> None:
         Something in it cannot be pickled, or the file cannot be written.
 
     """
-    import pickle
-
-    import cloudpickle
-
+    content = packed_by_value(problem)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(cloudpickle.dumps(problem))
+        path.write_bytes(content)
     except OSError as error:
         raise UserError(f"{path}: cannot write there: {error.strerror}") from None
-    except (TypeError, pickle.PicklingError) as error:
-        raise UserError(f"{problem.name} cannot be handed to other processes: {error}") from None
 
 
 def load(path: Path) -> Problem:
@@ -49,8 +46,6 @@ def load(path: Path) -> Problem:
         The file cannot be read, or holds no problem.
 
     """
-    import pickle
-
     try:
         found = pickle.loads(path.read_bytes())
     except OSError as error:

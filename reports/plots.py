@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.errors import UserError
 from reports.cautions import marks
 from reports.comparison import Comparison, Row, is_baseline
 from reports.schema import HASH_COVERS
@@ -56,16 +57,45 @@ def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Pat
         The files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing
         to compare, or matplotlib is not installed.
     """
-    comparison = section.comparison
-    rows = [(row, row.speedup) for row in comparison.rows if row.speedup is not None]
+    rows = _with_speedup(section)
     library = pyplot() if len(rows) > 1 else None
     if library is None:
         return []
-    names = [_name(comparison, section, row) for row, _ in rows]
-    heights = [1 + text.count("\n") for text in names]
-    figure, axes = library.subplots(figsize=(8, 1.4 + 0.2 * sum(heights) + 0.15 * len(rows)), layout="constrained")
-    _draw(axes, rows, names, heights)
-    work = comparison.work
+    figure, axes = library.subplots(figsize=_size(section), layout="constrained")
+    draw_speedups(axes, section)
+    written = save(figure, folder, name)
+    library.close(figure)
+    return written
+
+
+def shown_speedups(section: Compared, axes: Any = None) -> Any:
+    """Draw the same into axes, or into a figure of the user's own matplotlib, as notebooks show it.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    UserError
+        matplotlib is not installed.
+
+    """
+    if axes is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
+        _, axes = pyplot.subplots(figsize=_size(section), layout="constrained")
+    draw_speedups(axes, section)
+    return axes
+
+
+def draw_speedups(axes: Any, section: Compared) -> None:
+    """Draw a bar for each row that has a speed-up, and say below what all ran."""
+    rows, names = _with_speedup(section), _names(section)
+    _draw(axes, rows, names, [1 + text.count("\n") for text in names])
+    work = section.comparison.work
     axes.set_title(
         f"{work.workload} on {work.instance}\n{work.proven}: hash {work.trajectory_hash[:12]} of "
         f"{HASH_COVERS[work.hash_covers]}",
@@ -73,9 +103,20 @@ def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Pat
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""
     axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{noted}", fontsize=8)
-    written = save(figure, folder, name)
-    library.close(figure)
-    return written
+
+
+def _with_speedup(section: Compared) -> list[tuple[Row, Estimate]]:
+    return [(row, row.speedup) for row in section.comparison.rows if row.speedup is not None]
+
+
+def _names(section: Compared) -> list[str]:
+    return [_name(section.comparison, section, row) for row, _ in _with_speedup(section)]
+
+
+def _size(section: Compared) -> tuple[float, float]:
+    """Width and height of a figure that has room for all names."""
+    names = _names(section)
+    return 8, 1.4 + 0.2 * sum(1 + text.count("\n") for text in names) + 0.15 * len(names)
 
 
 def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str], heights: Sequence[int]) -> None:

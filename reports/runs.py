@@ -1,0 +1,56 @@
+"""Records as one reads them in Python: a list that becomes a table of pandas, or the rows of a CSV file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from core.errors import UserError
+from reports import csv_file, records
+from reports.schema import Record
+from reports.sections import Compared
+
+
+class Runs(list[Record]):
+    """Records of runs, see `reports.schema.Record`."""
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row for each repetition; ``python -m reports csv --help`` explains its columns.
+
+        Raises
+        ------
+        UserError
+            pandas is not installed.
+
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise UserError("to_pandas needs pandas: pip install pandas") from None
+        heading, *rows = csv_file.rows_of(self)
+        return pandas.DataFrame(rows, columns=heading)
+
+    def compared(self) -> list[Compared]:
+        """The runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.
+
+        Raises
+        ------
+        RecordError, UnequalWorkError
+            No records, several workloads, or unequal work.
+
+        """
+        from reports import experiment
+
+        return experiment.of_records(self)
+
+
+def load(*paths: str | os.PathLike[str]) -> Runs:
+    """Read files of records; repetitions of a run are joined, also those of several files.
+
+    Raises
+    ------
+    RecordError, UnequalWorkError
+        As `reports.records.load` and `reports.records.merge`.
+
+    """
+    return Runs(records.merge(record for path in paths for record in records.load(path)))
