@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from cluster import Communicator
 
+AnyRepetitions = TypeVar("AnyRepetitions", bound=Repetitions)
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
 """The packages of the suite."""
 
@@ -61,6 +63,34 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
 
 def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, argv: Sequence[str]) -> int:
     """All repetitions with one seed; returns the exit code, on all ranks the same."""
+    with made_ready(workload, own, ranks, argv, Repetitions) as repetitions:
+        return repetitions.repeat()
+
+
+@contextmanager
+def made_ready(
+    workload: Workload[AnyOptions],
+    own: AnyOptions,
+    ranks: Any,
+    argv: Sequence[str],
+    kind: Callable[..., AnyRepetitions],
+) -> Iterator[AnyRepetitions]:
+    """The repetitions of a run with one seed, whose search is compiled and warm; its device is given back at the end.
+
+    Parameters
+    ----------
+    workload
+        The declaration.
+    own
+        This rank's options.
+    ranks
+        The communicator, which measures its own time; all ranks call this.
+    argv
+        The command line, for the record.
+    kind
+        What makes the repetitions: `drivers.repetitions.Repetitions`, or a class that inherits from it.
+
+    """
     from cluster import Solo
 
     first = checked(workload, own, ranks.size) if ranks.rank == 0 else None
@@ -74,7 +104,7 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
         sharing = Sharing(workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options))
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"scaled": scaled}
-        return Repetitions(workload, one, {"asked": own.asked(), **grown, **details}, sharing).repeat()
+        yield kind(workload, one, {"asked": own.asked(), **grown, **details}, sharing)
     finally:
         search.backend.close()
 

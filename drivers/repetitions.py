@@ -225,7 +225,7 @@ class Repetitions:
         meter = self.meter()
         with progress(steps, doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
             began = time.perf_counter()
-            outcome = self.workload.once(self.run, bar.advance if shown else None)
+            outcome = self.searched(bar.advance if shown else None)
             ran_s = time.perf_counter() - began
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
@@ -234,6 +234,10 @@ class Repetitions:
         timings.compile_s = 0.0
         moved = {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes}
         return outcome, (times, share, {**self.readings(meter), "bytes_moved": moved})
+
+    def searched(self, advance: Any) -> Any:
+        """Search once, on all ranks; what is finished is told to a bar, if there is one."""
+        return self.workload.once(self.run, advance)
 
     def meter(self) -> Any:
         """What reads this rank's device, and its host too."""
@@ -263,7 +267,7 @@ class Repetitions:
             opinions += self.beside.opinions(result, spent.times.running_s)
         confirmed, verdict = judged(opinions, result, self.unasked())
         with ExitStack() as last:
-            last.callback(self.show, result, spent, verdict)
+            last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
                 self.saved = True
                 last.callback(self.workload.save, self.run, result.solution)
@@ -276,17 +280,20 @@ class Repetitions:
         asked = (("trace", False), ("verify", False), ("peers", False))
         return ", ".join(f"--{name}" for name, value in asked if getattr(self.options, name, None) is value)
 
-    def show(self, result: Result, spent: Spent, verdict: str) -> None:
+    def show(self, result: Result, spent: Spent, confirmed: bool | None, verdict: str) -> None:
         """One line on standard output, and what the search has to note."""
-        unit, running_s = self.unit_of(result), spent.times.running_s
-        print(
-            f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
-            f"{prefixed(rate(result.evaluations, running_s), 4)}{unit}/s, {self.times_in_words(spent)}, "
-            f"{self.hashed(result.hash)}, {verdict}",
-            flush=True,
-        )
+        print(self.in_words(result, spent, verdict), flush=True)
         for note in getattr(self.run.search, "notes", ()):
             print(f"note: {note}", file=sys.stderr)
+
+    def in_words(self, result: Result, spent: Spent, verdict: str) -> str:
+        """What a repetition found and took, and who confirms it."""
+        unit, running_s = self.unit_of(result), spent.times.running_s
+        return (
+            f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
+            f"{prefixed(rate(result.evaluations, running_s), 4)}{unit}/s, {self.times_in_words(spent)}, "
+            f"{self.hashed(result.hash)}, {verdict}"
+        )
 
     def unit_of(self, result: Result) -> str:
         """What the work of a repetition is counted in."""

@@ -84,14 +84,16 @@ class MaxKCut(Problem):
 
     Parameters
     ----------
-    instance : core.problems.graphs.GraphInstance
+    instance : core.problems.graphs.GraphInstance or str
+        What is solved, or its name, path or specification: see `core.problems.graphs.load`.
 
     """
 
     neighbourhoods = ("assign",)
     tested = True
 
-    def __init__(self, instance: graphs.GraphInstance) -> None:
+    def __init__(self, instance: graphs.GraphInstance | str) -> None:
+        instance = graphs.load(instance) if isinstance(instance, str) else instance
         n, k = instance.n, instance.k
         super().__init__(instance.name, Values(n, k), Graph(instance.weights, n, k))
         self.instance = instance

@@ -335,7 +335,8 @@ class Ppp(Problem):
 
     Parameters
     ----------
-    instance : core.problems.perceptron.PerceptronInstance
+    instance : core.problems.perceptron.PerceptronInstance or str
+        What is solved, or its name, path or specification: see `core.problems.perceptron.load`.
     layout
         Where lanes keep their histograms if that is how they evaluate: see `core.problems.ppp_histograms`.
 
@@ -344,7 +345,8 @@ class Ppp(Problem):
     published = "histogram"
     tested = True
 
-    def __init__(self, instance: perceptron.PerceptronInstance, layout: str = LOCAL) -> None:
+    def __init__(self, instance: perceptron.PerceptronInstance | str, layout: str = LOCAL) -> None:
+        instance = perceptron.load(instance) if isinstance(instance, str) else instance
         if layout not in LAYOUTS:
             raise UserError(f"histograms in layout {layout!r}: expected {', '.join(LAYOUTS)}")
         m, n = instance.m, instance.n

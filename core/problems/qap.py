@@ -301,7 +301,8 @@ class Qap(Problem):
 
     Parameters
     ----------
-    instance : core.problems.qaplib.QapInstance
+    instance : core.problems.qaplib.QapInstance or str
+        What is solved, or its name, path or specification: see `core.problems.qaplib.load`.
 
     """
 
@@ -309,7 +310,8 @@ class Qap(Problem):
     published = "linear"
     tested = True
 
-    def __init__(self, instance: qaplib.QapInstance) -> None:
+    def __init__(self, instance: qaplib.QapInstance | str) -> None:
+        instance = qaplib.load(instance) if isinstance(instance, str) else instance
         flows, distances = instance.flows, instance.distances
         n = instance.n
         symmetric = bool((flows == flows.T).all() and (distances == distances.T).all())

@@ -262,7 +262,8 @@ class TspTour(Problem):
 
     Parameters
     ----------
-    instance : core.problems.tsp.Instance
+    instance : core.problems.tsp.Instance or str
+        What is solved, or its name, path or specification: see `core.problems.sources.load`.
 
     """
 
@@ -270,7 +271,8 @@ class TspTour(Problem):
     published = "table"
     tested = True
 
-    def __init__(self, instance: tsp.Instance) -> None:
+    def __init__(self, instance: tsp.Instance | str) -> None:
+        instance = tsp.load(instance) if isinstance(instance, str) else instance
         self.instance = instance
         self.plane = plane_coordinates(instance)
         super().__init__(instance.name, Permutation(instance.n), None)

@@ -257,7 +257,8 @@ class Weierstrass(Problem):
 
     Parameters
     ----------
-    instance : core.problems.weierstrass_function.WeierstrassInstance
+    instance : core.problems.weierstrass_function.WeierstrassInstance or str
+        What is solved, or its name, path or specification: see `core.problems.weierstrass_function.load`.
     points
         Neighbours of a solution.
     dtype
@@ -272,12 +273,13 @@ class Weierstrass(Problem):
 
     def __init__(
         self,
-        instance: weierstrass_function.WeierstrassInstance,
+        instance: weierstrass_function.WeierstrassInstance | str,
         *,
         points: int = POINTS,
         dtype: str = "float32",
         seed: int = 0,
     ) -> None:
+        instance = weierstrass_function.load(instance) if isinstance(instance, str) else instance
         if not 1 <= points < GRID:
             raise UserError(f"{points} random points: expected 1 to {GRID - 1}")
         if dtype not in EVALUATIONS:

@@ -1,0 +1,233 @@
+"""Runs from Python: `minimize` searches a problem, `run` runs any workload; both return what they found.
+
+They are the programs' own runs (`drivers.command`), with the same devices, judges and records, of which nothing is
+printed. Over MPI ranks every rank calls the same, and all are given what the first rank has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.search.shape import Progress
+
+from core.errors import UserError
+from core.problems.problem import Problem
+from core.search.local_search import Algorithm, TabuSearch
+from drivers.algorithms import options_of_algorithm
+from drivers.command import agreed_ranks, made_ready
+from drivers.early_end import Interrupt, listening
+from drivers.options import Declared, Options, seeds
+from drivers.own_problem import workload_of
+from drivers.repetitions import Repetitions, Spent
+from drivers.results import Result, Results
+from drivers.workload import Result as Found
+from drivers.workload import Workload
+from drivers.workloads import named
+
+Callback = Callable[[Progress], object]
+
+
+def minimize(
+    problem: Problem,
+    algorithm: Algorithm | None = None,
+    neighbourhood: str | Sequence[str] = "auto",
+    *,
+    callback: Callback | None = None,
+    **options: Any,
+) -> Result | Results:
+    """Search for a cheap solution of a problem by local search.
+
+    Parameters
+    ----------
+    problem
+        See `core.problems.problem.Problem`.
+    algorithm
+        By default tabu search.
+    neighbourhood
+        A name, or up to three that a descent tries one after another; by default the problem's first.
+    callback
+        Is told of the progress a few times a second; if it returns True, the best so far is returned.
+    **options
+        Those of ``python -m drivers.qap`` by name, with underscores: ``backend="threads"``, ``device``, ``iterations``,
+        ``seconds``, ``target``, ``patience``, ``seed``, ``seeds`` (several integers), ``walks``, ``exchange``,
+        ``history=True``, ``record="runs.jsonl"``, ``progress``, ... Without any that limits the work, 64 walks for five
+        seconds.
+
+    Returns
+    -------
+    Result or Results
+        What was found; of several seeds all results, whose `cost` and `solution` are the best.
+
+    Raises
+    ------
+    UserError
+        An option that there is not or whose value is wrong, a device that is not here, or a problem whose functions are
+        wrong.
+
+    """
+    names = neighbourhood if isinstance(neighbourhood, str) else ",".join(neighbourhood)
+    given = {**options_of_algorithm(algorithm or TabuSearch()), "neighbourhood": names, **options}
+    return found_by(workload_of(problem, ()), given, callback)
+
+
+def run(workload: str, *, callback: Callback | None = None, **options: Any) -> Result | Results:
+    """Run any workload of the suite: ``run("ihc", instance="kroE100", climbers=100_000, backend="threads")``.
+
+    Parameters
+    ----------
+    workload
+        Its name, as ``python -m drivers`` lists them.
+    callback
+        See `minimize`.
+    **options
+        Those of its program by name, with underscores.
+
+    Returns
+    -------
+    Result or Results
+        As `minimize`.
+
+    Raises
+    ------
+    UserError
+        No such workload; else as `minimize`.
+
+    """
+    return found_by(named(workload), options, callback)
+
+
+def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback | None) -> Result | Results:
+    """Run a workload with options by name, once for each seed."""
+    from cluster.timed import Timed
+
+    own = chosen_options(workload, given)
+    ranks = Timed(agreed_ranks(workload, own))
+    runs: list[Result] = []
+    for seed in own.seeds or (own.seed,):
+        with made_ready(workload, replace(own, seed=seed, seeds=None), ranks, (), Collected) as repetitions:
+            repetitions.callback = callback
+            repetitions.repeat()
+            runs += ranks.bcast(repetitions.found)
+        if runs[-1].interrupted:
+            break
+    return runs[0] if own.seeds is None and own.repeats == 1 else Results(runs)
+
+
+def chosen_options(workload: Workload[Any], given: dict[str, Any]) -> Options:
+    """The options of a workload from their names and values.
+
+    Raises
+    ------
+    UserError
+        A name that no option has, or a value that it does not take.
+
+    """
+    declared = {one.name: (one, about) for one, about in workload.options.declared()}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in declared:
+            near = difflib.get_close_matches(name, declared, 1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise UserError(f"{name}={value!r}{meant}: found no such option of {workload.name}")
+        values[name] = taken(name, declared[name][1], value)
+    if "seed" in values and values.get("seeds") is not None:
+        raise UserError(f"seed={values['seed']} and seeds: expected one of them")
+    chosen: Options = workload.options(**values)
+    return chosen
+
+
+def taken(name: str, declared: Declared, value: Any) -> Any:
+    """A value as an option keeps it, read from the text that says the same on a command line.
+
+    Raises
+    ------
+    UserError
+        The option does not take it.
+
+    """
+    if value is None or declared.read is bool:
+        return value
+    if declared.read is seeds:
+        value = ",".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else value
+    several = declared.nargs is not None and not isinstance(value, str) and isinstance(value, Iterable)
+    try:
+        read = tuple(map(declared.read, map(str, value))) if several else declared.read(str(value))
+    except (argparse.ArgumentTypeError, ValueError) as error:
+        raise UserError(f"{name}={value!r}: {error}") from None
+    if declared.choices and read not in declared.choices:
+        raise UserError(f"{name}={value!r}: expected one of {', '.join(declared.choices)}")
+    return read
+
+
+class Collected(Repetitions):
+    """Repetitions whose results are kept and not shown; they run whatever a record holds of them already.
+
+    Attributes
+    ----------
+    found : list of Result
+        On the first rank.
+    callback : callable, optional
+        See `minimize`.
+
+    """
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.found: list[Result] = []
+        self.callback: Callback | None = None
+        self.interrupt = Interrupt()
+        self.ended = False
+
+    def begin(self, done: int) -> None:
+        """Say nothing."""
+
+    def recorded(self) -> tuple[str, int]:
+        """The run's identity, and that nothing was done of it: a record holds no solution."""
+        return super().recorded()[0], 0
+
+    def searched(self, advance: Any) -> Any:
+        """Search once, until Ctrl-C or the callback ends it."""
+        with listening() as self.interrupt:
+            return super().searched(advance)
+
+    def told(self, progress: Progress) -> bool:
+        """Whether the search shall end, as Ctrl-C or the callback says."""
+        self.ended = self.interrupt.heard or (self.callback is not None and self.callback(progress) is True)
+        return self.ended
+
+    def show(self, result: Found, spent: Spent, confirmed: bool | None, verdict: str) -> None:
+        """Keep the result."""
+        backend, outcome = self.run.search.backend, result.solution
+        solution = getattr(outcome, "solution", outcome)
+        self.found.append(
+            Result(
+                name=self.run.problem.name,
+                cost=result.cost,
+                solution=solution,
+                evaluations=result.evaluations,
+                seconds=spent.times.running_s,
+                compile_seconds=spent.times.compile_s,
+                confirmed=confirmed,
+                hash=result.hash,
+                history=result.history,
+                seed=self.options.seed,
+                backend=backend.name,
+                device=backend.device.name,
+                ranks=self.ranks.size,
+                unit=self.unit_of(result),
+                optimum=getattr(self.run.problem, "optimum", None),
+                interrupted=self.ended,
+                words=self.in_words(result, spent, verdict),
+            )
+        )
+
+    def end(self, done: int, identity: str) -> None:
+        """Put the record's lines of this run together."""
+        if identity:
+            from reports.records import fold
+
+            fold(self.options.record, identity)
