@@ -38,7 +38,7 @@ _FOUND_IN = {
     "minimize": "drivers.minimize",
     "run": "drivers.minimize",
 }
-"""What is imported when it is first asked for: ranks of an own problem's program need none of it, and pay for imports."""
+"""What is imported when it is first asked for: the ranks of an own problem need none of it, and pay for imports."""
 
 __all__ = [
     "Comparison", "MaxKCut", "Ppp", "Qap", "Result", "Results", "Runs", "TspTour", "UserError", "Weierstrass",
