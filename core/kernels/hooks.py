@@ -24,7 +24,7 @@ class Hooks(NamedTuple):
 
     Attributes
     ----------
-    delta : Function
+    delta : Function or None
         ``delta(solution, move, data) -> i32``: what the move adds to the cost; one lane calls it.
     quick : Function or None
         ``quick(solution, index, move, data) -> i32``: the same from what `refresh` has left.
@@ -39,16 +39,19 @@ class Hooks(NamedTuple):
         needs for the neighbours of a `core.kernels.walks.Share`.
     partial : Function or None
         ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
+    value : Function or None
+        ``value(solution, move, data) -> i32``: the cost of the neighbour, where there is no `delta`; one lane calls it.
 
     """
 
-    delta: Function
+    delta: Function | None
     quick: Function | None = None
     begin: Function | None = None
     update: Function | None = None
     move: Function | None = None
     refresh: Function | None = None
     partial: Function | None = None
+    value: Function | None = None
 
 
 class Rules(NamedTuple):
@@ -66,6 +69,10 @@ class Rules(NamedTuple):
         The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
     note : Function or None
         ``note(one)``: after a step, by the one lane that made it; `core.kernels.walk_notes.note` for a history.
+    decode : tuple of Function
+        Of a custom neighbourhood: see `core.kernels.neighbours.decoders`.
+    apply : Function or None
+        ``apply(solution, move, n)``: make a custom neighbourhood's move; all lanes of one team call it.
 
     """
 
@@ -76,3 +83,5 @@ class Rules(NamedTuple):
     at_optimum: int
     by_team: bool = False
     note: Function | None = None
+    decode: tuple[Function, ...] = ()
+    apply: Function | None = None

@@ -1,7 +1,10 @@
-"""Pairs and triples in lexicographic order, index to elements and back (section 4.6.1 of `luong2013`).
+"""Pairs and triples in lexicographic order, index to elements and back (section 4.6.1 of `luong2013`), and insertions.
 
-Exact for every index of n <= 65,535 elements 0 to n - 1. An index of a pair has 31 bits; the functions for triples take
-u32 up to n = 2,954 and u64 beyond. A triple is its first element and a pair of those after it.
+Exact for every index of n <= 65,535 elements 0 to n - 1. An index of a pair has 31 bits, one of an insertion 32; the
+functions for triples take u32 up to n = 2,954 and u64 beyond. A triple is its first element and a pair of those after
+it. Insertions fill a square of n - 1 rows and columns: on and above its diagonal are those to the right, (row, column +
+1), below it those to the left by two places or more, (row + 1, column). One to the left by a single place gives what
+the one to the right gives that takes out the element before, so it has no index.
 """
 
 from __future__ import annotations
@@ -68,3 +71,26 @@ def triple_first(index: T, n: i32) -> i32:
 def triple_rest(index: T, i: i32, n: i32) -> u32:
     """The index of (j - i - 1, k - i - 1) among the pairs of the n - i - 1 elements after i."""
     return u32(index - (triples(T(n)) - triples(T(n - i))))
+
+
+@function
+def insertion_index(i: i32, j: i32, n: i32) -> u32:
+    """The index of taking out the element at i and putting it at j, where j is neither i nor i - 1."""
+    if j > i:
+        return u32(i) * u32(n - 1) + u32(j - 1)
+    return u32(i - 1) * u32(n - 1) + u32(j)
+
+
+@function
+def insertion_source(index: u32, n: i32) -> i32:
+    """The i of insertion ``index``."""
+    row = index // u32(n - 1)
+    return i32(row) if index - row * u32(n - 1) >= row else i32(row) + 1
+
+
+@function
+def insertion_target(index: u32, n: i32) -> i32:
+    """The j of insertion ``index``."""
+    row = index // u32(n - 1)
+    column = index - row * u32(n - 1)
+    return i32(column) + 1 if column >= row else i32(column)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.kernels.hooks import ANNEAL, NO_KEY, TABU, D, Hooks, Rules
-from core.kernels.moves import ASSIGN, NEVER, REVERSE, is_tabu
+from core.kernels.moves import ASSIGN, INSERT, NEVER, REVERSE, SEGMENT, is_tabu
 from core.kernels.neighbour_scans import scan_function
-from core.kernels.walk_steps import copy_solution, element_function, keep_best, step_function
+from core.kernels.neighbours import element_function, scored_function
+from core.kernels.walk_steps import copy_solution, keep_best, step_function
 from core.kernels.walks import (
     AT_BEST,
     BATCH,
@@ -30,6 +31,7 @@ from core.kernels.walks import (
     NOTHING_CHANGED,
     RUNNING,
     STOP,
+    AnyMove,
     Move,
     Run,
     S,
@@ -81,9 +83,11 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
     """Make the kernels of one search, of the problem's functions and the algorithm's rules."""
     delta, quick, begin, refresh = hooks.delta, hooks.quick, hooks.begin, hooks.refresh
     change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
+    is_run = change_kind in (REVERSE, SEGMENT, INSERT)  # the neighbour differs from one place to another
     scan = scan_function(hooks, rules)
     take_step = step_function(hooks, rules)
-    element_at = element_function(rules.shapes)
+    element_at = element_function(rules.shapes, rules.decode)
+    scored = scored_function(hooks.value)
 
     @function
     def is_stale(one: Walk) -> boolean:
@@ -94,7 +98,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
     @function
     def last_move(share: Share, one: Walk, data: D):
         """Let `quick`'s tables follow the last move."""
-        move = Move(one.control[MOVE_I], one.control[MOVE_J], one.control[MOVE_K])
+        move = AnyMove(one.control[MOVE_I], one.control[MOVE_J], one.control[MOVE_K], change_kind)
         refresh(share, one.control[CHANGED], move, one.solution, data)
 
     @function
@@ -220,12 +224,14 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
             index = share.first + offset
             i = element_at(0, level, index, 0, 0, one)
             j = element_at(1, level, index, i, 0, one)
-            move = Move(i, j, element_at(2, level, index, i, j, one))
+            move = AnyMove(i, j, element_at(2, level, index, i, j, one), change_kind)
             difference = 0
             if use_quick and quick is not None:
                 difference = quick(one.solution, index, move, problem[0])
-            else:
+            elif delta is not None:
                 difference = delta(one.solution, move, problem[0])
+            else:
+                difference = scored(one.solution, move, one.control[COST], problem[0])
             fitnesses[offset] = fitness_of(index, difference, move, one)
 
     @kernel
@@ -236,8 +242,12 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
         one = walks[0]
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, end - first, u32(team_count() * team_size())):
-            move = Move(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2])
-            difference = delta(one.solution, move, problem[0])
+            move = AnyMove(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2], change_kind)
+            difference = 0
+            if delta is not None:
+                difference = delta(one.solution, move, problem[0])
+            else:
+                difference = scored(one.solution, move, one.control[COST], problem[0])
             fitnesses[offset] = fitness_of(first + offset, difference, move, one)
 
     @kernel
@@ -253,7 +263,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 if neighbours[offset * u32(one.length) + u32(p)] != one.solution[p]:
                     if i < 0:
                         i = p
-                    elif j < 0 or change_kind == REVERSE:
+                    elif j < 0 or is_run:
                         j = p
                     else:
                         k = p
@@ -263,8 +273,15 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                     j = i32(neighbours[offset * u32(one.length) + u32(i)])
                 if change_kind == REVERSE:  # of positions i + 1 to j
                     i -= 1
-                move = Move(i, j, k)
-                difference = delta(one.solution, move, problem[0])
+                if change_kind == INSERT:  # the element at the end of the run stands at its beginning, or it went right
+                    if j > i + 1 and neighbours[offset * u32(one.length) + u32(i)] == one.solution[j]:
+                        i, j = j, i
+                move = AnyMove(i, j, k, change_kind)
+                difference = 0
+                if delta is not None:
+                    difference = delta(one.solution, move, problem[0])
+                else:
+                    difference = scored(one.solution, move, one.control[COST], problem[0])
                 fitness = fitness_of(first + offset, difference, move, one)
             fitnesses[offset] = fitness
 

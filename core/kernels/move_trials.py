@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from core.kernels.hooks import D, Hooks
 from core.kernels.moves import change
-from core.kernels.walks import Move, S, Share
-from core.lang import Array, Kernel, barrier, i32, kernel, lane, team_size, u32
+from core.kernels.walks import AnyMove, Move, S, Share
+from core.lang import Array, Function, Kernel, barrier, i32, kernel, lane, team_size, u32
 
 
 class Trials(NamedTuple):
@@ -20,13 +20,14 @@ class Trials(NamedTuple):
     refresh : Kernel
         ``refresh(share, changed, move, solution, data)``: `Hooks.refresh`, every lane a worker.
     ask : Kernel
-        ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``.
+        ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``, or
+        `Hooks.value` where that is all there is.
     ask_quick : Kernel
         ``ask_quick(first, count, listed, differences, solution, data)``: `Hooks.quick` of neighbours ``first`` and on.
     ask_parts : Kernel
         ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane a worker.
     make : Kernel
-        ``make(move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
+        ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
 
     """
 
@@ -38,9 +39,9 @@ class Trials(NamedTuple):
     make: Kernel
 
 
-def trial_kernels(hooks: Hooks, change_kind: int) -> Trials:
-    """Make the kernels that try one problem's functions; ``change_kind`` is what a move does."""
-    delta, quick, begin, update, move_by, refresh, partial = hooks
+def trial_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> Trials:
+    """Make the kernels that try one problem's functions; ``change_kind`` is what a move does, or ``apply`` does it."""
+    delta, quick, begin, update, move_by, refresh, partial, value = hooks
 
     @kernel
     def build(solution: Array[S], data: D):
@@ -51,20 +52,26 @@ def trial_kernels(hooks: Hooks, change_kind: int) -> Trials:
     @kernel
     def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
         """What `quick` needs for the neighbours of the share."""
-        refresh(Share(lane(), team_size(), share.first, share.end), changed, move, solution, data)
+        made = AnyMove(move.i, move.j, move.k, change_kind)
+        refresh(Share(lane(), team_size(), share.first, share.end), changed, made, solution, data)
 
     @kernel
     def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
         """What each listed move adds."""
         for m in range(lane(), count, team_size()):
-            difference = delta(solution, Move(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2]), data)
-            differences[m] = difference
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            if delta is not None:
+                difference = delta(solution, move, data)
+                differences[m] = difference
+            else:
+                cost = value(solution, move, data)
+                differences[m] = cost
 
     @kernel
     def ask_quick(first: u32, count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
         """The same from what `refresh` has left."""
         for m in range(lane(), count, team_size()):
-            move = Move(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2])
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             difference = quick(solution, first + u32(m), move, data)
             differences[m] = difference
 
@@ -72,19 +79,22 @@ def trial_kernels(hooks: Hooks, change_kind: int) -> Trials:
     def ask_parts(count: i32, listed: Array[i32], parts: Array[i32], solution: Array[S], data: D):
         """The same by all lanes together: every lane's part of each."""
         for m in range(count):
-            move = Move(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2])
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             part = partial(lane(), team_size(), solution, move, data)
             parts[m * team_size() + lane()] = part
 
     @kernel
-    def make(move: Move, solution: Array[S], data: D):
+    def make(n: i32, move: Move, solution: Array[S], data: D):
         """Follow and make a move, as the search does."""
+        made = AnyMove(move.i, move.j, move.k, change_kind)
         barrier()
         if update is not None:
-            update(solution, move, data)
+            update(solution, made, data)
             barrier()
         if move_by is not None:
-            move_by(solution, move, data)
+            move_by(solution, made, data)
+        elif apply is not None:
+            apply(solution, made, n)
         else:
             change(change_kind, solution, move)
         barrier()

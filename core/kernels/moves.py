@@ -5,17 +5,26 @@ The four encodings are those of section 4 of `luong2013`.
 
 from __future__ import annotations
 
-from core.kernels.index_mappings import pair_column, pair_row, triple_first, triple_rest
-from core.kernels.walks import Move, S, Walk
+from core.kernels.index_mappings import (
+    insertion_source,
+    insertion_target,
+    pair_column,
+    pair_row,
+    triple_first,
+    triple_rest,
+)
+from core.kernels.walks import AnyMove, Move, S, Walk
 from core.lang import (
     Array,
     Const,
     Rows,
+    barrier,
     boolean,
     function,
     i32,
     kernel,
     lane,
+    min,
     team_count,
     team_rank,
     team_size,
@@ -24,10 +33,13 @@ from core.lang import (
 )
 from core.lang.library import random_below, random_word
 
-# Shapes: how many neighbours a solution of n elements has, and what index means which (i, j, k).
-SINGLES, PAIRS, TRIPLES, CHOICES = range(4)
-# Changes: what a move does to the solution.
-FLIP, EXCHANGE, ASSIGN, REVERSE, OWN = range(5)
+# Shapes: how many neighbours a solution of n elements has, and what index means which (i, j, k); CUSTOM: functions of a
+# user's own say so.
+SINGLES, PAIRS, TRIPLES, CHOICES, INSERTIONS, CUSTOM = range(6)
+# Changes: what a move does to the solution. REVERSE turns positions i + 1 to j round, as 2-opt of a closed tour does,
+# SEGMENT positions i to j; INSERT takes out the element at i and puts it at j; OWN: a function of the problem's or of
+# the neighbourhood's own makes it.
+FLIP, EXCHANGE, ASSIGN, REVERSE, OWN, INSERT, SEGMENT = range(7)
 # Memories: what a tabu search forbids after a move: this move, or what it took away.
 MOVES, ATTRIBUTES = range(2)
 # Encodings, for random start solutions.
@@ -46,6 +58,8 @@ def first_of(shape: Const[i32], index: u32, one: Walk) -> i32:
         return triple_first(index, one.length)
     if shape == CHOICES:
         return i32(index // u32(one.choices - 1))
+    if shape == INSERTIONS:
+        return insertion_source(index, one.length)
     return i32(index)
 
 
@@ -60,6 +74,8 @@ def second_of(shape: Const[i32], index: u32, i: i32, one: Walk) -> i32:
     if shape == CHOICES:
         value = i32(index % u32(one.choices - 1))
         return value if value < i32(one.solution[i]) else value + 1
+    if shape == INSERTIONS:
+        return insertion_target(index, n)
     return -1
 
 
@@ -101,12 +117,100 @@ def exchanged(permutation: Array[i32], p: i32, move: Move) -> i32:
 
 
 @function
+def place_before_insertion(p: i32, move: Move) -> i32:
+    """Where element ``p`` stands before that at i is taken out and put at j."""
+    place = p
+    if p == move.j:
+        place = move.i
+    elif move.i <= p < move.j:
+        place = p + 1
+    elif move.j < p <= move.i:
+        place = p - 1
+    return place
+
+
+@function
+def inserted(permutation: Array[i32], p: i32, move: Move) -> i32:
+    """Element ``p`` of the neighbour in which the permutation's element at i is taken out and put at j."""
+    return permutation[place_before_insertion(p, move)]
+
+
+@function
+def place_before_reversal(p: i32, move: Move) -> i32:
+    """Where element ``p`` stands before positions i to j are turned round."""
+    return move.i + move.j - p if move.i <= p <= move.j else p
+
+
+@function
+def reversed_(permutation: Array[i32], p: i32, move: Move) -> i32:
+    """Element ``p`` of the neighbour in which positions i to j of a permutation are turned round."""
+    return permutation[place_before_reversal(p, move)]
+
+
+@function
+def moved(solution: Array[S], p: i32, move: AnyMove) -> S:
+    """Element ``p`` of the neighbour to which a move of any neighbourhood leads.
+
+    `AnyMove` (-1, -1, -1, ``move.change``) leads to the solution itself.
+    """
+    place = p
+    if move.change == OWN:
+        assert move.change != OWN, "moved knows no moves of your own: read their neighbours by a function of your own"
+    if move.change == FLIP:
+        if p == move.i or p == move.j or p == move.k:
+            return S(1) - solution[p]
+    if move.change == ASSIGN:
+        if p == move.i:
+            return S(move.j)
+    if move.change == EXCHANGE:
+        place = source_of(p, move)
+    if move.change == INSERT:
+        place = place_before_insertion(p, move)
+    if move.change == SEGMENT:
+        place = place_before_reversal(p, move)
+    if move.change == REVERSE:
+        if move.i < p <= move.j:
+            place = move.i + 1 + move.j - p
+    return solution[place]
+
+
+@function
+def insert(solution: Array[S], i: i32, j: i32):
+    """Take out the element at i and put it at j; what lies between moves up by one, as many places at a time as lanes.
+
+    A lane keeps an element that another is about to write over. One barrier for each round is enough: the next round
+    reads only places behind those that this one writes.
+    """
+    ahead = 1 if i < j else -1
+    places = abs(j - i)
+    taken = solution[i]
+    for first in range(0, places, team_size()):
+        p = first + lane()
+        kept = solution[i + ahead * min(p + 1, places)]
+        barrier()
+        if p < places:
+            solution[i + ahead * p] = kept
+    if lane() == 0:
+        solution[j] = taken
+
+
+@function
+def turn_round(solution: Array[S], first: i32, last: i32):
+    """Reverse the elements at ``first`` to ``last``."""
+    for p in range(lane(), (last - first + 1) // 2, team_size()):
+        solution[first + p], solution[last - p] = solution[last - p], solution[first + p]
+
+
+@function
 def change(kind: Const[i32], solution: Array[S], move: Move):
     """Make the move; every lane of the team calls this, between two barriers."""
     i, j, k = move.i, move.j, move.k
     if kind == REVERSE:
-        for p in range(lane(), (j - i) // 2, team_size()):
-            solution[i + 1 + p], solution[j - p] = solution[j - p], solution[i + 1 + p]
+        turn_round(solution, i + 1, j)
+    elif kind == SEGMENT:
+        turn_round(solution, i, j)
+    elif kind == INSERT:
+        insert(solution, i, j)
     elif lane() == 0:
         if kind == FLIP:
             solution[i] = S(1) - solution[i]
@@ -130,7 +234,8 @@ def change(kind: Const[i32], solution: Array[S], move: Move):
 def is_tabu(memory_kind: Const[i32], kind: Const[i32], one: Walk, index: u32, move: Move, iteration: i32) -> boolean:
     """Whether the walk's memory forbids this move in this iteration.
 
-    With `ATTRIBUTES` a move is forbidden when everything that it would bring back is (Taillard 1991, section 3).
+    With `ATTRIBUTES` a move is forbidden when everything that it would bring back is (Taillard 1991, section 3). Of an
+    insertion that is the element which it puts elsewhere; of one by a single place, which exchanges two, both.
     """
     i, j, k, n = move.i, move.j, move.k, one.length
     until = NEVER
@@ -152,6 +257,10 @@ def is_tabu(memory_kind: Const[i32], kind: Const[i32], one: Walk, index: u32, mo
             until = min(until, one.memory[k * n + last])
         else:
             until = min(until, one.memory[j * n + last])
+    elif kind == INSERT:
+        until = one.memory[j * n + i32(one.solution[i])]
+        if j == i + 1:
+            until = min(until, one.memory[i * n + i32(one.solution[j])])
     return until > iteration
 
 
@@ -174,6 +283,10 @@ def forbid(memory_kind: Const[i32], kind: Const[i32], one: Walk, index: u32, mov
         one.memory[j * n + i32(one.solution[j])] = until
         if k >= 0:
             one.memory[k * n + i32(one.solution[k])] = until
+    elif kind == INSERT:
+        one.memory[i * n + i32(one.solution[i])] = until
+        if j == i + 1:
+            one.memory[j * n + i32(one.solution[j])] = until
 
 
 @kernel

@@ -7,7 +7,8 @@ draw the number of the draw; the smallest key of all lanes, teams and ranks is t
 from __future__ import annotations
 
 from core.kernels.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
-from core.kernels.moves import NEVER, PAIRS, TRIPLES, first_of, is_tabu, second_of, third_of
+from core.kernels.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
+from core.kernels.neighbours import decoders, scored_function
 from core.kernels.walks import (
     BATCH,
     BEST_AT,
@@ -20,7 +21,7 @@ from core.kernels.walks import (
     PATIENCE,
     PLATEAU,
     SEED,
-    Move,
+    AnyMove,
     Run,
     Share,
     Walk,
@@ -67,8 +68,10 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     ``sums`` is a shared array of as many elements as a team has lanes.
     """
     delta, quick, partial = hooks.delta, hooks.quick, hooks.partial
-    shapes, change_kind, memory_kind, rule, _, by_team, _ = rules
-    by_team = by_team and partial is not None
+    shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
+    by_team = rules.by_team and partial is not None
+    first_of, second_of, third_of = decoders(rules.decode)
+    scored = scored_function(hooks.value)
 
     @function
     def scan_level(
@@ -84,7 +87,8 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         index = first if by_team else first + u32(lane())
         if index >= end:
             return smallest
-        aspired = one.control[BEST_COST] - one.control[COST]
+        cost = one.control[COST]
+        aspired = one.control[BEST_COST] - cost
         iteration = one.control[ITERATION]
         length = one.length
         i = first_of(shape, index, one)
@@ -93,18 +97,21 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         while True:
             difference = 0
             if by_team:
-                addend = partial(lane(), team_size(), one.solution, Move(i, j, k), data)
+                addend = partial(lane(), team_size(), one.solution, AnyMove(i, j, k, change_kind), data)
                 difference = team_sum(addend, sums)
             elif use_quick:
-                difference = quick(one.solution, index, Move(i, j, k), data)
+                difference = quick(one.solution, index, AnyMove(i, j, k, change_kind), data)
+            elif delta is not None:
+                difference = delta(one.solution, AnyMove(i, j, k, change_kind), data)
             else:
-                difference = delta(one.solution, Move(i, j, k), data)
+                difference = scored(one.solution, AnyMove(i, j, k, change_kind), cost, data)
             if difference < least:
                 if rule == FIRST:
                     if difference < 0:
                         return u64(index)
                 elif rule == TABU:
-                    forbidden = is_tabu(memory_kind, change_kind, one, index, Move(i, j, k), iteration)
+                    move = AnyMove(i, j, k, change_kind)
+                    forbidden = is_tabu(memory_kind, change_kind, one, index, move, iteration)
                     if not forbidden or difference < aspired:
                         least = difference
                         smallest = packed(difference, index)
@@ -129,6 +136,15 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
                         k += j - length + 1
                         j = i + 1
                     k += j + 1 - length
+            elif shape == INSERTIONS and step <= max(length, 1):
+                row = i if j > i else i - 1
+                column = j - 1 if j > i else j
+                column += step
+                while column >= length - 1:
+                    row += 1
+                    column -= length - 1
+                i = row if column >= row else row + 1
+                j = column + 1 if column >= row else column
             else:
                 i = first_of(shape, index, one)
                 j = second_of(shape, index, i, one)
@@ -142,7 +158,12 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
             index = proposed(slot, one, run)
             i = first_of(shapes[0], index, one)
             j = second_of(shapes[0], index, i, one)
-            difference = delta(one.solution, Move(i, j, third_of(shapes[0], index, i, j, one)), data)
+            move = AnyMove(i, j, third_of(shapes[0], index, i, j, one), change_kind)
+            difference = 0
+            if delta is not None:
+                difference = delta(one.solution, move, data)
+            else:
+                difference = scored(one.solution, move, one.control[COST], data)
             if difference != NEVER:
                 seed, stream = u64(u32(run.limits[SEED])), one.number[0] + u64(ACCEPTING)
                 word = random_word(seed, stream, u32(one.control[ITERATION]) + slot, u32(0))

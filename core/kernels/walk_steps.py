@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, LASTING, NO_KEY, SHAKE_HARDER, SHAKING, TABU, D, Hooks, Rules
-from core.kernels.moves import NEVER, change, first_of, forbid, second_of, third_of
+from core.kernels.moves import NEVER, change, forbid
 from core.kernels.neighbour_scans import draws_to_try, proposed
+from core.kernels.neighbours import decoders, element_function, scored_function
 from core.kernels.two_opt import scrambled
 from core.kernels.walks import (
     AT_BEST,
@@ -39,7 +40,7 @@ from core.kernels.walks import (
     TARGET_REACHED,
     TENURE,
     TENURE_SPAN,
-    Move,
+    AnyMove,
     Run,
     S,
     W,
@@ -47,7 +48,6 @@ from core.kernels.walks import (
 )
 from core.lang import (
     Array,
-    Const,
     Function,
     barrier,
     function,
@@ -56,7 +56,6 @@ from core.lang import (
     team_size,
     u32,
     u64,
-    unroll,
 )
 from core.lang.library import packed_cost, packed_index, random_below, random_word
 
@@ -92,38 +91,17 @@ def stop_reason(one: Walk, run: Run, otherwise: i32) -> i32:
     return NO_IMPROVEMENT if iteration - one.control[BEST_AT] >= run.limits[PATIENCE] else otherwise
 
 
-def element_function(shapes: tuple[int, ...]) -> Function:
-    """``element_at(place, level, index, i, j, one) -> i32``: part of a neighbour in one of several neighbourhoods."""
-
-    @function
-    def element_at(place: Const[i32], level: i32, index: u32, i: i32, j: i32, one: Walk) -> i32:
-        """The i, j or k (``place`` 0, 1 or 2) of a neighbour, given those before it."""
-        for other in unroll(len(shapes) - 1, 0, -1):
-            if level == other:
-                if place == 0:
-                    return first_of(shapes[other], index, one)
-                elif place == 1:
-                    return second_of(shapes[other], index, i, one)
-                else:
-                    return third_of(shapes[other], index, i, j, one)
-        if place == 0:
-            return first_of(shapes[0], index, one)
-        elif place == 1:
-            return second_of(shapes[0], index, i, one)
-        else:
-            return third_of(shapes[0], index, i, j, one)
-
-    return element_at
-
-
 def step_function(hooks: Hooks, rules: Rules) -> Function:
     """``step(key, one, run, data)``: make the move that ``key`` stands for; the whole team calls it."""
-    delta, begin, update, move_by = hooks.delta, hooks.begin, hooks.update, hooks.move
-    shapes, change_kind, memory_kind, rule, at_optimum, _, note = rules
-    element_at = element_function(shapes)
+    delta, begin, update, move_by, apply = hooks.delta, hooks.begin, hooks.update, hooks.move, rules.apply
+    shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
+    at_optimum, note = rules.at_optimum, rules.note
+    first_of, second_of, third_of = decoders(rules.decode)
+    element_at = element_function(shapes, rules.decode)
+    scored = scored_function(hooks.value)
 
     @function
-    def make_move(one: Walk, move: Move, data: D):
+    def make_move(one: Walk, move: AnyMove, data: D):
         """Follow and make a move; all lanes of the team meet before and after."""
         barrier()
         if update is not None:
@@ -131,6 +109,8 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             barrier()
         if move_by is not None:
             move_by(one.solution, move, data)
+        elif apply is not None:
+            apply(one.solution, move, one.length)
         else:
             change(change_kind, one.solution, move)
         barrier()
@@ -162,8 +142,12 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             index = random_below(run.sizes[0], u64(u32(run.limits[SEED])), one.number[0] + u64(SHAKING), draw)
             i = first_of(shapes[0], index, one)
             j = second_of(shapes[0], index, i, one)
-            move = Move(i, j, third_of(shapes[0], index, i, j, one))
-            difference = delta(one.solution, move, data)
+            move = AnyMove(i, j, third_of(shapes[0], index, i, j, one), change_kind)
+            difference = 0
+            if delta is not None:
+                difference = delta(one.solution, move, data)
+            else:
+                difference = scored(one.solution, move, cost, data)
             if difference != NEVER:
                 make_move(one, move, data)
                 cost += difference
@@ -192,11 +176,14 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
         digest = one.totals[DIGEST]
         i = element_at(0, level, index, 0, 0, one)
         j = element_at(1, level, index, i, 0, one)
-        move = Move(i, j, element_at(2, level, index, i, j, one))
+        move = AnyMove(i, j, element_at(2, level, index, i, j, one), change_kind)
         if rule == BEST or rule == TABU:
             cost += packed_cost(key)
-        else:
+        elif delta is not None:
             difference = delta(one.solution, move, data)
+            cost += difference
+        else:
+            difference = scored(one.solution, move, cost, data)
             cost += difference
         if rule == TABU and lane() == 0:
             word = random_word(u64(u32(run.limits[SEED])), one.number[0] + u64(LASTING), u32(iteration), u32(0))

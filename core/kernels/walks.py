@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from core.lang import Array, Generic, Row, bundle, f32, i32, u32, u64
+from core.lang import Array, Const, Generic, Row, bundle, f32, i32, u32, u64
 
 S = Generic("S")
 W = Generic("W")  # a `Walk`, or a class of it that has more
@@ -74,6 +74,13 @@ class Move:
     i: i32
     j: i32
     k: i32
+
+
+@bundle
+class AnyMove(Move):
+    """A move that says what it does: ``change`` is one of the changes of `core.kernels.moves`, known when compiling."""
+
+    change: Const[i32]
 
 
 @bundle

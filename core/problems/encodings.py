@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels import moves
+from core.lang import Function, i32, u32
 
 
 class Encoding(NamedTuple):
@@ -69,18 +71,20 @@ def _checked(encoding: Encoding) -> Encoding:
 
 
 class Neighbourhood(NamedTuple):
-    """The neighbours of a solution.
+    """The neighbours of a solution; `Neighbourhood.custom` makes one of your own.
 
     Attributes
     ----------
     name : str
         As `--neighbourhood` takes it.
     encoding : str
-        Name of the encoding that has it.
+        Name of the encoding that has it; empty, if it is that of every problem that lists it.
     shape, change : int
         See `core.kernels.moves`.
     attributes : bool
         Whether a tabu search can forbid what a move takes away, and not only the move itself.
+    own_size, decode, apply
+        See `custom`.
 
     """
 
@@ -89,10 +93,58 @@ class Neighbourhood(NamedTuple):
     shape: int
     change: int
     attributes: bool = True
+    own_size: Callable[[Encoding], int] | None = None
+    decode: tuple[Function, ...] = ()
+    apply: Function | None = None
+
+    @classmethod
+    def custom(
+        cls,
+        name: str,
+        size: Callable[[Encoding], int],
+        decode: Function | tuple[Function, ...],
+        apply: Function | str,
+    ) -> Neighbourhood:
+        """A neighbourhood of your own, which a problem lists among its `Problem.neighbourhoods`.
+
+        Parameters
+        ----------
+        name
+            As `--neighbourhood` takes it.
+        size
+            From the encoding to the number of neighbours, below 2^32; they have indices from 0 on.
+        decode
+            Up to three functions, which find a neighbour's i, j and k by its index and those found before:
+            ``first(index: u32, n: i32) -> i32``, ``second(index: u32, i: i32, n: i32) -> i32`` and ``third(index: u32,
+            i: i32, j: i32, n: i32) -> i32``; n elements has a solution.
+        apply
+            ``apply(solution: Array[i32], move: Move, n: i32)``, which makes the move. All lanes of a team call it
+            between two barriers: share elements out by ``lane()`` and ``team_size()``, or let lane 0 do it all. Or a
+            change that there is already, by its name: ``flip``, ``exchange``, ``assign``, ``insert`` or ``reverse``.
+
+        Raises
+        ------
+        UserError
+            A name that is taken, or cannot stand among others; no function, too many, or another change.
+
+        """
+        decode = decode if isinstance(decode, tuple) else (decode,)
+        if name in NEIGHBOURHOODS or not name.isidentifier():
+            taken = "is taken" if name in NEIGHBOURHOODS else "is no identifier"
+            raise UserError(f"a neighbourhood of your own by the name {name!r}, which {taken}: expected another")
+        if not 1 <= len(decode) <= 3 or not all(isinstance(one, Function) for one in decode):
+            raise UserError(f"neighbourhood {name}: `decode` is {decode!r}: expected one @function to three")
+        if isinstance(apply, Function):
+            return cls(name, "", moves.CUSTOM, moves.OWN, False, size, decode, apply)
+        if apply not in CHANGES:
+            raise UserError(f"neighbourhood {name}: `apply` is {apply!r}: expected a @function or {', '.join(CHANGES)}")
+        return cls(name, "", moves.CUSTOM, CHANGES[apply], False, size, decode)
 
     def size(self, encoding: Encoding, points: int = 0) -> int:
         """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
         n = encoding.n
+        if self.own_size is not None:
+            return int(self.own_size(encoding))
         if self.change == moves.OWN:
             return points
         return {
@@ -100,6 +152,7 @@ class Neighbourhood(NamedTuple):
             moves.PAIRS: n * (n - 1) // 2,
             moves.TRIPLES: n * (n - 1) * (n - 2) // 6,
             moves.CHOICES: n * (encoding.choices - 1),
+            moves.INSERTIONS: (n - 1) ** 2,
         }[self.shape]
 
     def memory(self, encoding: Encoding, size: int, kind: int) -> int:
@@ -108,7 +161,27 @@ class Neighbourhood(NamedTuple):
             return size
         return encoding.n * (1 if self.change == moves.FLIP else encoding.choices)
 
+    def listed(self, first: int, end: int, encoding: Encoding, solution: np.ndarray) -> np.ndarray:
+        """List neighbours ``first`` to ``end - 1`` as the host sees them: see `listed_moves`."""
+        if self.shape != moves.CUSTOM:
+            return listed_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
+        listed = np.full((end - first, 3), -1, np.int32)
+        for row, index in zip(listed, range(first, end), strict=True):
+            found: list[int] = []
+            for function in self.decode:
+                found.append(i32(function(u32(index), *found, i32(encoding.n))))
+            row[: len(found)] = found
+        return listed
 
+
+CHANGES = {
+    "flip": moves.FLIP,
+    "exchange": moves.EXCHANGE,
+    "assign": moves.ASSIGN,
+    "insert": moves.INSERT,
+    "reverse": moves.SEGMENT,
+}
+"""What the moves of a neighbourhood of one's own may do without a function for it."""
 NEIGHBOURHOODS = {
     one.name: one
     for one in (
@@ -117,6 +190,8 @@ NEIGHBOURHOODS = {
         Neighbourhood("flip3", "bits", moves.TRIPLES, moves.FLIP),
         Neighbourhood("exchange2", "permutation", moves.PAIRS, moves.EXCHANGE),
         Neighbourhood("exchange3", "permutation", moves.TRIPLES, moves.EXCHANGE),
+        Neighbourhood("insert", "permutation", moves.INSERTIONS, moves.INSERT),
+        Neighbourhood("reverse", "permutation", moves.PAIRS, moves.SEGMENT, attributes=False),
         Neighbourhood("2opt", "permutation", moves.PAIRS, moves.REVERSE, attributes=False),
         Neighbourhood("assign", "values", moves.CHOICES, moves.ASSIGN),
         Neighbourhood("crowns", "reals", moves.SINGLES, moves.OWN, attributes=False),
@@ -155,6 +230,10 @@ def listed_moves(shape: int, first: int, end: int, n: int, choices: int, solutio
         listed[:, 1] = value + (value >= solution[listed[:, 0]])
     elif shape == moves.SINGLES:
         listed[:, 0] = index
+    elif shape == moves.INSERTIONS:
+        row, column = np.divmod(index, max(1, n - 1))
+        listed[:, 0] = np.where(column >= row, row, row + 1)
+        listed[:, 1] = np.where(column >= row, column + 1, column)
     else:
         base = np.zeros(len(index), np.int64)
         if shape == moves.TRIPLES:
@@ -201,7 +280,10 @@ def made_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: 
         out[rows, i] = solution[j]
         out[rows, j] = solution[last]
         out[rows, last] = solution[i]
+    elif change == moves.INSERT:
+        p, i, j = np.arange(len(solution)), i[:, None], j[:, None]
+        shifted = p + ((i <= p) & (p < j)) - ((j < p) & (p <= i))
+        out[:] = solution[np.where(p == j, i, shifted)]
     else:
-        p = np.arange(len(solution))
-        inside = (p > i[:, None]) & (p <= j[:, None])
-        out[:] = solution[np.where(inside, (i + 1 + j)[:, None] - p, p)]
+        p, first, last = np.arange(len(solution)), (i + (change == moves.REVERSE))[:, None], j[:, None]
+        out[:] = solution[np.where((first <= p) & (p <= last), first + last - p, p)]

@@ -12,12 +12,12 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.hooks import Hooks
-from core.kernels.moves import REVERSE
+from core.kernels.moves import INSERT, REVERSE, SEGMENT
 from core.lang import Array, Const, Function, Generic, Row, f32, f64
 from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
-from core.problems.encodings import NEIGHBOURHOODS, Encoding
+from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
 
 
 class Evaluation(NamedTuple):
@@ -28,7 +28,8 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    delta, quick, begin, update, move, refresh, partial : Function or None
+    delta, quick, begin, update, move, refresh, partial, value : Function or None
+        There is `delta` or `value`.
     quick_for : tuple of str
         Neighbourhoods that `quick` knows; the others are evaluated by `delta`.
     work : int
@@ -36,7 +37,7 @@ class Evaluation(NamedTuple):
 
     """
 
-    delta: Function
+    delta: Function | None = None
     quick: Function | None = None
     begin: Function | None = None
     update: Function | None = None
@@ -45,6 +46,7 @@ class Evaluation(NamedTuple):
     partial: Function | None = None
     quick_for: tuple[str, ...] = ()
     work: int = 16
+    value: Function | None = None
 
     @property
     def functions(self) -> list[Function]:
@@ -73,9 +75,11 @@ class Problem:
     """
 
     delta: Function | None = None
-    """What a move adds to the cost: see `core.kernels.hooks.Hooks`. None, if the class says so in `evaluations`."""
-    neighbourhoods: tuple[str, ...] = ()
-    """Names of those that `delta` knows; empty: all of the encoding but 2opt."""
+    """What a move adds to the cost: see `core.kernels.hooks.Hooks`. None if there is `value`, or `evaluations` says."""
+    value: Function | None = None
+    """What the neighbour costs to which a move leads; with `delta`, another evaluation that must agree with it."""
+    neighbourhoods: tuple[str | Neighbourhood, ...] = ()
+    """Those that `delta` and `value` know, by name or your own; empty: all that they can know."""
     published: str | None = None
     """The evaluation that the paper's own mapping has (see `core.search.local_search.plan`); None: the first."""
     points = 0
@@ -124,13 +128,36 @@ class Problem:
         return content_digest(self)
 
     def neighbourhood_names(self) -> list[str]:
-        """Names of those that `delta` knows: what the class lists, or all of the encoding but 2opt."""
+        """Names of those that it knows: what the class lists, or all of the encoding that its functions can know.
+
+        `delta` alone is taken to know flips, exchanges and assignments, `value` what `moved` knows; but not 2opt, all
+        of whose neighbours reverse has.
+        """
+        if self.neighbourhoods:
+            return [one if isinstance(one, str) else one.name for one in self.neighbourhoods]
         fitting = [one for one in NEIGHBOURHOODS.values() if one.encoding == self.encoding.name]
-        return list(self.neighbourhoods) or [one.name for one in fitting if one.change != REVERSE]
+        unknown = (REVERSE,) if self.value is not None else (REVERSE, INSERT, SEGMENT)
+        return [one.name for one in fitting if one.change not in unknown]
+
+    def neighbourhood(self, name: str) -> Neighbourhood:
+        """The neighbourhood of that name: one of its own, or of its encoding.
+
+        Raises
+        ------
+        UserError
+            There is none, or it belongs to another encoding.
+
+        """
+        own = [one for one in self.neighbourhoods if isinstance(one, Neighbourhood) and one.name == name]
+        return own[0] if own else neighbourhood(name, self.encoding)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """The evaluations of a neighbourhood by name, the preferred one first; by default one, from ``self.delta``."""
-        return {"plain": Evaluation(self.delta)}  # type: ignore[arg-type]
+        """The evaluations of a neighbourhood by name, the preferred one first; by default of `delta` and of `value`."""
+        if self.value is None:
+            return {"plain": Evaluation(self.delta)}
+        scored = {"value": Evaluation(value=self.value, work=self.encoding.n)}
+        knows = bool(self.neighbourhoods) or self.neighbourhood(neighbourhood).change not in (INSERT, SEGMENT)
+        return {"plain": Evaluation(self.delta), **scored} if self.delta is not None and knows else scored
 
     def data_for(self, evaluation: str) -> Any:
         """The bundle that an evaluation's functions read, by the evaluation's name; by default the problem's `data`."""
@@ -156,6 +183,7 @@ class Problem:
             evaluation.move,
             evaluation.refresh if is_quick else None,
             evaluation.partial,
+            evaluation.value,
         )
 
 
@@ -225,11 +253,16 @@ def content_digest(problem: Problem) -> str:
     """
     functions: list[Function] = []
     given: dict[str, Any] = {}
+    own = ""
     for name in problem.neighbourhood_names():
+        one = problem.neighbourhood(name)
+        if one.own_size is not None:
+            functions += [*one.decode, *([one.apply] if one.apply else [])]
+            own += f" {one.name} {one.change} {one.size(problem.encoding)}"
         for evaluation, its in problem.evaluations(name).items():
             functions += its.functions
             given[evaluation] = problem.checked_data_for(evaluation)
-    said = f"{tuple(problem.encoding)} {problem.points} {source_digest(functions)}"
+    said = f"{tuple(problem.encoding)} {problem.points}{own} {source_digest(functions)}"
     content = hashlib.sha256(said.encode())
     for evaluation, data in sorted(given.items()):
         for name, kind in sorted(fields_of(type(data)).items()):

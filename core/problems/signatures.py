@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.hooks import D
-from core.kernels.walks import Move, S, Share
+from core.kernels.walks import AnyMove, Move, S, Share
 from core.lang import Array, Function, Generic, KernelError, i32, u32
 from core.lang.bundles import is_bundle
 from core.lang.types import BY_DTYPE, SCALARS, described, widens
@@ -27,8 +27,16 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "move": (SOLUTION | MOVE | DATA, None),
     "refresh": ({"share": Share, "changed": i32} | MOVE | SOLUTION | DATA, None),
     "partial": (WORKER | SOLUTION | MOVE | DATA, i32),
+    "value": (SOLUTION | {"move": AnyMove} | DATA, i32),
 }
-"""Parameters and result of every function of `core.kernels.hooks.Hooks`."""
+"""Parameters and result of every function of `core.kernels.hooks.Hooks`; a move is an `AnyMove` in all of them."""
+INDEX, SIZE = {"index": u32}, {"n": i32}
+DECODING: tuple[dict[str, Any], ...] = (
+    INDEX | SIZE,
+    INDEX | {"i": i32} | SIZE,
+    INDEX | {"i": i32, "j": i32} | SIZE,
+)
+"""Parameters of the functions that find a neighbour's i, j and k in a custom neighbourhood, all of which return i32."""
 
 
 def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
@@ -56,18 +64,48 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
     meant = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
     for role, (parameters, result) in SIGNATURES.items():
         given = getattr(evaluation, role)
-        if given is None and role != "delta":
+        if given is None and (role != "delta" or evaluation.value is not None):
             continue
-        wanted = {one: of_problem(kind, meant) for one, kind in parameters.items()}
-        expected = f"expected a @function {signature_text(wanted, result)}"
-        if not isinstance(given, Function):
-            raise UserError(f"{name}: its `{role}` is {given!r}: {expected}")
-        own = {one: kind for one, kind in given.signature.items() if one != "return"}
-        returned = given.signature["return"]
-        takes_them = len(own) == len(wanted) and all(map(takes, own.values(), wanted.values()))
-        if not takes_them or not gives(returned, result):
-            has = signature_text(own, returned)
-            raise KernelError(f"{given.path}:{given.first_line}: {given.name}: `{role}` of {name} is {has}: {expected}")
+        check_function(name, role, given, {one: of_problem(kind, meant) for one, kind in parameters.items()}, result)
+
+
+def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
+    """Refuse a neighbourhood's own functions that the kernels of a search could not call.
+
+    Parameters
+    ----------
+    name
+        Of the problem.
+    neighbourhood
+        A `core.problems.encodings.Neighbourhood`.
+    dtype
+        Of a solution's elements.
+
+    Raises
+    ------
+    KernelError
+        One has other parameters or another result; the line says where it is, what it has and what was expected.
+
+    """
+    what = f"{name}, neighbourhood {neighbourhood.name}"
+    for given, wanted in zip(neighbourhood.decode, DECODING, strict=False):
+        check_function(what, "decode", given, wanted, i32)
+    if neighbourhood.apply is not None:
+        wanted = {"solution": Array(BY_DTYPE[np.dtype(dtype)])} | MOVE | SIZE
+        check_function(what, "apply", neighbourhood.apply, wanted, None)
+
+
+def check_function(name: str, role: str, given: Any, wanted: dict[str, Any], result: Any) -> None:
+    """Refuse what is no function of these parameters and this result; ``name`` and ``role`` say whose it is."""
+    expected = f"expected a @function {signature_text(wanted, result)}"
+    if not isinstance(given, Function):
+        raise UserError(f"{name}: its `{role}` is {given!r}: {expected}")
+    own = {one: kind for one, kind in given.signature.items() if one != "return"}
+    returned = given.signature["return"]
+    takes_them = len(own) == len(wanted) and all(map(takes, own.values(), wanted.values()))
+    if not takes_them or not gives(returned, result):
+        has = signature_text(own, returned)
+        raise KernelError(f"{given.path}:{given.first_line}: {given.name}: `{role}` of {name} is {has}: {expected}")
 
 
 def of_problem(kind: Any, meant: dict[int, Any]) -> Any:
@@ -83,7 +121,8 @@ def takes(declared: Any, given: Any) -> bool:
         element = declared.element if isinstance(declared, Array) else None
         return isinstance(element, Generic) or element is given.element
     if is_bundle(given):
-        return is_bundle(declared) and issubclass(given, declared)
+        passed = AnyMove if given is Move else given
+        return is_bundle(declared) and issubclass(passed, declared)
     return declared in SCALARS and widens(given, declared)
 
 

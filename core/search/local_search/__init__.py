@@ -1,8 +1,8 @@
 """Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
 
-from core.kernels.moves import exchanged, flipped
-from core.kernels.walks import Move, Share
-from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Reals, Values
+from core.kernels.moves import exchanged, flipped, inserted, moved, reversed_
+from core.kernels.walks import AnyMove, Move, Share
+from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
 from core.problems.problem import Evaluation, Problem
 from core.search.local_search.algorithms import (
     Algorithm,
@@ -20,6 +20,7 @@ from core.search.local_search.validation import ProblemError, check
 __all__ = [
     "NEIGHBOURHOODS",
     "Algorithm",
+    "AnyMove",
     "Bits",
     "Evaluation",
     "HillClimbing",
@@ -27,6 +28,7 @@ __all__ = [
     "Iterations",
     "LocalSearch",
     "Move",
+    "Neighbourhood",
     "NoImprovement",
     "Outcome",
     "Permutation",
@@ -45,4 +47,7 @@ __all__ = [
     "check",
     "exchanged",
     "flipped",
+    "inserted",
+    "moved",
+    "reversed_",
 ]

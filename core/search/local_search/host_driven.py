@@ -17,7 +17,7 @@ from core.kernels import moves, walks
 from core.kernels.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.hooks import FIRST, NO_KEY
 from core.kernels.walks import Share
-from core.problems.encodings import listed_moves, made_neighbours
+from core.problems.encodings import made_neighbours
 
 SLICE = 1 << 22
 """Neighbours that the suite's mapping evaluates and copies at a time; the paper's launches all of them."""
@@ -138,8 +138,7 @@ class Lister:
         """Neighbours ``first`` to ``end - 1`` of the present solution."""
         search, encoding = self.search, self.search.problem.encoding
         solution = search.backend.download(search.walkers.solution)
-        shape = search.neighbourhoods[level].shape
-        self.host[: end - first] = listed_moves(shape, first, end, encoding.n, encoding.choices, solution)
+        self.host[: end - first] = search.neighbourhoods[level].listed(first, end, encoding, solution)
         search.backend.write(self.buffer, self.host)
 
 
@@ -176,7 +175,7 @@ class Copier:
         search, encoding = self.search, self.search.problem.encoding
         solution = search.backend.download(search.walkers.solution)
         one = search.neighbourhoods[level]
-        listed = listed_moves(one.shape, first, end, encoding.n, encoding.choices, solution)
+        listed = one.listed(first, end, encoding, solution)
         made_neighbours(one.change, listed, solution, self.host[: end - first])
         search.backend.write(self.buffer, self.host)
 

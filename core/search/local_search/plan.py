@@ -8,9 +8,9 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import hooks, moves
-from core.problems.encodings import neighbourhood
+from core.problems.encodings import Neighbourhood
 from core.problems.problem import Evaluation, Problem, checked_place
-from core.problems.signatures import check_functions
+from core.problems.signatures import check_functions, check_neighbourhood
 from core.search.local_search.algorithms import Algorithm
 
 MOST_NEIGHBOURS = 2**32 - 1
@@ -29,7 +29,7 @@ class Plan:
     problem, algorithm
         What is searched, and how.
     neighbourhoods
-        Names, one, or up to three that a descent tries in this order.
+        One, or up to three that a descent tries in this order: names, or those that are the problem's own.
     mapping
         How a walk is laid on the device: ``suite``, or ``published`` for the paper's own (sections 3 to 6): a lane of a
         team of 256 for each neighbour, whose index it decodes; the paper's evaluation, which writes a structure of
@@ -67,7 +67,7 @@ class Plan:
         self,
         problem: Problem,
         algorithm: Algorithm,
-        neighbourhoods: str | Sequence[str],
+        neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood],
         *,
         tuned: bool = False,
         mapping: str = "suite",
@@ -93,7 +93,8 @@ class Plan:
         self.check_level()
         self.check_host(generate, select, tuned)
         self.check_costs()
-        self.choose_neighbourhoods([neighbourhoods] if isinstance(neighbourhoods, str) else list(neighbourhoods))
+        given = [neighbourhoods] if isinstance(neighbourhoods, (str, Neighbourhood)) else list(neighbourhoods)
+        self.choose_neighbourhoods([one if isinstance(one, str) else one.name for one in given])
         self.choose_evaluation(evaluation)
         self.choose_memory()
 
@@ -177,13 +178,16 @@ class Plan:
         if not 1 <= len(names) <= MOST_LEVELS:
             raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
         encoding = self.problem.encoding
-        self.neighbourhoods = [neighbourhood(name, encoding) for name in names]
         offered = self.problem.neighbourhood_names()
+        self.neighbourhoods = [self.problem.neighbourhood(name) for name in names]
         for one in self.neighbourhoods:
             if one.name not in offered:
                 raise UserError(f"neighbourhood {one.name!r}: {self.problem.name} knows {', '.join(offered)}")
-            if one.change != self.neighbourhoods[0].change:
+            check_neighbourhood(self.problem.name, one, encoding.dtype)
+            if (one.change, one.apply) != (self.neighbourhoods[0].change, self.neighbourhoods[0].apply):
                 raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
+        if len({one.decode for one in self.neighbourhoods if one.decode}) > 1:
+            raise UserError(f"neighbourhoods {', '.join(names)} in one search: expected at most one that is your own")
         if len(names) > 1 and self.algorithm.rule not in (hooks.BEST, hooks.FIRST):
             raise UserError(f"{len(names)} neighbourhoods for {self.algorithm.name}, which uses one")
         self.sizes = [one.size(encoding, self.problem.points) for one in self.neighbourhoods]
@@ -272,11 +276,11 @@ def default_tenure(memory_kind: int, kind: int, n: int, size: int, span: int | N
     """
     if memory_kind == moves.MOVES:
         tenure = size // 6
-    elif kind == moves.EXCHANGE:
+    elif kind in (moves.EXCHANGE, moves.INSERT):
         tenure = 9 * n // 10
     else:
         tenure = n // 6
     tenure = min(tenure, max(0, size - 2))
     room = max(0, size - 1 - tenure - 1)
-    wanted = n // 5 if kind == moves.EXCHANGE else n // 10
+    wanted = n // 5 if kind in (moves.EXCHANGE, moves.INSERT) else n // 10
     return tenure, min(room, wanted if span is None else span)

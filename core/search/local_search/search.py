@@ -16,6 +16,7 @@ from core.kernels.moves import start_solutions
 from core.kernels.walk_notes import NotingWalk, note
 from core.kernels.walks import Run, Share, Walk
 from core.lang.bundles import placed, row_sizes
+from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.history import Recorder, places_for
@@ -71,7 +72,7 @@ class LocalSearch(Launches):
         communicator: Any,
         problem: Problem,
         algorithm: Algorithm,
-        neighbourhoods: str | Sequence[str],
+        neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood],
         *,
         tune: Callable[[Any, int, int], Any] | None = None,
         history: bool = False,
@@ -90,6 +91,7 @@ class LocalSearch(Launches):
             raise UserError(f"a history of {self.walks} walks one after another: expected 1 walk, or mapping suite")
         first = self.neighbourhoods[0]
         shapes = tuple(one.shape for one in self.neighbourhoods)
+        decode = next((one.decode for one in self.neighbourhoods if one.decode), ())
         self.kernels = search_kernels(
             problem.hooks(self.evaluation, first.name),
             Rules(
@@ -100,6 +102,8 @@ class LocalSearch(Launches):
                 algorithm.at_optimum,
                 by_team=self.level == "solution",
                 note=note if history else None,
+                decode=decode,
+                apply=first.apply,
             ),
         )
         self.tuner: Any = tune(self.evaluating, problem.encoding.n, max(self.sizes)) if tune else None

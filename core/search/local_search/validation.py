@@ -21,7 +21,7 @@ from core.kernels.walks import EVERYTHING, ONE_MOVE, Move, Share
 from core.lang.bundles import Row, fields_of, row_sizes, unbundled
 from core.lang.intrinsics import poisoned
 from core.lang.types import BY_DTYPE, Array, Generic
-from core.problems.encodings import Encoding, Neighbourhood, listed_moves, neighbourhood
+from core.problems.encodings import Encoding, Neighbourhood
 from core.problems.problem import Problem, content_digest
 from core.problems.signatures import check_functions
 
@@ -139,7 +139,8 @@ class Metered(np.ndarray):
 def kernels_of(problem: Problem, name: str, evaluation_name: str) -> Trials:
     """The kernels that try an evaluation of a neighbourhood."""
     hooks = problem.hooks(problem.evaluations(name)[evaluation_name], name)
-    return trial_kernels(hooks, neighbourhood(name, problem.encoding).change)
+    one = problem.neighbourhood(name)
+    return trial_kernels(hooks, one.change, one.apply)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -207,7 +208,7 @@ class Trial:
         most_reads: int | None = None,
     ) -> None:
         self.problem = problem
-        self.one: Neighbourhood = neighbourhood(name, problem.encoding)
+        self.one: Neighbourhood = problem.neighbourhood(name)
         self.evaluation_name = evaluation_name
         self.lanes, self.reverse = lanes, reverse
         self.random = np.random.default_rng(seed)
@@ -239,7 +240,7 @@ class Trial:
                 return
             i, j, k = (int(x) for x in self.random.choice(allowed))
             expected = neighbour(self.one.change, self.solution, i, j, k)
-            self.launch(self.kernels.make, Move(i, j, k))
+            self.launch(self.kernels.make, len(self.solution), Move(i, j, k))
             self.made += 1
             if expected is not None and not np.array_equal(expected, self.solution):
                 self.refuse("move", (i, j, k), f"leads to {self.solution.tolist()}", f"{expected.tolist()}")
@@ -248,17 +249,17 @@ class Trial:
     def listed(self, indices: np.ndarray) -> np.ndarray:
         """The moves (i, j, k) of neighbours at the present solution: (count, 3) int32."""
         encoding = self.problem.encoding
-        rows = [
-            listed_moves(self.one.shape, int(index), int(index) + 1, encoding.n, encoding.choices, self.solution)
-            for index in indices
-        ]
+        rows = [self.one.listed(int(index), int(index) + 1, encoding, self.solution) for index in indices]
         return np.concatenate(rows)
 
     def compare(self, asked: np.ndarray, window: np.ndarray, changed: tuple[int, int, int, int]) -> np.ndarray:
         """Return what moves add, after holding all that say so to the scorer; `quick` is asked for ``window``."""
         differences = np.empty(len(asked), np.int32)
+        cost = int(self.problem.cost(self.solution)) if self.hooks.delta is None else 0  # which `value` is less
         for place, move in enumerate(asked.tolist()):  # one by one, so that some are rescored before reads run out
             self.launch(self.kernels.ask, 1, asked[place], differences[place : place + 1], writes=False)
+            if differences[place] != kinds.NEVER:
+                differences[place] -= cost
             self.confirm(move, int(differences[place]))
         if self.hooks.quick is not None:
             first, end = int(window[0]), int(window[-1]) + 1
@@ -288,13 +289,14 @@ class Trial:
             other = self.moved(move)
         expected = int(self.problem.cost(other)) - int(self.problem.cost(self.solution))
         if abs(claimed - expected) > 2 * self.problem.tolerance():
-            self.refuse("delta", move, f"says that it adds {claimed}", f"{expected}, as `cost` says")
+            role = "value" if self.hooks.delta is None else "delta"
+            self.refuse(role, move, f"says that it adds {claimed}", f"{expected}, as `cost` says")
 
     def moved(self, move: list[int]) -> np.ndarray:
         """The solution to which the problem's own `move` leads; all stays as it was."""
         data, solution = self.data, self.solution
         self.data, self.solution = of_arrays(data, np.copy, rows_only=True), solution.copy()
-        self.launch(self.kernels.make, Move(*move))
+        self.launch(self.kernels.make, len(solution), Move(*move))
         other, self.data, self.solution = self.solution, data, solution
         return other
 
@@ -332,7 +334,7 @@ class Trial:
 
     def refuse(self, function: str, move: Any, found: str, expected: str) -> NoReturn:
         """Say what a function does and what it should."""
-        source = getattr(self.evaluation, function) or self.evaluation.delta
+        source = getattr(self.evaluation, function) or self.evaluation.functions[0]
         named = ", ".join(str(x) for x in move if x >= 0)
         raise ProblemError(
             f"{source.path}:{source.first_line}: {source.name}: `{function}` of {self.problem.name} for move ({named}) "
@@ -344,7 +346,7 @@ class Trial:
         frames = traceback.extract_tb(error.__traceback__)
         own = {one.path for one in self.evaluation.functions}
         ours = [frame for frame in frames if frame.filename in own]
-        place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.delta.name
+        place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.functions[0].name
         what = WRITTEN if "read-only" in str(error) else str(error.__cause__ or error)  # the cause names no place again
         raise ProblemError(f"{place}: {what} ({self.problem.name}, {self.where})") from error
 
@@ -370,6 +372,10 @@ def neighbour(change: int, solution: np.ndarray, i: int, j: int, k: int) -> np.n
         other[i] = j
     elif change == kinds.REVERSE:
         other[i + 1 : j + 1] = solution[i + 1 : j + 1][::-1]
+    elif change == kinds.SEGMENT:
+        other[i : j + 1] = solution[i : j + 1][::-1]
+    elif change == kinds.INSERT:
+        other = np.insert(np.delete(solution, i), j, solution[i])
     elif k < 0:
         other[[i, j]] = solution[[j, i]]
     else:

@@ -34,7 +34,12 @@ def cpu():
 @pytest.mark.parametrize(
     ("algorithm", "names", "how", "words"),
     [
-        (TABU, "flip1", {}, "neighbourhood 'flip1' for a permutation encoding: expected exchange2, exchange3, 2opt"),
+        (
+            TABU,
+            "flip1",
+            {},
+            "neighbourhood 'flip1' for a permutation encoding: expected exchange2, exchange3, insert, reverse, 2opt",
+        ),
         (TABU, "2opt", {}, "neighbourhood '2opt': .* knows exchange2, exchange3"),
         (TABU, ["exchange2", "exchange3"], {}, "2 neighbourhoods for tabu, which uses one"),
         (TABU, [], {}, "0 neighbourhoods: expected 1 to 3"),
