@@ -82,9 +82,10 @@ def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, arg
 def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:
     """Read the command line."""
     from cluster.command_line import RankParser
+    from core.command_line import program
 
     parser = RankParser(
-        prog=workload.command,
+        prog=workload.command if workload.program else program(f"drivers.{workload.name}"),
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
