@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 import backends
+from core.command_line import Parser, program
 from core.standard_output import run_watched
 
 
@@ -27,7 +27,7 @@ def table(rows: list[backends.Usability]) -> str:
 
 def main() -> int:
     """Print the table; with ``--self-test`` run the known-answer kernels of every device anew."""
-    parser = argparse.ArgumentParser(prog="python -m backends", description=__doc__)
+    parser = Parser(prog=program("backends"), description=__doc__)
     parser.add_argument("--self-test", action="store_true", help="run every device's known-answer kernels now")
     options = parser.parse_args()
     rows = backends.survey()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import importlib.machinery
@@ -17,9 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backends.base import number
 from backends.listener import checks_asked, talk_of
+from core.command_line import Parser, program
 from core.errors import UserError
 from core.lang import Const, Function, Generic, Kernel
 from core.lang.types import BY_NAME, Array, Integer, Table, boolean
+from core.standard_output import run_watched
 
 if TYPE_CHECKING:
     from core.lang import tree
@@ -48,7 +49,7 @@ DIALECTS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a kernel for a device; returns the exit code: 0 done, 2 a mistake of the user, told in one line."""
-    parser = argparse.ArgumentParser(prog="python -m core.lang show", description=__doc__)
+    parser = Parser(prog=program("core.lang show"), description=__doc__)
     parser.add_argument("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
     parser.add_argument(
         "--as",
@@ -227,3 +228,7 @@ def type_named(text: str) -> Any:
     if text not in BY_NAME:
         raise UserError(f"no type {text!r}; choose one of {', '.join(BY_NAME)}")
     return BY_NAME[text]
+
+
+if __name__ == "__main__":
+    sys.exit(run_watched(main))

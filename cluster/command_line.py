@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import IO, NoReturn
 
 from cluster import abort, launcher
+from core.command_line import Parser
 
 
-class RankParser(argparse.ArgumentParser):
-    """An `ArgumentParser` that is silent on every rank but the first."""
+class RankParser(Parser):
+    """A parser that is silent on every rank but the first."""
 
     def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
         """Print the help, on rank 0, if all ranks are asked for it."""

@@ -4,8 +4,10 @@ import atexit
 import gc
 import sys
 
-if sys.argv[:1] == ["-m"]:
-    # `python -m drivers.NAME` imports this first: an interrupt among the imports that follow is no crash either.
+
+def begin() -> None:
+    """Prepare a process that runs one of these programs and nothing else, before most of its imports."""
+    # An interrupt among the imports that follow is no crash either.
     from drivers.interrupts import install
 
     install()
@@ -13,3 +15,8 @@ if sys.argv[:1] == ["-m"]:
     # a third of the processor time of a short run, and 64 ranks on two cores pay for it.
     gc.set_threshold(100_000, 50, 100)
     atexit.register(gc.freeze)
+
+
+if sys.argv[:1] == ["-m"]:
+    # `python -m drivers.NAME` imports this first.
+    begin()

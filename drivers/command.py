@@ -123,9 +123,10 @@ def shared_task(first: Task | None, own: Options, ranks: Any) -> Task:
 def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:
     """Read the command line."""
     from cluster.command_line import RankParser
+    from core.command_line import program
 
     parser = RankParser(
-        prog=workload.command,
+        prog=workload.command if workload.program else program(f"drivers.{workload.name}"),
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from core.command_line import Parser, program
 from core.errors import UserError
 from drivers.configurations import numbers_of_ranks
 from drivers.options import COMMON, add_options, natural, parsed, positive, seeds, spelled
@@ -30,8 +31,8 @@ INSTEAD = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
-    """An `ArgumentParser` whose errors are one line, as all mistakes of a user are."""
+class _Parser(Parser):
+    """A parser whose errors are one line, as all mistakes of a user are."""
 
     def error(self, message: str) -> NoReturn:
         raise UserError(message.removeprefix("argument "))
@@ -127,14 +128,14 @@ def left_open(workload: Workload[Any], given: Sequence[str], problem: Any) -> li
 
 def command_of(workload: Workload[Any]) -> str:
     """How a comparison of a workload is started, as a user types it."""
-    return f"{workload.command} compare" if workload.program else f"python -m drivers.compare {workload.name}"
+    return f"{workload.command} compare" if workload.program else f"{program('drivers.compare')} {workload.name}"
 
 
 def _parser(workload: Workload[Any]) -> _Parser:
     standard = " ".join(workload.standard) or "by the size of the problem"
     others = "" if workload.program else f" Workloads: {', '.join(NAMES)} (without one: {DEFAULT})."
     parser = _Parser(
-        prog=command_of(workload) if workload.program else "python -m drivers.compare",
+        prog=command_of(workload) if workload.program else program("drivers.compare"),
         usage="%(prog)s [options] [options of the workload]"
         if workload.program
         else "%(prog)s [WORKLOAD] [options] [options of the workload]",

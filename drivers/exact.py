@@ -141,7 +141,7 @@ def save(run: Run[ExactOptions], outcome: Any) -> None:
 
 EXACT = Workload(
     "exact",
-    "a shortest tour, proved, for the TSP up to 30 cities, by branch and bound",
+    "a shortest tour of up to 30 cities, proved by branch and bound",
     ExactOptions,
     unit="nodes",
     hash_covers="answer",

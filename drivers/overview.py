@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.command_line import Parser, program
 from core.errors import UserError
 from drivers.compare import House, contests_of, survey
 from drivers.compare_options import add_where_options
@@ -66,8 +67,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line; what a comparison asks besides has its usual value."""
-    made = argparse.ArgumentParser(
-        prog="python -m drivers.overview",
+    made = Parser(
+        prog=program("drivers.overview"),
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

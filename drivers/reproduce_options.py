@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from core.command_line import Parser, program
 from core.errors import UserError
 from drivers.options import positive
 from reports import paper_file
@@ -16,8 +17,8 @@ SUFFIX = ".toml"
 """By which a paper's file is told from the name of one that comes with the suite."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """An `ArgumentParser` whose errors are one line, as all mistakes of a user are."""
+class _Parser(Parser):
+    """A parser whose errors are one line, as all mistakes of a user are."""
 
     def error(self, message: str) -> NoReturn:
         raise UserError(message.removeprefix("argument "))
@@ -45,7 +46,7 @@ def read(argv: Sequence[str], description: str | None) -> argparse.Namespace:
 def parser(description: str | None) -> argparse.ArgumentParser:
     """The command line."""
     made = _Parser(
-        prog="python -m drivers.reproduce",
+        prog=program("drivers.reproduce"),
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +22,8 @@ def named(name: str) -> Workload[Any]:
 
     """
     if name not in NAMES:
+        import difflib
+
         near = difflib.get_close_matches(name, NAMES, 1)
         meant = f" (did you mean {near[0]}?)" if near else ""
         raise UserError(f"workload {name!r}{meant}: expected one of {', '.join(NAMES)}")

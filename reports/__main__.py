@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.command_line import Parser, program
 from core.errors import UserError
 from core.standard_output import run_watched
 from reports import csv_file, experiment, ioh, paper_report, ranks_report, statistics_report
@@ -56,7 +57,7 @@ def _tell_pages(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m reports", description="Make reports from files of run records.")
+    parser = Parser(prog=program("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser(
         "compare", help="speed-up report over records of one workload, a section for each instance"

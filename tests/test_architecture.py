@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
-LANGUAGE = ("core.lang", "core.errors", "core.standard_output")
+LANGUAGE = ("core.lang", "core.command_line", "core.errors", "core.standard_output")
 MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,
@@ -25,7 +25,7 @@ MAY_IMPORT = {
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "rich", "jinja2"),
-    *("tsplib95", "networkx", "joblib", "pooch", "requests", "psutil"),
+    *("tsplib95", "networkx", "joblib", "pooch", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
     "core.lang",

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from core.command_line import Parser, program
 from core.problems import catalogue, fetch, known, papers, sources
 from core.problems.catalogue import COLLECTIONS
 from core.problems.errors import FetchError, InstanceError
@@ -11,7 +12,7 @@ from core.standard_output import run_watched
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0 done, 2 user mistake, 1 failed download."""
-    parser = argparse.ArgumentParser(prog="python -m core.problems", description=__doc__)
+    parser = Parser(prog=program("core.problems"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
     fetching = commands.add_parser("fetch", help="download instances and check what came")

@@ -39,8 +39,9 @@ ONLY_WHEN_NAMED = ("aco-strategies",)
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     from cluster.command_line import RankParser
+    from core.command_line import program
 
-    parser = RankParser(prog="python -m drivers.bench", description=DESCRIPTION)
+    parser = RankParser(prog=program("drivers.bench"), description=DESCRIPTION)
     add_options(parser, Options, leave_out=LEFT_OUT)
     parser.set_defaults(repeats=5)
     parser.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs on a CPU (%(default)s)")

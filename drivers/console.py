@@ -1,0 +1,202 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The command `onekernel`: every program of the suite by a short name, each the same as its `python -m`.
+
+onekernel                      what there is to run
+onekernel ihc --help           what one program understands
+mpirun -n 64 onekernel ppp     a program over ranks
+
+Imports next to nothing before it knows which program is meant: 64 ranks may start this at once on two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import NamedTuple, NoReturn
+
+import drivers
+from core.command_line import COMMAND, COMPLETES
+
+DRIVERS = "drivers."
+WIDTH = 80
+"""Columns of a terminal, in which the list stands."""
+
+
+class Program(NamedTuple):
+    """A program that is no workload.
+
+    Attributes
+    ----------
+    title : str
+        What it does, in a line.
+    module : str
+        What `python -m` runs.
+    words : tuple of str
+        What stands before its arguments.
+
+    """
+
+    title: str
+    module: str
+    words: tuple[str, ...] = ()
+
+
+FIRST = {"devices": Program("what this machine can use, and why not the rest", "backends")}
+"""What stands before the workloads in the list."""
+OTHERS = {
+    "compare": Program("a workload on every device here: a report of how fast each is", "drivers.compare"),
+    "overview": Program("every workload, some seconds each, on every device here", "drivers.overview"),
+    "reproduce": Program("a paper's tables and figures, beside what was published", "drivers.reproduce"),
+    "bench": Program("the speeds that the project promises, measured in pairs", "drivers.bench"),
+    "report": Program("reports and tables, made from records without running anything", "reports"),
+    "check": Program("try the functions of a problem of your own, in FILE.py", "drivers.check"),
+    "fetch": Program("download the instances of a collection or a paper", "core.problems", ("fetch",)),
+    "instances": Program("list the instances that are at hand, or show one", "core.problems"),
+    "show": Program("print a kernel as a device's compiler gets it", "backends.show"),
+}
+"""What stands after them."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program that the first argument names with the arguments behind it; returns the exit code.
+
+    Parameters
+    ----------
+    argv
+        The command's arguments; None: those of this process, which then has no other work.
+
+    """
+    if argv is None:
+        drivers.begin()
+    words = list(sys.argv[1:] if argv is None else argv)
+    if COMPLETES in os.environ:
+        words = words_to_complete()
+    name, rest = (words[0], words[1:]) if words else ("--help", [])
+    program = FIRST.get(name) or OTHERS.get(name)
+    if program is not None and program.words:
+        sys.argv = [COMMAND, *program.words, *rest]
+    else:
+        sys.argv = [f"{COMMAND} {name}", *rest]
+    if program is not None and not program.module.startswith(DRIVERS):
+        import runpy
+
+        # As `python -m` does, with nothing that it would not import.
+        runpy.run_module(program.module, run_name="__main__")
+        return 0
+    from drivers.endings import run_driver
+
+    return run_driver(lambda _: entry(name, program)(None))
+
+
+def entry(name: str, program: Program | None) -> Callable[[Sequence[str] | None], int]:
+    """The main function of a driver; its module has its own name here, by which ranks exchange what it declares.
+
+    Raises
+    ------
+    UserError
+        There is no program of that name.
+
+    """
+    from drivers.workloads import NAMES
+
+    if name in ABOUT:
+        return ABOUT[name]
+    if program is None and name not in NAMES:
+        refuse(name, (*FIRST, *NAMES, *OTHERS))
+    module = import_module(program.module if program else DRIVERS + name)
+    if hasattr(module, "__path__"):
+        module = import_module(f"{module.__name__}.__main__")
+    main: Callable[[Sequence[str] | None], int] = module.main
+    return main
+
+
+def refuse(name: str, known: Sequence[str]) -> NoReturn:
+    """Say that there is no program of that name.
+
+    Raises
+    ------
+    UserError
+        Always, with the nearest name.
+
+    """
+    import difflib
+
+    from core.errors import UserError
+
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{COMMAND} {name}{meant}: expected one of {', '.join(known)}; `{COMMAND}` says what they do")
+
+
+# --- about the command itself ---
+
+
+def print_list(_: Sequence[str] | None) -> int:
+    """Print what there is to run, a line each."""
+    from drivers.workloads import everything
+
+    titles = {name: program.title for name, program in FIRST.items()}
+    titles |= {one.name: one.title for one in everything()}
+    titles |= {name: program.title for name, program in OTHERS.items()}
+    print(f"usage: {COMMAND} PROGRAM [options]\n")
+    print(listed(titles))
+    print(f"\n`{COMMAND} PROGRAM --help` says more of one, `{COMMAND} --version` which it is.")
+    return 0
+
+
+def listed(titles: Mapping[str, str]) -> str:
+    """Names and what they stand for in two columns; what is wider than a terminal goes on in the next line."""
+    import textwrap
+
+    column = max(map(len, titles)) + 2
+    return "\n".join(
+        textwrap.fill(title, WIDTH, initial_indent=name.ljust(column), subsequent_indent=" " * column)
+        for name, title in titles.items()
+    )
+
+
+def print_version(_: Sequence[str] | None) -> int:
+    """Print the version of the suite."""
+    from importlib.metadata import version
+
+    print(COMMAND, version(COMMAND))
+    return 0
+
+
+ABOUT = {"--help": print_list, "-h": print_list, "--version": print_version}
+"""Options of the command itself."""
+
+
+# --- completion ---
+
+
+def words_to_complete() -> list[str]:
+    """The command's words before the one that a shell asks about; completes the first one itself, and then ends.
+
+    `argcomplete` tells programs by variables, and hands them no arguments.
+    """
+    import argparse
+
+    from argcomplete import autocomplete
+    from argcomplete.lexers import split_line
+
+    line, point = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])
+    words: list[str] = split_line(line, point)[3][1:]
+    if words:
+        program = OTHERS.get(words[0])
+        # A number: how many words are the program's name, with which its own parser begins.
+        os.environ[COMPLETES] = "1" if program and program.words else "2"
+        return words
+    from drivers.workloads import NAMES
+
+    parser = argparse.ArgumentParser(prog=COMMAND)
+    parser.add_argument("--version", action="store_true")
+    parser.add_argument("program", choices=(*FIRST, *NAMES, *OTHERS))
+    autocomplete(parser)
+    raise SystemExit
+
+
+if __name__ == "__main__":
+    sys.exit(main())
