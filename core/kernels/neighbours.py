@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 from core.kernels.hooks import D
 from core.kernels.moves import CUSTOM, NEVER, first_of, second_of, third_of
 from core.kernels.walks import AnyMove, S, Walk
-from core.lang import Array, Const, Function, function, i32, u32, unroll
+from core.lang import Array, Const, Function, Kernel, function, i32, kernel, u32, unroll
 
 
 def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function]:
@@ -48,6 +50,28 @@ def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function
         return third_of(shape, index, i, j, one)
 
     return first, second, third
+
+
+@functools.lru_cache(maxsize=64)
+def listing_kernel(decode: tuple[Function, ...]) -> Kernel:
+    """``list_moves(first, count, n, listed)``: (i, j, k) of a custom neighbourhood's neighbours, for the host to see."""
+    own_first, own_second, own_third = (*decode, None, None)[:3]
+
+    @kernel
+    def list_moves(first: u32, count: i32, n: i32, listed: Array[i32]):
+        """Neighbours ``first`` and on; three numbers each, -1 where not used."""
+        for m in range(count):
+            index = first + u32(m)
+            i, j, k = own_first(index, n), -1, -1
+            if own_second is not None:
+                j = own_second(index, i, n)
+            if own_third is not None:
+                k = own_third(index, i, j, n)
+            listed[3 * m] = i
+            listed[3 * m + 1] = j
+            listed[3 * m + 2] = k
+
+    return list_moves
 
 
 def element_function(shapes: tuple[int, ...], decode: tuple[Function, ...]) -> Function:

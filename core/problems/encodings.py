@@ -9,7 +9,8 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import moves
-from core.lang import Function, i32, u32
+from core.kernels.neighbours import listing_kernel
+from core.lang import Function
 
 
 class Encoding(NamedTuple):
@@ -165,12 +166,11 @@ class Neighbourhood(NamedTuple):
         """List neighbours ``first`` to ``end - 1`` as the host sees them: see `listed_moves`."""
         if self.shape != moves.CUSTOM:
             return listed_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
-        listed = np.full((end - first, 3), -1, np.int32)
-        for row, index in zip(listed, range(first, end), strict=True):
-            found: list[int] = []
-            for function in self.decode:
-                found.append(i32(function(u32(index), *found, i32(encoding.n))))
-            row[: len(found)] = found
+        from core.lang import oracle
+
+        listed = np.empty((end - first, 3), np.int32)
+        program = listing_kernel(self.decode).specialise({}, 1)
+        oracle.run(program, 1, [first, end - first, encoding.n, listed.reshape(-1)])
         return listed
 
 
