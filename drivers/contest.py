@@ -18,6 +18,7 @@ from typing import Any
 from cluster.abort import USER_MISTAKE
 from core.errors import UserError
 from drivers import guardian
+from drivers.children import python
 from drivers.configurations import ONE_CORE, Configuration, mpirun
 from drivers.endings import DONE
 from drivers.repetitions import RECORDED_ALREADY
@@ -91,7 +92,7 @@ class Contest:
 
     def command(self, configuration: Configuration) -> list[str]:
         """The command line that runs one configuration and records it."""
-        command = [sys.executable, *self.workload.started, *self.arguments]
+        command = [*python(self.workload.started), *self.arguments]
         command += ["--backend", configuration.backend, "--device", configuration.device]
         command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.beside_peers(configuration) else []
