@@ -7,8 +7,57 @@ algorithms, stop criteria and the problems of the house.
 
 from __future__ import annotations
 
+import os.path
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+_HOUSE = ("core", "backends", "cluster", "drivers", "reports")
+"""The suite's packages, which lie beside this file."""
+_PLACE = os.path.dirname(os.path.realpath(__file__))
+
+
+class _House:
+    """Finds the suite's packages beside this file, though the user's folder has a `core.py` or `reports.py` of its own.
+
+    Python looks into the folder of the program that it runs before all others.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Where a package of the suite is; None for every other module."""
+        return PathFinder.find_spec(name, [_PLACE]) if name in _HOUSE else None
+
+
+def _refuse_namesakes() -> None:
+    """Refuse to go on with somebody else's module in place of a package of the suite.
+
+    Raises
+    ------
+    ImportError
+        Names the file that was imported before.
+
+    """
+    for name in _HOUSE:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file and os.path.dirname(os.path.realpath(file)) != os.path.join(_PLACE, name):
+            raise ImportError(
+                f"{file} was imported as {name!r}, which is the name of a package of onekernel: expected another name "
+                "for that file, or its import nowhere in this program"
+            )
+
+
+_refuse_namesakes()
+sys.meta_path.insert(0, _House)
+
+if __name__ == "__main__":
+    # `python -m onekernel` is the command, which imports what its program needs and no more.
+    from drivers import console
+
+    sys.exit(console.main())
 
 from core.errors import UserError
 from core.lang import *  # noqa: F403
@@ -48,6 +97,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What is imported late, by its name."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("onekernel")
     if name not in _FOUND_IN:
         raise AttributeError(f"module 'onekernel' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_FOUND_IN[name]), name)

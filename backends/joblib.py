@@ -14,7 +14,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ from backends.base import Buffer, DeviceInfo, Launch, Unavailable, cpu_device
 from backends.cpu import CpuBackend, slots
 from backends.shared_memory import SharedBuffer
 
+SUITE = str(Path(__file__).parents[1])
+"""Where the suite's packages lie."""
 WATCH_S = 0.25
 """How often a worker looks whether the process that started it is still there."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -94,7 +98,8 @@ class JoblibBackend(CpuBackend):
                 self.workers, initializer=begin_work, initargs=(os.getpid(),), env=ONE_THREAD
             )
         try:
-            jobs = [self.pool.submit(function, *part) for part in parts]
+            with found_by_workers(SUITE):
+                jobs = [self.pool.submit(function, *part) for part in parts]
             done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
             for job in done:
                 job.result()
@@ -107,6 +112,19 @@ class JoblibBackend(CpuBackend):
         pool, self.pool = self.pool, None
         if pool is not None:
             pool.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def found_by_workers(folder: str) -> Iterator[None]:
+    """Let workers that start meanwhile, who look for modules where this process does, look into a folder before all.
+
+    The folder of the user's program comes first here, and may hold a module of a name that workers import.
+    """
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
 
 
 # --- in a worker ---

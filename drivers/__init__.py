@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 import sys
 
 
@@ -17,6 +18,14 @@ def begin() -> None:
     atexit.register(gc.freeze)
 
 
+def look_here_last() -> None:
+    """Look for modules in the current folder after all others: a user may have a `core.py` or `reports.py` there."""
+    here, house = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if sys.path[:1] == [here] != [house]:
+        sys.path.append(sys.path.pop(0))
+
+
 if sys.argv[:1] == ["-m"]:
     # `python -m drivers.NAME` imports this first.
+    look_here_last()
     begin()

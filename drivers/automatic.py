@@ -5,10 +5,10 @@ A backend says for which kind of device it is taken (`backends.base.Backend.auto
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
+from drivers.notes import note
 from drivers.options import Options
 
 
@@ -94,7 +94,7 @@ def automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
             return backends.create(name, own_gpu(name, ranks.local_rank) if ranks.size > 1 else options.device)
         except backends.Unavailable as error:
             name = best_backend(ranks.size, ranks.local_rank, 0)
-            print(f"note: {error}; {name} instead", file=sys.stderr)
+            note(f"{error}; {name} instead")
     return backends.create(name, None)
 
 

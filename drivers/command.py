@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from drivers import notes
 from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
@@ -55,6 +56,9 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
     """Run a workload with this rank's options, which stand in the arguments; returns the exit code, as `run` does."""
     from cluster.timed import Timed
 
+    notes.keep_quiet(own.quiet)
+    if own.quiet:
+        own = replace(own, progress=False)
     refuse_several_solutions(own)
     ranks = Timed(agreed_ranks(workload, own))
     seeds = own.seeds or (own.seed,)

@@ -22,6 +22,7 @@ from drivers.compare_options import asked_of, chosen_ranks, left_open, read
 from drivers.configurations import plan
 from drivers.contest import Command, Contest, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
+from drivers.notes import keep_quiet, say
 from drivers.options import Options, spelled
 from drivers.peers import peers_for, present
 from drivers.workload import Task, Workload
@@ -107,6 +108,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None, workload
 
 def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], house: House) -> Contested:
     """Run all that a command line asks for, as `drivers.compare_options.read` returns it; raises as `main` does."""
+    keep_quiet(options.quiet)
     ranks = chosen_ranks(options)
     if options.weak:
         refuse_weak(workload, ranks)
@@ -127,14 +129,14 @@ def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequen
         contests = [grown(contest, count) for contest in contests for count in sorted({1, *ranks})]
     make_room(records, lambda: experiment.remove(options.out, name), options.fresh)
     runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
-    print(f"{options.repeats} repetitions each, records: {records}")
+    say(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:
-        print(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
+        say(f"beside the run on one core: {', '.join(beside) or 'no other solver, since none is installed'}")
     sections, failed = [], False
     for _, of_instance in groupby(contests, key=lambda contest: id(contest.task)):
         found, failures = [], list(not_run)
         for contest in of_instance:
-            print(f"{workload.name} {' '.join(contest.arguments)}", flush=True)
+            say(f"{workload.name} {' '.join(contest.arguments)}")
             its_records, its_failures = runner.all_of(contest, contest.of(configurations))
             failed |= bool(its_failures)
             found += its_records

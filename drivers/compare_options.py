@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from core.command_line import Parser, program
 from core.errors import UserError
 from drivers.configurations import numbers_of_ranks
-from drivers.options import COMMON, add_options, natural, parsed, positive, seeds, spelled
+from drivers.options import COMMON, add_common_option, add_options, natural, parsed, positive, seeds, spelled
 from drivers.outputs import OutputFile
 from drivers.workload import Workload
 from drivers.workloads import NAMES, named, owners
@@ -20,7 +20,7 @@ from reports.environment import cores
 DEFAULT = "ihc"
 OWN = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
-    "check",
+    *("quiet", "check"),
 )
 """Options of a workload that a comparison has in its own way, or not at all."""
 INSTEAD = {
@@ -183,6 +183,7 @@ def add_where_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
     parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
     parser.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
+    add_common_option(parser, "quiet")
     parser.add_argument(
         "--fresh",
         action="store_true",

@@ -179,8 +179,11 @@ def words_to_complete() -> list[str]:
     """
     import argparse
 
-    from argcomplete import autocomplete
-    from argcomplete.lexers import split_line
+    try:
+        from argcomplete import autocomplete
+        from argcomplete.lexers import split_line
+    except ImportError:
+        raise SystemExit(1) from None
 
     line, point = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])
     words: list[str] = split_line(line, point)[3][1:]

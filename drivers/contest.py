@@ -18,8 +18,10 @@ from typing import Any
 from cluster.abort import USER_MISTAKE
 from core.errors import UserError
 from drivers import guardian
+from drivers.children import python
 from drivers.configurations import ONE_CORE, Configuration, mpirun
 from drivers.endings import DONE
+from drivers.notes import note, say
 from drivers.repetitions import RECORDED_ALREADY
 from drivers.workload import Task, Workload
 from reports.comparison import NotRun
@@ -91,7 +93,7 @@ class Contest:
 
     def command(self, configuration: Configuration) -> list[str]:
         """The command line that runs one configuration and records it."""
-        command = [sys.executable, *self.workload.started, *self.arguments]
+        command = [*python(self.workload.started), *self.arguments]
         command += ["--backend", configuration.backend, "--device", configuration.device]
         command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.beside_peers(configuration) else []
@@ -176,49 +178,44 @@ class Runner:
         try:
             return self._run(contest, configuration)
         except UnequalWorkError as error:
-            print("differs from repetition to repetition")
+            say("differs from repetition to repetition")
             return configuration.not_run(str(error))
 
     def _run(self, contest: Contest, configuration: Configuration) -> list[Record] | NotRun:
-        print(f"[{self.begun}/{self.total}] {contest.named} on {configuration} ...", end=" ", flush=True)
+        say(f"[{self.begun}/{self.total}] {contest.named} on {configuration} ...", end=" ")
         held = contest.records_of(configuration, self.environment)
         if contest.complete(held):
-            print(f"recorded already: {outcome_of(held)}")
+            say(f"recorded already: {outcome_of(held)}")
             self.warn_of_changes(contest.records)
             if contest.beside_peers(configuration) and all("peers" not in one.details for one in held):
-                print(
-                    f"note: {contest.records}: recorded without other people's solvers; --fresh runs them beside it",
-                    file=sys.stderr,
-                )
+                note(f"{contest.records}: recorded without other people's solvers; --fresh runs them beside it")
             if contest.wants_history and any(sample.history is None for one in held for sample in one.samples):
-                print(
-                    f"note: {contest.records}: recorded without --history; --fresh runs again with it", file=sys.stderr
-                )
+                note(f"{contest.records}: recorded without --history; --fresh runs again with it")
             return held
         began = time.perf_counter()
         try:
             result = guardian.run(self.command(contest, configuration), variables(configuration))
         except KeyboardInterrupt:
-            print(f"\nthe same command goes on from what is recorded in {contest.records}")
+            say(f"\nthe same command goes on from what is recorded in {contest.records}")
             raise
         took_s = time.perf_counter() - began
         self.took_s.append(took_s)
         found = contest.records_of(configuration, self.environment)
         # A run whose result was contradicted ends with 1 and has its records: the comparison says why it is out.
         if contest.complete(found) and (result.returncode == DONE or not all(one.scored for one in found)):
-            print(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
+            say(f"{outcome_of(found)} ({took_s:.1f} s{self.left()})")
             return found
         said = result.stderr.strip().splitlines()
         telling = telling_line(said)
         if result.returncode == USER_MISTAKE and telling:
             line = without_error(telling)
-            print(f"refused: {line} ({took_s:.1f} s{self.left()})")
+            say(f"refused: {line} ({took_s:.1f} s{self.left()})")
             return Refused(**asdict(configuration.not_run(f"refused: {line}")), said=line)
         if result.returncode:
             reason = f"failed with exit code {result.returncode}"
         else:
             reason = self._nothing_recorded(result.stdout)
-        print(f"{reason} ({took_s:.1f} s{self.left()})")
+        say(f"{reason} ({took_s:.1f} s{self.left()})")
         print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
         failed = configuration.not_run(reason + (f": {telling}" if telling else ""))
         if result.returncode == DONE and RECORDED_ALREADY in result.stdout:
@@ -244,10 +241,7 @@ class Runner:
         suite = str(self.environment["suite"])
         if not self.warned and (suite == "None" or suite.endswith("+changes")):
             self.warned = True
-            print(
-                f"note: {records}: sources may have changed since, as no commit names them; --fresh runs again",
-                file=sys.stderr,
-            )
+            note(f"{records}: sources may have changed since, as no commit names them; --fresh runs again")
 
 
 def outcome_of(records: Sequence[Record]) -> str:

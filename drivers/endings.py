@@ -14,6 +14,7 @@ from typing import Any
 
 from cluster import abort, launcher
 from core.standard_output import LostOutputError, watched
+from drivers.notes import note
 
 DONE = 0
 FAILED = abort.FAILED
@@ -61,7 +62,7 @@ def warnings_in_one_line() -> Iterator[None]:
         if not issubclass(category, UserWarning):
             others(message, category, *place, **more)
         elif launcher.rank() == 0:
-            print(f"note: {message}", file=sys.stderr)
+            note(str(message))
 
     warnings.showwarning = show
     try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, NamedTuple
+
+from drivers.notes import note
 
 LONG_S = 600.0
 """Seconds from which a run is worth a warning."""
@@ -50,7 +51,7 @@ def announce(work: Work, backend: Any, ranks: int, repetitions: int) -> None:
     """Say on standard error about how long so many repetitions take, if it is long."""
     line = forecast(work, backend, ranks, repetitions)
     if line:
-        print(f"note: {line}", file=sys.stderr, flush=True)
+        note(line)
 
 
 def forecast(work: Work, backend: Any, ranks: int, repetitions: int) -> str | None:

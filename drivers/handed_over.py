@@ -8,6 +8,7 @@ defined in a notebook's cells, with the cells' text, since kernels are compiled 
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from collections.abc import Sequence
@@ -46,6 +47,8 @@ def load(path: Path) -> Problem:
         The file cannot be read, or holds no problem.
 
     """
+    # What lies in modules of the user's own is pickled by name; a comparison's processes do not look there themselves.
+    sys.path.append(os.getcwd())
     try:
         found = pickle.loads(path.read_bytes())
     except OSError as error:

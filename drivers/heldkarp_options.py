@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
 from drivers import tours
 from drivers.dp_options import DpOptions
+from drivers.notes import note
 from drivers.options import CHECKS, Group, instance_option, option, positive
 from drivers.outputs import OutputFile
 
@@ -75,10 +75,9 @@ class HeldKarpOptions(DpOptions):
             )
         if k is None and instance.n > MOST_CITIES:
             k = DEFAULT_K
-            print(
-                f"note: {instance.name} has {instance.n} cities, and a proof takes at most {MOST_CITIES}: restricted "
-                f"search with --k {k}",
-                file=sys.stderr,
+            note(
+                f"{instance.name} has {instance.n} cities, and a proof takes at most {MOST_CITIES}: restricted search "
+                f"with --k {k}"
             )
         if k is None:
             if self.improve or self.rotations is not None:

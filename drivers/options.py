@@ -57,6 +57,7 @@ class Declared(NamedTuple):
     decides: Decides
     spelled: str | None
     nargs: int | str | None
+    short: str | None
 
 
 def option(
@@ -70,6 +71,7 @@ def option(
     choices: Sequence[str] | None = None,
     spelled: str | None = None,
     nargs: int | str | None = None,
+    short: str | None = None,
 ) -> Any:
     """Declare one option: the default of a field of an `Options`.
 
@@ -94,9 +96,11 @@ def option(
         Its name on the command line where that is not the field's; without dashes it is a positional argument.
     nargs
         How many values it takes, as `argparse` counts.
+    short
+        A second name, with one dash.
 
     """
-    declared = Declared(help, read, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs)
+    declared = Declared(help, read, metavar, tuple(choices) if choices else None, group, decides, spelled, nargs, short)
     return field(default=default, metadata={"option": declared})
 
 
@@ -220,6 +224,7 @@ class Options:
         group=CHECKS,
     )
     progress: bool | None = option(None, "show a progress bar (default: only on a terminal)", bool, decides="place")
+    quiet: bool = option(False, "print results and errors alone", bool, decides="place", short="-q")
 
     @classmethod
     def declared(cls) -> Iterator[tuple[Field[Any], Declared]]:
@@ -264,6 +269,13 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out:
         _add(groups[declared.group], one, declared)
 
 
+def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add one option that all workloads understand to a program that is no workload."""
+    for one, declared in Options.declared():
+        if one.name == name:
+            _add(parser, one, declared)
+
+
 def parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions:
     """The options of a kind from what a parser found; what it was not asked for has its default."""
     return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
@@ -279,7 +291,7 @@ def _add(group: argparse._ActionsContainer, one: Field[Any], declared: Declared)
         how["nargs"] = declared.nargs
     if flag.startswith("-"):
         how["dest"] = one.name
-    group.add_argument(flag, **how)
+    group.add_argument(*filter(None, (declared.short, flag)), **how)
 
 
 def _integer(text: str, least: int) -> int:

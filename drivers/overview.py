@@ -26,6 +26,7 @@ from drivers.compare_options import add_where_options
 from drivers.configurations import Configuration, numbers_of_ranks, plan
 from drivers.contest import Contest, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
+from drivers.notes import keep_quiet
 from drivers.options import number
 from drivers.workload import Workload
 from drivers.workloads import NAMES, named
@@ -53,6 +54,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(arguments)
+    keep_quiet(options.quiet)
     house = house or House(survey)
     workloads = [named(name) for name in dict.fromkeys(options.workloads or NAMES)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)

@@ -21,6 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from drivers.children import python
+
 TOOL = "ncu"
 PAPER = "oconnell2014"
 METRICS = {
@@ -166,7 +168,7 @@ def counted(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
         command = [
             *(tool, "--csv", "--log-file", str(log), "--metrics", ",".join(name for name, _ in METRICS.values())),
             *("--print-units", "base", "--clock-control", "none", "--kernel-id", f":::{SAMPLED}"),
-            *("--launch-count", str(MOST_LAUNCHES), sys.executable, *arguments),
+            *("--launch-count", str(MOST_LAUNCHES), *python(arguments)),
         ]
         print("profiling:", shlex.join(["python", *arguments]), flush=True)
         done = subprocess.run(command, capture_output=True, text=True)

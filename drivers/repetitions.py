@@ -12,6 +12,7 @@ from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.history import MOST_ROWS, thinned
+from drivers.notes import note, say
 from drivers.progress import progress, rate
 from drivers.sharing import Sharing
 from drivers.workload import Opinion, Result, Run, Workload
@@ -171,7 +172,7 @@ class Repetitions:
         """Say what runs, what is done already, and how long it takes if that is long; on rank 0."""
         headline = self.workload.headline(self.run)
         if headline:
-            print(headline, flush=True)
+            say(headline)
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_ALREADY} {self.options.record} already")
         work = self.workload.work(self.run)
@@ -182,7 +183,7 @@ class Repetitions:
         """Put the record's lines of this run together, show the peers, and name what was contradicted; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
         if why and self.sharing.verdict is None:
-            print(f"note: the ranks' devices talk over the host: {why}", file=sys.stderr)
+            note(f"the ranks' devices talk over the host: {why}")
         if identity:
             from reports.records import fold
 
@@ -283,8 +284,8 @@ class Repetitions:
     def show(self, result: Result, spent: Spent, confirmed: bool | None, verdict: str) -> None:
         """One line on standard output, and what the search has to note."""
         print(self.in_words(result, spent, verdict), flush=True)
-        for note in getattr(self.run.search, "notes", ()):
-            print(f"note: {note}", file=sys.stderr)
+        for words in getattr(self.run.search, "notes", ()):
+            note(words)
 
     def in_words(self, result: Result, spent: Spent, verdict: str) -> str:
         """What a repetition found and took, and who confirms it."""
@@ -354,7 +355,7 @@ class Repetitions:
         run = identity(**self.identified())
         done = completed(self.options.record, run)
         if done is not None and not done.scored:
-            print(f"note: {self.options.record}: not all repetitions of this run are confirmed", file=sys.stderr)
+            note(f"{self.options.record}: not all repetitions of this run are confirmed")
         return run, len(done.samples) if done else 0
 
     def append(self, result: Result, spent: Spent, scored: bool, judges: Sequence[str]) -> None:

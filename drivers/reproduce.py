@@ -23,6 +23,7 @@ from drivers.compare import survey
 from drivers.contest import Command, Contest, InOtherWords, Refused, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
 from drivers.foresight import START_S, in_words
+from drivers.notes import keep_quiet, note, say
 from drivers.reproduce_options import chosen_paper, read
 from drivers.reproduction import Chosen, Needed, Plan, Recorded, mapped, plan_of
 from drivers.series_places import Here
@@ -62,6 +63,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = read(arguments, __doc__)
+    keep_quiet(options.quiet)
     house = house or House()
     if options.list:
         return show_list(options, here_of(options, house))
@@ -73,8 +75,8 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     plan = plan_of(paper, exhibits, here, chosen)
     recorded = recorded_in(chosen.records, fresh=options.fresh)
     left = [run for run in plan.needed.values() if not recorded.holds(run)]
-    print(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
-    print(f"records: {chosen.records}", flush=True)
+    say(f"{paper.name}, scale {chosen.scale}: {summary(plan, left, recorded, here)}")
+    say(f"records: {chosen.records}")
     if options.dry_run:
         show_commands(plan, left, recorded, here, house.command)
         return DONE
@@ -203,10 +205,7 @@ def tell_what_is_shown_nowhere(plan: Plan, recorded: Recorded) -> None:
         lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if series_of(part.exhibit, one) is None)
         if lost:
             words = "; ".join(lost)
-            print(
-                f"note: {part.exhibit.name}: belongs to none of its series, so it does not show: {words}",
-                file=sys.stderr,
-            )
+            note(f"{part.exhibit.name}: belongs to none of its series, so it does not show: {words}")
 
 
 # --- the list ---

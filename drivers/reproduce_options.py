@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from core.command_line import Parser, program
 from core.errors import UserError
-from drivers.options import positive
+from drivers.options import add_common_option, positive
 from reports import paper_file
 from reports.paper import SCALES, Paper
 
@@ -93,6 +93,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
     made.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")
     made.add_argument("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="folder (%(default)s)")
+    add_common_option(made, "quiet")
     made.add_argument(
         "--fresh",
         action="store_true",

@@ -6,7 +6,6 @@ first one rehearses the same alone, while the others sleep, and the shorter time
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.forecast import rounded
+from drivers.notes import note
 from drivers.workload import Run, Workload
 
 GAINS = 0.1
@@ -150,7 +150,7 @@ class Sharing:
         self.ranks.assemble()
         self.verdict = self.ranks.bcast(verdict)
         if self.verdict is not None and self.ranks.rank == 0:
-            print(f"note: {self.verdict.words(self.run.problem.name, self.ranks.size)}", file=sys.stderr, flush=True)
+            note(self.verdict.words(self.run.problem.name, self.ranks.size))
 
     def verdict_on(self, together_s: float, steps: int | None) -> Verdict | None:
         """On the first rank: make its own search, and try it; None if the ranks together are faster."""

@@ -11,6 +11,7 @@ from drivers.bench.contests import Contest, Field
 from drivers.bench.devices import places
 from drivers.bench.engine import Bench
 from drivers.bench.instances import Instances
+from drivers.notes import keep_quiet, say
 from drivers.options import Options, add_options, number, positive
 from drivers.outputs import OutputFile, require_places
 
@@ -86,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     import backends
 
     options = parse(argv)
+    keep_quiet(options.quiet)
     require_places(options)
     if options.workload == RANKS:
         from drivers.bench import ranks
@@ -94,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     refuse_ranks(options)
     rows = backends.survey()
     cores, gpus = places(rows, on_gpu=False), places(rows, on_gpu=True)
-    print("usable:", ", ".join(f"{place.backend}:{place.device}" for place in [*cores, *gpus]), flush=True)
+    say(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
     with Compiler(options.yardsticks) as compiler:
         if compiler.obstacle:
             print(compiler.obstacle, flush=True)

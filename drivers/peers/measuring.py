@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from drivers.children import python
 from drivers.peers.peer import Answer, Measured, Package, Peer, PeerError, Program
 from drivers.peers.warm import Request, Timings
 
@@ -152,7 +153,7 @@ def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[flo
 def _in_a_child(request: Request, folder: Path, limit: float) -> Timings:
     asked, result = folder / "request.pickle", folder / "result.pickle"
     asked.write_bytes(pickle.dumps(request))
-    command = [sys.executable, "-m", "drivers.peers.child", str(asked), str(result)]
+    command = [*python(("-m", "drivers.peers.child")), str(asked), str(result)]
     paths = os.pathsep.join(path for path in sys.path if path)
     said = _finished(command, limit, env=os.environ | {"PYTHONPATH": paths})
     if not result.exists():

@@ -1,0 +1,29 @@
+"""How a program of the suite starts another one: whatever the user's folder holds, its packages are found."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def python(started: Sequence[str]) -> list[str]:
+    """The command that runs with Python what `drivers.workload.Workload.started` names.
+
+    Parameters
+    ----------
+    started
+        ``-m`` and a module of the suite, or a file of the user's.
+
+    Returns
+    -------
+    list of str
+        `-m` looks into the current folder first, where a user may have a `drivers.py` or `core.py`, so it is told not
+        to (``-P``) in any folder but the suite's own, which nothing else may make known.
+
+    """
+    elsewhere = started[0] == "-m" and Path(os.getcwd()) != ROOT
+    return [sys.executable, *(["-P"] if elsewhere else []), *started]

@@ -1,0 +1,164 @@
+"""The command `onekernel`: what it lists, starts, refuses and completes."""
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from drivers import console
+from drivers.workloads import NAMES
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = "import sys; from drivers.console import main; sys.exit(main())"
+TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
+
+
+@pytest.fixture
+def onekernel(environment):
+    """Run the command as its script does, which is outside the folder that it runs in."""
+
+    def run(*arguments, cwd=ROOT, **more):
+        command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
+        return subprocess.run(command, cwd=cwd, env=environment | more, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.fixture
+def here(monkeypatch, capsys):
+    """Run the command in this process."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["pytest"])
+        try:
+            code = console.main([*map(str, arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_alone_it_lists_every_program_within_eighty_columns(here):
+    code, listed, _ = here()
+    assert code == 0 and here("--help") == (0, listed, "")
+    rows = [line.split(maxsplit=1) for line in listed.splitlines()[2:-2]]
+    assert [name for name, _ in rows] == [*console.FIRST, *NAMES, *console.OTHERS]
+    assert all(len(line) <= 80 for line in listed.splitlines())
+
+
+@pytest.mark.parametrize("name", [*console.FIRST, *NAMES, *console.OTHERS])
+def test_every_program_says_how_it_was_called(name, here):
+    code, said, _ = here(name, "--help")
+    assert not code and said.startswith(f"usage: onekernel {name} ")
+
+
+def test_a_program_is_the_same_as_its_module(onekernel, environment):
+    module = [sys.executable, "-m", "drivers.ihc", *TINY[1:]]
+    plain = subprocess.run(module, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    done = onekernel(*TINY)
+    assert (done.returncode, plain.returncode) == (0, 0)
+    found = [re.search(r"hash \w+ of .*", text).group() for text in (done.stdout, plain.stdout)]
+    assert found[0] == found[1]
+
+
+def test_an_unknown_program_is_a_users_mistake_with_the_nearest_name(here):
+    code, out, err = here("ich")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"error: onekernel ich \(did you mean ihc\?\): expected one of devices, ihc, .*\n", err)
+
+
+def test_wrong_options_are_told_in_the_commands_words(onekernel):
+    done = onekernel("ihc", "--foo")
+    assert done.returncode == 2
+    assert done.stderr.endswith("onekernel ihc: error: unrecognized arguments: --foo\n")
+
+
+def test_it_knows_its_version(here):
+    assert here("--version") == (0, f"onekernel {importlib.metadata.version('onekernel')}\n", "")
+
+
+def imported(environment, *command):
+    """Modules that a program imports before it says how it is used."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command, "--help"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+
+
+@pytest.mark.parametrize(("name", "module"), [("devices", "backends"), ("ppp", "drivers.ppp")])
+def test_a_program_imports_no_more_than_its_module(name, module, environment):
+    more = imported(environment, "-c", SCRIPT, name) - imported(environment, "-m", module)
+    assert more <= {"drivers", "drivers.console", "drivers.interrupts", "drivers.workloads", "atexit", "gc"}
+
+
+# --- completion ---
+
+
+@pytest.fixture
+def completed(environment, tmp_path):
+    """Ask for completions as a shell does, by variables."""
+    if importlib.util.find_spec("argcomplete") is None:
+        pytest.skip("argcomplete is not installed; pip install 'onekernel[test]'")
+
+    def ask(line):
+        answer = tmp_path / "answer"
+        asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            cwd=ROOT,
+            env=environment | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(answer)},
+            capture_output=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return answer.read_text().split()
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("onekernel ov", ["overview"]),
+        ("onekernel ihc --climb", ["--climbers"]),
+        ("onekernel ihc --climbers 5 --scan pru", ["pruned"]),
+        ("onekernel compare qap --back", ["--backends"]),
+        ("onekernel fetch oneil", ["oneil2011"]),
+        ("onekernel instances li", ["list"]),
+        ("onekernel report csv --ou", ["--out"]),
+        ("onekernel show --a", ["--as"]),
+        ("onekernel devices --self", ["--self-test"]),
+    ],
+)
+def test_a_shell_completes_programs_options_and_choices(line, found, completed):
+    assert completed(line) == found
+
+
+def test_completing_runs_nothing(completed, tmp_path):
+    record = tmp_path / "runs.jsonl"
+    completed(f"onekernel {' '.join(TINY)} --record {record} --see")
+    assert not record.exists()
+
+
+def test_a_shell_that_looks_for_the_mark_finds_it():
+    assert "PYTHON_ARGCOMPLETE_OK" in Path(console.__file__).read_text()[:1024]
+
+
+def test_without_argcomplete_nothing_is_completed_and_nothing_runs(onekernel, tmp_path):
+    (tmp_path / "argcomplete.py").write_text("raise ImportError('hidden')\n")
+    hidden = {"_ARGCOMPLETE": "1", "COMP_LINE": f"onekernel {' '.join(TINY)}", "COMP_POINT": "40"}
+    done = onekernel(*TINY, cwd=tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", **hidden)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")

@@ -1,0 +1,126 @@
+"""A user's folder may hold files named like the suite's packages: whatever is started there finds the suite's."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import onekernel
+from drivers import children
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
+WORK = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4")
+PROBLEM = """
+import numpy as np
+
+import onekernel
+from core.lang import Array, bundle, function, i32
+from core.search.local_search import Bits, Move, Problem, flipped
+from drivers.own_problem import main
+
+
+@bundle
+class Weights:
+    n: i32
+    weights: Array[i32]
+
+
+@function
+def added(bits: Array[i32], move: Move, data: Weights) -> i32:
+    total = 0
+    for p in range(data.n):
+        total += (flipped(bits, p, move) - bits[p]) * data.weights[p]
+    return total
+
+
+class Lightest(Problem):
+    delta = added
+
+    def __init__(self, n: int = 6):
+        self.weights = np.arange(-3, n - 3, dtype=np.int32)
+        super().__init__(f"lightest:{n}", Bits(n), Weights(n, self.weights))
+
+    def cost(self, bits):
+        return int(np.asarray(bits, np.int64) @ self.weights)
+
+
+main(Lightest)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a problem beside files that end whatever imports them."""
+    for name in PACKAGES:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('somebody imported the user's {name}.py')\n")
+    (tmp_path / "lightest.py").write_text(PROBLEM)
+    return tmp_path
+
+
+@pytest.fixture
+def python(folder, environment):
+    """Run Python in that folder."""
+
+    def run(*arguments, **more):
+        command = [sys.executable, *map(str, arguments)]
+        return subprocess.run(command, cwd=folder, env=environment | more, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+def test_one_import_finds_the_suite(python):
+    done = python("-c", "import onekernel, core, reports, drivers.ihc; print(core.__file__)")
+    assert (done.stdout, done.stderr) == (f"{ROOT / 'core' / '__init__.py'}\n", "")
+
+
+@pytest.mark.parametrize("backend", ["cpu", "joblib"])
+def test_an_own_problem_runs_beside_such_files(backend, python):
+    done = python("lightest.py", "--backend", backend, "--iterations", "5")
+    assert done.returncode == 0, done.stderr
+    assert " confirmed by the scorer" in done.stdout
+
+
+def test_an_own_problem_is_compared_beside_such_files(python, folder):
+    done = python("lightest.py", "compare", "--backends", "cpu", "--ranks", "--iterations", "5", "--repeats", "1")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "failed" not in done.stdout and len(list((folder / "reports" / "out").glob("*.jsonl"))) == 1
+
+
+def test_the_command_and_what_it_starts_run_beside_such_files(python, folder):
+    command = "import sys; del sys.path[0]; from drivers.console import main; sys.exit(main())"
+    done = python("-c", command, "compare", *WORK, "--backends", "python", "--repeats", "1", "--out", "out")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert " on python " in done.stdout and (folder / "out" / "compare-ihc.jsonl").stat().st_size > 0
+
+
+def test_a_driver_runs_by_its_module_beside_all_such_files_but_drivers(python, folder):
+    (folder / "drivers.py").unlink()
+    done = python("-m", "drivers.ihc", *WORK[1:], "--backend", "python")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_users_own_module_that_came_first_is_named(python, folder):
+    (folder / "core.py").write_text("mine = 1\n")
+    done = python("-c", "import core, onekernel")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: {folder / 'core.py'} was imported as 'core', which is the name of a package of onekernel: "
+        "expected another name for that file, or its import nowhere in this program"
+    )
+
+
+def test_programs_are_started_safely_outside_the_suites_folder(monkeypatch, tmp_path):
+    assert children.python(("-m", "drivers.ihc")) == [sys.executable, "-m", "drivers.ihc"]
+    monkeypatch.chdir(tmp_path)
+    assert children.python(("-m", "drivers.ihc")) == [sys.executable, "-P", "-m", "drivers.ihc"]
+    assert children.python(("mine.py",)) == [sys.executable, "mine.py"]
+
+
+def test_the_version_is_that_of_the_distribution():
+    from importlib.metadata import version
+
+    assert onekernel.__version__ == version("onekernel")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = onekernel.nothing
