@@ -1,0 +1,92 @@
+"""A recurrence of a user's own, edit distance of examples/, by tiles and by diagonals, on every backend."""
+
+import functools
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.errors import UserError
+from core.search.dp import GridEngine
+
+EXAMPLE = Path(__file__).parents[4] / "examples" / "edit_distance.py"
+WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]
+
+
+@pytest.fixture(scope="module")
+def edit():
+    """The class of the example."""
+    spec = importlib.util.spec_from_file_location("edit", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.EditDistance
+
+
+@functools.cache
+def plain(a, b):
+    """The table by Python's integers."""
+    table = np.add.outer(np.arange(len(a) + 1), np.arange(len(b) + 1))
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            kept = table[i - 1, j - 1] + (a[i - 1] != b[j - 1])
+            table[i, j] = min(kept, table[i - 1, j] + 1, table[i, j - 1] + 1)
+    return table
+
+
+def check(found, a, b):
+    """The value is the table's, and the way back over the choices costs as much."""
+    table = plain(a, b)
+    assert found.value == table[-1, -1]
+    i, j, cost = len(a), len(b), 0
+    while i and j:
+        choice = found.choice(i, j)
+        after = (i - (choice != 2), j - (choice != 1))
+        cost += int(table[i, j] - table[after])
+        assert choice != 0 or table[i, j] - table[after] == (a[i - 1] != b[j - 1])
+        i, j = after
+    assert cost + i + j == found.value
+
+
+@pytest.mark.parametrize("tiling", ["tiles", "none"])
+@pytest.mark.parametrize("room", [None, 2000])
+def test_every_backend_computes_the_recurrence(backend, edit, tiling, room):
+    for a, b in WORDS[:3] if backend.name == "python" else WORDS:
+        engine = GridEngine(backend, Solo(), edit(a, b), tiling, room)
+        check(engine.run(), a, b)
+        alone = engine.run(trace=False)
+        assert (alone.value, alone.choice) == (plain(a, b)[-1, -1], None)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (4, 1, 5), (3, 2, 4), (4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16)])
+def test_lanes_of_a_tile_do_not_race(edit, shape, reverse):
+    python = PythonBackend(PythonBackend.devices()[0], reverse)
+    for a, b in [*WORDS[:3], (b"abcabcabcabcabcab", b"bcacbacabbcabacbc")]:
+        check(GridEngine(python, Solo(), edit(a, b), shape=shape).run(), a, b)
+
+
+def test_any_two_strings(edit):
+    cpu = CpuBackend(CpuBackend.devices()[0])
+    words = st.binary(min_size=1, max_size=60).map(lambda text: bytes(letter % 3 for letter in text))
+
+    @settings(max_examples=200, deadline=None, database=None)
+    @given(words, words, st.sampled_from([(1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
+    def compare(a, b, shape):
+        check(GridEngine(cpu, Solo(), edit(a, b), shape=shape).run(), a, b)
+
+    compare()
+
+
+def test_several_ranks_are_refused(edit):
+    class Several(Solo):
+        size = 2
+
+    for tiling in ("tiles", "none"):
+        with pytest.raises(UserError, match=f"--tiling {tiling} computes a table on one device"):
+            GridEngine(CpuBackend(CpuBackend.devices()[0]), Several(), edit(b"a", b"b"), tiling)
