@@ -1,0 +1,190 @@
+"""A user's own problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
+
+import sys
+
+import pytest
+
+from core.errors import UserError
+from drivers.own_problem import made, options_of, program, workload_of
+from reports.records import load
+
+PARITY = '''
+"""Bits whose neighbours differ, as many as can be, with a weight for every place."""
+import numpy as np
+
+import onekernel as ok
+from onekernel import Array, Move, bundle, flipped, function, i32
+
+
+@bundle
+class Weights:
+    weights: Array[i32]
+    n: i32
+
+
+@function
+def alike(bits: Array[i32], move: Move, data: Weights) -> i32:
+    total = 0
+    for p in range(data.n - 1):
+        total += data.weights[p] if flipped(bits, p, move) == flipped(bits, p + 1, move) else 0
+    return total
+
+
+@function
+def added(bits: Array[i32], move: Move, data: Weights) -> i32:
+    return alike(bits, move, data) - alike(bits, Move(-1, -1, -1), data)
+
+
+class Parity(ok.Problem):
+    """Bits whose neighbours differ."""
+
+    delta = added
+
+    def __init__(self, n: int = 12, factor: float = 1.0, heavy: bool = False, *, name: str = "parity"):
+        self.weights = (np.arange(1, n, dtype=np.int32) * (3 if heavy else 1) * factor).astype(np.int32)
+        super().__init__(f"{name}:{n}", ok.Bits(n), Weights(self.weights, n))
+
+    def cost(self, bits):
+        same = np.asarray(bits)[1:] == np.asarray(bits)[:-1]
+        return int(self.weights[same].sum())
+
+
+ok.main(Parity)
+'''
+
+
+@pytest.fixture
+def parity(tmp_path, monkeypatch):
+    """The problem's class, from a file of the present folder."""
+    (tmp_path / "parity.py").write_text(PARITY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("parity", None)
+    from importlib import import_module
+
+    yield import_module("parity").Parity
+    sys.modules.pop("parity", None)
+
+
+def run(problem, *words):
+    return program(problem, ("parity.py",), list(map(str, words)))
+
+
+def test_a_file_without_a_look_at_main_can_be_imported(parity):
+    assert parity(9).name == "parity:9"
+
+
+def test_options_are_the_parameters_of_the_constructor(parity):
+    declared = {one.name: (one.default, how.decides) for one, how in options_of(parity).declared()}
+    assert {name: declared[name] for name in ("n", "factor", "heavy", "name")} == {
+        "n": (12, "work"),
+        "factor": (1.0, "work"),
+        "heavy": (False, "work"),
+        "name": ("parity", "work"),
+    }
+    assert "instance" not in declared and "data" not in declared and "peers" not in declared
+
+
+def test_parameters_reach_the_constructor(parity):
+    options = options_of(parity)
+    assert made(parity, options(n=7, heavy=True)).weights.tolist() == [3, 6, 9, 12, 15, 18]
+
+
+def test_a_run_finds_the_optimum_and_is_recorded(parity, capsys):
+    assert run(parity, "--n", 10, "--backend", "cpu", "--iterations", 50, "--record", "runs.jsonl") == 0
+    said = capsys.readouterr().out
+    assert "parity:10: best cost 0 in iteration" in said and "confirmed by the scorer" in said
+    (record,) = load("runs.jsonl")
+    assert (record.workload, record.instance, record.best_cost, record.scored) == ("parity", "parity:10", 0, True)
+    assert record.parameters["n"] == 10 and record.parameters["neighbourhood"] == "flip1"
+
+
+def test_every_seed_is_a_run(parity, capsys):
+    assert run(parity, "--backend", "cpu", "--iterations", 20, "--seeds", "0..2", "--record", "runs.jsonl") == 0
+    assert [one.seed for one in load("runs.jsonl")] == [0, 1, 2]
+
+
+def test_a_problem_that_is_wrong_is_no_result(parity, tmp_path):
+    class Wrong(parity):
+        def cost(self, bits):
+            return super().cost(bits) + int(bits[0])
+
+    with pytest.raises(UserError, match="delta"):
+        run(Wrong, "--n", 11, "--backend", "cpu", "--iterations", 20)
+
+
+def test_check_is_an_option(parity, capsys):
+    assert run(parity, "--check") == 0
+
+
+def test_a_needed_parameter_is_asked_for(parity):
+    def needed(n: int):
+        return parity(n)
+
+    with pytest.raises(UserError, match=r"--n: found nothing, expected it, since needed needs it"):
+        run(needed, "--backend", "cpu", "--iterations", 5)
+
+
+def test_a_parameter_that_no_option_can_say_is_refused():
+    def table(weights: list):
+        raise AssertionError("never made")
+
+    with pytest.raises(UserError, match=r"table\(weights\): no option can say what that is"):
+        options_of(table)
+
+
+def test_a_parameter_that_is_an_option_already_is_refused():
+    def steps(iterations: int = 3):
+        raise AssertionError("never made")
+
+    with pytest.raises(UserError, match=r"steps\(iterations\): --iterations is an option of the search"):
+        options_of(steps)
+
+
+def test_a_file_that_is_not_there_is_a_mistake_of_the_user(parity):
+    def read(instance: str = "missing.txt"):
+        with open(instance) as file:
+            return parity(len(file.read()))
+
+    with pytest.raises(UserError, match=r"missing\.txt: cannot read it: No such file"):
+        run(read, "--backend", "cpu")
+    assert "--instance" in {"--" + one.name for one, _ in options_of(read).declared()}
+
+
+def test_what_is_no_problem_is_refused():
+    def nothing():
+        return 3
+
+    with pytest.raises(UserError, match="nothing made 3: expected a Problem"):
+        made(nothing, options_of(nothing)())
+
+
+def test_no_name_is_taken_for_a_workload_of_the_house(parity):
+    class Qap(parity):
+        pass
+
+    assert workload_of(Qap, ("x.py",)).name == "own-qap"
+
+
+def test_a_problem_already_made_runs_too(parity, capsys):
+    assert run(parity(8), "--backend", "cpu", "--iterations", 20) == 0
+    assert "parity:8" in capsys.readouterr().out
+
+
+def test_the_program_compares_devices_and_ranks(parity, capsys, monkeypatch):
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    words = ("compare", "--n", 10, "--backends", "cpu", "threads", "--ranks", 2, "--repeats", 1, "--iterations", 20)
+    assert run(parity, *words, "--oversubscribe", "--out", "out") == 0
+    records = load("out/compare-parity.jsonl")
+    assert {(one.backend, one.ranks) for one in records} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
+    assert len({one.trajectory_hash for one in records}) == 1
+    assert "parity" in (out := open("out/compare-parity.md", encoding="utf-8").read()) and "equal work" in out.lower()
+
+
+def test_ranks_do_the_same_work(parity, mpirun, tmp_path):
+    file = tmp_path / "parity.py"
+    alone = mpirun(1, file, "--iterations", 30, "--backend", "cpu")
+    three = mpirun(3, file, "--iterations", 30, "--backend", "cpu", "--share", "always")
+    assert alone.returncode == three.returncode == 0, three.stderr
+    assert alone.stdout.split("hash ")[1][:16] == three.stdout.split("hash ")[1][:16]
