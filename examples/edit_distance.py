@@ -1,0 +1,44 @@
+"""Edit distance: how many letters must be changed, put in or left out to make one word of another. A recurrence."""
+
+import numpy as np
+
+from backends import create
+from cluster import communicator
+from core.lang import Array, bundle, function, i32, min, u8, u32
+from core.search.dp import Grid, GridEngine, Near
+
+
+@bundle
+class Strings:
+    a: Array[u8]
+    b: Array[u8]
+
+
+@function
+def cheapest(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
+    kept = near.corner + (0 if strings.a[i - 1] == strings.b[j - 1] else 1)
+    best = min(kept, min(near.up, near.left) + 1)
+    choice[0] = u32(0) if best == kept else u32(1) if best == near.up + 1 else u32(2)  # how the cell was reached
+    return best
+
+
+@function
+def only_one(i: i32, j: i32, strings: Strings) -> i32:
+    return i + j
+
+
+class EditDistance(Grid):
+    choices = 2  # bits kept of each cell
+    step, border = cheapest, only_one
+
+    def __init__(self, a, b):
+        self.rows, self.columns = len(a), len(b)
+        self.data = Strings(np.frombuffer(a, np.uint8), np.frombuffer(b, np.uint8))
+
+    def edge(self, i, j):
+        return i + j
+
+
+if __name__ == "__main__":
+    found = GridEngine(create("threads"), communicator(), EditDistance(b"kitten", b"sitting")).run()
+    print(found.value, found.choice(6, 7))

@@ -1,0 +1,42 @@
+"""Number partitioning: two heaps of given numbers whose sums differ as little as they can. A problem of bits."""
+
+import numpy as np
+
+import onekernel as ok
+from onekernel import Array, Move, bundle, flipped, function, i32
+
+
+@bundle
+class Numbers:
+    numbers: Array[i32]
+    n: i32
+
+
+@function
+def difference(bits: Array[i32], move: Move, heap: Numbers) -> i32:
+    total = 0
+    for p in range(heap.n):
+        total += heap.numbers[p] if flipped(bits, p, move) == 1 else -heap.numbers[p]
+    return abs(total)
+
+
+@function
+def added(bits: Array[i32], move: Move, heap: Numbers) -> i32:
+    return difference(bits, move, heap) - difference(bits, Move(-1, -1, -1), heap)
+
+
+class Partition(ok.Problem):
+    """Share numbers out to two heaps: the cost is by how much their sums differ."""
+
+    delta = added
+
+    def __init__(self, n: int = 60, largest: int = 1_000_000, seed: int = 0):
+        self.numbers = np.random.default_rng(seed).integers(1, largest, n, dtype=np.int32)
+        super().__init__(f"partition:{n}", ok.Bits(n), Numbers(self.numbers, n))
+
+    def cost(self, bits):
+        return abs(int(np.where(np.asarray(bits) == 1, self.numbers, -self.numbers).sum(dtype=np.int64)))
+
+
+if __name__ == "__main__":
+    ok.main(Partition)

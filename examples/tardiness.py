@@ -1,0 +1,55 @@
+"""Single-machine scheduling: the order of jobs with the least weighted tardiness. A problem of permutations.
+
+The file has a line for each job: its duration, its weight, and when it is due.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import onekernel as ok
+from onekernel import Array, Move, bundle, exchanged, function, i32
+
+JOBS = Path(__file__).with_name("jobs.txt")
+
+
+@bundle
+class Jobs:
+    duration: Array[i32]
+    weight: Array[i32]
+    due: Array[i32]
+    n: i32
+
+
+@function
+def tardiness(order: Array[i32], move: Move, jobs: Jobs) -> i32:
+    clock, total = 0, 0
+    for p in range(jobs.n):
+        job = exchanged(order, p, move)
+        clock += jobs.duration[job]
+        total += jobs.weight[job] * max(0, clock - jobs.due[job])
+    return total
+
+
+@function
+def added(order: Array[i32], move: Move, jobs: Jobs) -> i32:
+    return tardiness(order, move, jobs) - tardiness(order, Move(-1, -1, -1), jobs)
+
+
+class Tardiness(ok.Problem):
+    """Order jobs on one machine: each costs its weight for every hour that it is late."""
+
+    delta = added
+
+    def __init__(self, instance: Path = JOBS):
+        self.jobs = np.loadtxt(instance, np.int32, ndmin=2)
+        n = len(self.jobs)
+        super().__init__(Path(instance).stem, ok.Permutation(n), Jobs(*self.jobs.T.copy(), n))
+
+    def cost(self, order):
+        duration, weight, due = self.jobs[np.asarray(order)].T.astype(np.int64)
+        return int((weight * np.maximum(0, duration.cumsum() - due)).sum())
+
+
+if __name__ == "__main__":
+    ok.main(Tardiness)

@@ -1,0 +1,93 @@
+"""2-opt by best improvement, in one kernel: teams of lanes climb from one tour after another.
+
+python examples/two_opt.py                          1,000 climbs on one core, and the suite's tuned kernel beside them
+python examples/two_opt.py kroE100 100000 cuda      the same on a GPU, of a file, a name or a generator
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from backends import create
+from cluster import communicator
+from core.kernels.tours import start_tours
+from core.lang import Array, Row, Rows, barrier, bundle, function, i32, kernel, lane, min, shared_array, u32, u64
+from core.lang import team_count, team_rank, team_size
+from core.lang.library import pack, packed_cost, packed_index, team_min
+from core.problems import tsp
+from core.search.ihc import HillClimbing
+from drivers.endings import run_driver
+
+
+@bundle
+class Climber:
+    tour: Row(i32, "n")
+    n: i32
+
+
+@function
+def added(tour: Array[i32], i: i32, j: i32, n: i32, distances: Array[i32]) -> i32:
+    a, b, c, d = tour[i] * n, tour[i + 1] * n, tour[j], tour[j + 1 if j + 1 < n else 0]
+    return distances[a + c] + distances[b + d] - distances[a + tour[i + 1]] - distances[c * n + d]
+
+
+@kernel
+def climb(climbers: Rows[Climber], distances: Array[i32]):
+    scratch = shared_array(team_size(), u64)
+    for c in range(team_rank(), climbers.count, team_count()):
+        one, n = climbers[c], climbers[c].n
+        improves = True
+        while improves:
+            best = pack(0, u32(0))  # a cost and the index of its move, so that the smallest is the best
+            for i in range(lane(), n - 2, team_size()):
+                for j in range(i + 2, n if i > 0 else n - 1):
+                    best = min(best, pack(added(one.tour, i, j, n, distances), u32(i * n + j)))
+            best = team_min(best, scratch)
+            improves = packed_cost(best) < 0
+            i, j = i32(packed_index(best)) // n, i32(packed_index(best)) % n
+            for p in range(lane(), (j - i) // 2 if improves else 0, team_size()):  # turn positions i + 1 to j round
+                one.tour[i + 1 + p], one.tour[j - p] = one.tour[j - p], one.tour[i + 1 + p]
+            barrier()
+
+
+def climbed(backend, distances, starts, lanes):
+    """Climb from each of the tours; returns the shortest length of all, and the seconds of the second time."""
+    count, n = starts.shape
+    climbers = backend.rows(Climber(n=n), count)
+    given = backend.upload(np.asarray(distances, np.int32).reshape(-1))
+    for _ in range(2):  # the first time compiles
+        backend.write(climbers.tour, starts.reshape(-1))
+        backend.synchronize()
+        begin = time.perf_counter()
+        backend.launch(climb, count, lanes, climbers, given)
+        backend.synchronize()
+        seconds = time.perf_counter() - begin
+    tours = backend.download(climbers.tour).reshape(count, n)
+    return int(distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1).min()), seconds
+
+
+def main(argv):
+    """Climb by this kernel and by the suite's, from the same tours."""
+    instance, count, name = [*argv, *["kroE100", "1000", "cpu"][len(argv) :]]
+    distances, count = tsp.load(instance).distances, int(count)
+    backend, n = create(name), len(distances)
+    starts = backend.allocate(count * n, np.uint16)
+    backend.launch(start_tours, count, 1, starts, n, count, 0, 0, False)
+    plain = climbed(
+        backend,
+        distances.astype(np.int64),
+        backend.download(starts).reshape(count, n).astype(np.int32),
+        min(64, backend.capabilities.max_team_size),
+    )
+    search = HillClimbing(backend, communicator(), distances, scan="full")
+    search.run(count)
+    begin = time.perf_counter()
+    found = search.run(count)
+    tuned = found.length, time.perf_counter() - begin
+    for what, (length, seconds) in (("this kernel", plain), (type(search.scan).__name__, tuned)):
+        print(f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {found.evaluations / seconds:.3g} moves/s")
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main, sys.argv[1:]))
