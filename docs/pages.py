@@ -14,6 +14,7 @@ import runpy
 import shlex
 import sys
 import types
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -84,7 +85,8 @@ def printed(command: str) -> str:
     os.chdir(ROOT)
     code: object = 0
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # the module may have been imported before
             if module:
                 runpy.run_module(name, run_name="__main__", alter_sys=True)
             else:

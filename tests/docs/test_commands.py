@@ -1,0 +1,137 @@
+"""Every command of the README and the pages is one that the programs understand, and shows what it prints."""
+
+import argparse
+import importlib.metadata
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from docs import pages
+
+LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+)* ")
+SHELL = ("", "bash", "console", "sh")
+"""Languages of blocks whose lines are commands."""
+PLAIN = re.compile(r"^(cd|export|\.) ")
+"""What a shell does by itself."""
+
+BLOCKS = [one for page in pages.pages() for one in pages.blocks(page) if one.language in SHELL]
+COMMANDS = {command: one for one in BLOCKS for command in pages.commands(one)}
+SHOWN = [(block, *pair) for block in BLOCKS if block.language == "console" for pair in pages.shown(block)]
+
+
+class UnderstoodError(SystemExit):
+    """A program has read its command line, and ends as if it were done."""
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+
+
+@pytest.fixture
+def understood(monkeypatch):
+    """Start programs that end as soon as they have read their command line."""
+
+    def ended(parse):
+        def read(*arguments, **named):
+            parse(*arguments, **named)
+            raise UnderstoodError
+
+        return read
+
+    for name in ("parse_args", "parse_intermixed_args"):
+        monkeypatch.setattr(argparse.ArgumentParser, name, ended(getattr(argparse.ArgumentParser, name)))
+
+    def start(words):
+        module = words[0] == "-m"
+        name, *arguments = words[module:]
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        with pytest.raises(UnderstoodError):
+            if module:
+                runpy.run_module(name, run_name="__main__", alter_sys=True)
+            else:
+                runpy.run_path(str(pages.ROOT / name), run_name="__main__")
+
+    return start
+
+
+def check_make(words):
+    """Targets and variables are those of the Makefile."""
+    makefile = (pages.ROOT / "Makefile").read_text()
+    for word in words:
+        name, is_variable, _ = word.partition("=")
+        expected = rf"\$\({name}\)" if is_variable else rf"^{name}:"
+        assert re.search(expected, makefile, re.MULTILINE), word
+
+
+def check_pip(words):
+    """Extras that are installed are those of the distribution."""
+    extras = tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for word in words:
+        for named in re.findall(r"onekernel\[([\w,-]+)\]", word):
+            assert set(named.split(",")) <= set(extras), word
+
+
+def check_onekernel(words, understood):
+    """What the one command starts understands the rest."""
+    scripts = importlib.metadata.entry_points(group="console_scripts")
+    assert any(one.name == "onekernel" for one in scripts)
+    understood(["onekernel.py", *words])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=str)
+def test_every_command_is_understood(command, understood):
+    words = shlex.split(LAUNCHERS.sub("", command))
+    if words[0] == "make":
+        check_make(words[1:])
+    elif words[0] == "pip":
+        check_pip(words[1:])
+    elif words[0] == "onekernel":
+        check_onekernel(words[1:], understood)
+    elif words[0] == "python" and not words[1].startswith("-"):
+        assert (pages.ROOT / words[1]).is_file(), COMMANDS[command]
+        if words[1].startswith("examples/") and len(words) > 2 and words[2].startswith("-"):
+            understood(words[1:])
+    elif words[0] == "python":
+        understood(words[1:])
+    else:
+        assert PLAIN.match(command), f"{COMMANDS[command]}: {command}"
+
+
+def test_there_are_commands_of_every_kind():
+    assert {shlex.split(LAUNCHERS.sub("", one))[0] for one in COMMANDS} >= {"make", "python"}
+    assert any(LAUNCHERS.match(one) for one in COMMANDS)
+
+
+@pytest.mark.parametrize("line", ["python -m drivers.ihc --climber 3 --nonsense", "python -m drivers.compare nothing"])
+def test_a_wrong_command_is_not_understood(line, understood):
+    with pytest.raises((SystemExit, pytest.fail.Exception)):
+        understood(shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize(("block", "command", "expected"), SHOWN, ids=[command for _, command, _ in SHOWN])
+def test_a_page_shows_what_comes_out(block, command, expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    found = pages.printed(re.sub(r"--record (\S+)", rf"--record {tmp_path}/\1", command))
+    assert pages.lasting(found) == pages.lasting(expected), f"{block}: run `python docs/pages.py`"
+
+
+def test_the_batch_script_is_bash():
+    scripts = [one for one in BLOCKS if one.language == "bash" and "#SBATCH" in one.text]
+    assert scripts
+    for one in scripts:
+        subprocess.run(["bash", "-n"], input=one.text, text=True, check=True)
+        assert one.text.startswith("#!/bin/bash\n")
+
+
+def test_times_and_devices_may_differ_and_nothing_else():
+    line = "a: best cost 3, 870,000 neighbours, 166.9 M neighbours/s, 0.005211 s (compile 4.902, host 0.2), on cpu (X)"
+    same = "a: best cost 3, 870,000 neighbours, 1.2 G neighbours/s, 1.005211 s (compile 0.1, host 3), on cpu (AMD Y)"
+    assert pages.lasting(line) == pages.lasting(same)
+    assert pages.lasting(line) != pages.lasting(line.replace("870,000", "870,001"))
+    assert pages.lasting(line) != pages.lasting(line.replace("cost 3", "cost 4"))
+    assert Path(pages.__file__).is_relative_to(pages.ROOT)

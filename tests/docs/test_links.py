@@ -1,0 +1,49 @@
+"""Links of the README and the pages lead somewhere."""
+
+import re
+from urllib.parse import unquote
+
+import pytest
+
+from docs import pages
+
+LINK = re.compile(r"!?\[[^\]]*\]\((?P<to>[^)\s]+)\)|src=\"(?P<picture>[^\"]+)\"|href=\"(?P<page>[^\"]+)\"")
+DIRECTIVE = re.compile(r"^```\{(?:image|literalinclude|include)\} (?P<to>\S+)$", re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+OUTSIDE = re.compile(r"^(https?|mailto):")
+PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *sorted((pages.ROOT / "reports" / "gallery").glob("*.md"))]
+
+
+def targets(page):
+    """What a page links to or shows."""
+    text = page.read_text(encoding="utf-8")
+    found = [one["to"] for one in DIRECTIVE.finditer(text)]
+    found += [one["to"] or one["picture"] or one["page"] for one in LINK.finditer(FENCE.sub("", text))]
+    return [one for one in found if not OUTSIDE.match(one)]
+
+
+def anchors(page):
+    """The names by which headings of a page are linked to."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).strip().replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(one.relative_to(pages.ROOT)) for one in PAGES])
+def test_no_link_is_dead(page):
+    for target in targets(page):
+        name, _, anchor = target.partition("#")
+        path = page.parent / unquote(name) if name else page
+        assert path.exists(), f"{page.relative_to(pages.ROOT)} links to {target}"
+        if anchor:
+            assert anchor in anchors(path), f"{page.relative_to(pages.ROOT)} links to {target}"
+
+
+def test_links_are_found():
+    assert len(targets(pages.ROOT / "docs" / "index.md")) > 10
+
+
+def test_every_page_is_in_the_contents():
+    """Sphinx says so too, where it is installed."""
+    contents = (pages.ROOT / "docs" / "index.md").read_text().split("```{toctree}", 1)[1]
+    for page in (pages.ROOT / "docs").glob("*.md"):
+        assert page.stem == "index" or re.search(rf"^{page.stem}$", contents, re.MULTILINE), page
