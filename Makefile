@@ -33,7 +33,7 @@ help:
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
-	@echo "make gallery   make reports/gallery's pages and the README's tables from reports/gallery's records"
+	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
 	@echo "make venv      only set up .venv; make clean removes it, all caches and reports/out"
 
 # Bytecode too, for environments in which Python writes none: 64 ranks that compile the sources start a third later.
@@ -86,7 +86,7 @@ bench: venv
 
 gallery: venv
 	$(RUN) -m reports gallery
-	$(RUN) -m reports readme
+	$(RUN) -m reports results
 
 clean:
 	rm -rf $(VENV) build dist reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

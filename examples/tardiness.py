@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import onekernel as ok
-from onekernel import Array, Move, bundle, exchanged, function, i32
+from onekernel import AnyMove, Array, bundle, function, i32, moved
 
 JOBS = Path(__file__).with_name("jobs.txt")
 
@@ -22,24 +22,19 @@ class Jobs:
 
 
 @function
-def tardiness(order: Array[i32], move: Move, jobs: Jobs) -> i32:
+def tardiness(order: Array[i32], move: AnyMove, jobs: Jobs) -> i32:
     clock, total = 0, 0
     for p in range(jobs.n):
-        job = exchanged(order, p, move)
+        job = moved(order, p, move)
         clock += jobs.duration[job]
         total += jobs.weight[job] * max(0, clock - jobs.due[job])
     return total
 
 
-@function
-def added(order: Array[i32], move: Move, jobs: Jobs) -> i32:
-    return tardiness(order, move, jobs) - tardiness(order, Move(-1, -1, -1), jobs)
-
-
 class Tardiness(ok.Problem):
     """Order jobs on one machine: each costs its weight for every hour that it is late."""
 
-    delta = added
+    value = tardiness
 
     def __init__(self, instance: Path = JOBS):
         self.jobs = np.loadtxt(instance, np.int32, ndmin=2)

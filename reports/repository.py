@@ -1,4 +1,4 @@
-"""The pages of the repository that are made from records: the gallery, and the tables of results in the README."""
+"""The pages of the repository that are made from records: the gallery, and the tables of the page of results."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports import gallery_pages, readme
+from reports import gallery_pages, results_file, results_page
 
-PAGES = ("gallery", "readme")
+PAGES = ("gallery", "results")
 
 
 def add_commands(commands: Any) -> None:
     """Add the two commands to those of a command line (what `add_subparsers` returned)."""
     gallery = commands.add_parser("gallery", help="the gallery's reports and index, from its records")
     _add_options(gallery)
-    command = commands.add_parser("readme", help="the README's tables of results, from the gallery's records")
+    command = commands.add_parser("results", help="the tables of docs/results.md, from the gallery's records")
     _add_options(command)
-    command.add_argument("--readme", type=Path, default=Path("README.md"), help="the file to fill (%(default)s)")
+    command.add_argument("--page", type=Path, help="the file to fill (default: the one that results.toml names)")
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
@@ -46,19 +46,20 @@ def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[st
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
-    if options.command == "readme":
-        return _readme(options.readme, options.folder, check=options.check)
+    if options.command == "results":
+        page = options.page or results_file.page_of(options.folder)
+        return _results(page, options.folder, check=options.check)
     if options.check:
         return (), gallery_pages.differences(options.folder)
     return gallery_pages.write(options.folder, options.folder)
 
 
-def _readme(path: Path, folder: Path, *, check: bool) -> tuple[Sequence[Path], Sequence[str]]:
-    filled = readme.fill(path, folder)
+def _results(path: Path, folder: Path, *, check: bool) -> tuple[Sequence[Path], Sequence[str]]:
+    filled = results_page.fill(path, folder)
     for note in filled.notes:
         print(f"note: {note}", file=sys.stderr)
     if check:
-        return (), [*filled.troubles, *readme.differences(path, filled)]
+        return (), [*filled.troubles, *results_page.differences(path, filled)]
     if filled.after != filled.before:
         try:
             path.write_text(filled.after, encoding="utf-8")

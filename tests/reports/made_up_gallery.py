@@ -21,6 +21,7 @@ note = "A note."
 """
 
 TABLE = """
+page = "../README.md"
 [[tables]]
 name = "climbs"
 paper = "oneil2011"
@@ -42,7 +43,7 @@ columns = [
 
 README = """# A suite
 
-<!-- table climbs: made by python -m reports readme -->
+<!-- table climbs: made by python -m reports results -->
 old
 <!-- end climbs -->
 
@@ -67,7 +68,7 @@ def fill(folder, make_record, **changes):
     """Write the gallery's two files and its records into a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "gallery.toml").write_text(DATA)
-    (folder / "readme.toml").write_text(TABLE)
+    (folder / "results.toml").write_text(TABLE)
     for record in (
         climb(make_record, (2.0, 2.1, 2.2), **changes),
         climb(make_record, (0.5, 0.5, 0.5), WORKLIST, **GPU, **changes),

@@ -59,7 +59,7 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(gallery):
         "overview.jsonl",
         "overview.md",
         "overview.svg",
-        "readme.toml",
+        "results.toml",
     ]
     assert written[0] == gallery / "index.md"
     both = "python -m drivers.reproduce oneil2011 && python -m drivers.reproduce oneil2011 --table 1"

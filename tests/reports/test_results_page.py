@@ -1,4 +1,4 @@
-"""The README's tables come from the gallery's records, and a check says where they do not."""
+"""The tables of the page of results come from the gallery's records, and a check says where they do not."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from reports import readme, readme_file
+from reports import results_file, results_page
 from reports.records import append
 from tests.reports.made_up_gallery import GPU, README, TABLE, climb, fill
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def page(tmp_path, make_record):
-    """A README with a place for one table, beside a folder with its records."""
+    """A page with a place for one table, beside a folder with its records."""
     fill(tmp_path / "gallery", make_record)
     path = tmp_path / "README.md"
     path.write_text(README)
@@ -26,7 +26,7 @@ def page(tmp_path, make_record):
 
 
 def filled(page):
-    return readme.fill(page, page.parent / "gallery")
+    return results_page.fill(page, page.parent / "gallery")
 
 
 def rows(text):
@@ -39,7 +39,7 @@ def rows(text):
 def test_a_block_is_what_its_records_say_and_the_rest_of_the_page_stays(page, tmp_path):
     found = filled(page)
     assert not found.troubles
-    golden = GOLDEN / "readme-block.md"
+    golden = GOLDEN / "results-block.md"
     (tmp_path / "block.md").write_text(found.after, encoding="utf-8")
     assert found.after == golden.read_text(encoding="utf-8"), f"if the change is meant: cp {tmp_path}/block.md {golden}"
 
@@ -60,7 +60,7 @@ def test_published_figures_are_as_printed_and_a_factor_is_of_two_runs_of_ours(pa
 
 def test_runs_of_less_work_than_the_papers_say_so_below_the_table(tmp_path, make_record, page):
     fill(tmp_path / "small", make_record, climbers=1_000)
-    text = readme.fill(page, tmp_path / "small").after
+    text = results_page.fill(page, tmp_path / "small").after
     assert "- All of ours: 1,000 climbers, not 100,000: seconds do not compare with the paper's, ratios do.\n" in text
     append(page.parent / "gallery" / "oneil2011.jsonl", climb(make_record, (9.0,), climbers=1_000))
     text = filled(page).after
@@ -71,7 +71,7 @@ def test_a_filled_page_is_filled_again_to_the_same(page):
     page.write_text(filled(page).after)
     again = filled(page)
     assert again.after == again.before
-    assert readme.differences(page, again) == []
+    assert results_page.differences(page, again) == []
 
 
 def test_other_records_than_the_table_s_are_not_in_it(page, make_record):
@@ -83,7 +83,7 @@ def test_other_records_than_the_table_s_are_not_in_it(page, make_record):
 
 # --- the page's marks ---
 
-BEGIN, END = "<!-- table climbs: made by python -m reports readme -->", "<!-- end climbs -->"
+BEGIN, END = "<!-- table climbs: made by python -m reports results -->", "<!-- end climbs -->"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_damaged_mark_is_one_error_with_its_line(page, lines, line, message):
 def test_a_table_without_a_place_in_the_page_is_told(page):
     page.write_text("# Nothing\n")
     with pytest.raises(
-        UserError, match=r"README.md: expected a place for the table 'climbs' of .*readme.toml, found none"
+        UserError, match=r"README.md: expected a place for the table 'climbs' of .*results.toml, found none"
     ):
         filled(page)
 
@@ -149,24 +149,24 @@ def test_a_table_without_a_place_in_the_page_is_told(page):
 )
 def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
     assert old in TABLE
-    (tmp_path / "readme.toml").write_text(TABLE.replace(old, new))
+    (tmp_path / "results.toml").write_text(TABLE.replace(old, new))
     with pytest.raises(UserError) as error:
-        readme_file.read(tmp_path)
+        results_file.read(tmp_path)
     assert message in str(error.value)
-    assert str(error.value).startswith(f"{tmp_path / 'readme.toml'}: table climbs")
+    assert str(error.value).startswith(f"{tmp_path / 'results.toml'}: table climbs")
 
 
 def test_a_name_that_two_tables_have_is_told(tmp_path):
-    (tmp_path / "readme.toml").write_text(TABLE + TABLE)
+    (tmp_path / "results.toml").write_text(TABLE + "[[tables]]" + TABLE.partition("[[tables]]")[2])
     with pytest.raises(UserError, match="table climbs: found this name twice"):
-        readme_file.read(tmp_path)
+        results_file.read(tmp_path)
 
 
 # --- the command ---
 
 
 def run(page, *arguments):
-    command = [sys.executable, "-m", "reports", "readme", "--readme", str(page)]
+    command = [sys.executable, "-m", "reports", "results", "--page", str(page)]
     command += ["--folder", str(page.parent / "gallery"), *arguments]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
@@ -211,6 +211,16 @@ def test_a_mistake_of_the_user_ends_with_one_line_and_exit_code_2(page):
 
 
 def test_the_repository_s_tables_are_what_the_gallery_s_records_say():
-    found = readme.fill(ROOT / "README.md", ROOT / "reports" / "gallery")
+    gallery = ROOT / "reports" / "gallery"
+    page = results_file.page_of(gallery)
+    assert page.resolve() == ROOT / "docs" / "results.md"
+    found = results_page.fill(page, gallery)
     assert not found.troubles, "`make gallery`, after the commands that these name"
-    assert not readme.differences(ROOT / "README.md", found), "`make gallery` mends it"
+    assert not results_page.differences(page, found), "`make gallery` mends it"
+
+
+@pytest.mark.parametrize(("old", "new"), [('page = "../README.md"', ""), ('"../README.md"', "3")])
+def test_a_file_that_does_not_name_its_page_is_told(tmp_path, old, new):
+    (tmp_path / "results.toml").write_text(TABLE.replace(old, new))
+    with pytest.raises(UserError, match="page"):
+        results_file.page_of(tmp_path)

@@ -1,6 +1,6 @@
-"""The README's tables of results: each stands between two marks, and is made from the gallery's records.
+"""The tables of the page of results: each stands between two marks, and is made from the gallery's records.
 
-<!-- table NAME: made by python -m reports readme -->
+<!-- table NAME: made by python -m reports results -->
 ...
 <!-- end NAME -->
 """
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UserError
-from reports import gallery_pages, readme_file
+from reports import gallery_pages, results_file
 from reports.gallery_pages import Entry, difference
-from reports.readme_file import ReadmeTable
-from reports.readme_tables import Filling, UnfilledError
+from reports.results_file import ResultsTable
+from reports.results_tables import Filling, UnfilledError
 
 MARK = re.compile(r"\s*<!--\s*(table|end)\b.*", re.IGNORECASE)
 """A line that is a mark, or was meant as one."""
-BEGIN = re.compile(r"<!-- table (?P<name>\S+): made by python -m reports readme -->")
+BEGIN = re.compile(r"<!-- table (?P<name>\S+): made by python -m reports results -->")
 END = re.compile(r"<!-- end (?P<name>\S+) -->")
-EXPECTED = "`<!-- table NAME: made by python -m reports readme -->` or `<!-- end NAME -->`"
+EXPECTED = "`<!-- table NAME: made by python -m reports results -->` or `<!-- end NAME -->`"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Filled:
-    """A README with its tables from the records, what of it could not be made, and what a reader should know."""
+    """A page with its tables from the records, what of it could not be made, and what a reader should know."""
 
     before: str
     after: str
@@ -45,43 +45,43 @@ class Filled:
     notes: tuple[str, ...]
 
 
-def fill(readme: Path, folder: Path) -> Filled:
-    """Put the tables of a README between their marks; one that cannot be made stays as it is.
+def fill(page: Path, folder: Path) -> Filled:
+    """Put the tables of a page between their marks; one that cannot be made stays as it is.
 
     Parameters
     ----------
-    readme : Path
+    page : Path
     folder : Path
-        Of the records, with `gallery.toml` and `readme.toml`.
+        Of the records, with `gallery.toml` and `results.toml`.
 
     Raises
     ------
     UserError
-        The README cannot be read, its marks are damaged, or one of the two files is not as expected.
+        The page cannot be read, its marks are damaged, or one of the two files is not as expected.
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
-    tables = readme_file.read(folder)
+    tables = results_file.read(folder)
     entries = {entry.name: entry for entry in gallery_pages.read(folder)}
     try:
-        before = readme.read_text(encoding="utf-8")
+        before = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{readme}: cannot read it: {error}") from None
+        raise UserError(f"{page}: cannot read it: {error}") from None
     lines = before.splitlines()
-    found = blocks(readme, lines, tables)
+    found = blocks(page, lines, tables)
     absent = [name for name in tables if all(block.name != name for block in found)]
     if absent:
         raise UserError(
-            f"{readme}: expected a place for the table {absent[0]!r} of {folder / readme_file.DATA}, found none"
+            f"{page}: expected a place for the table {absent[0]!r} of {folder / results_file.DATA}, found none"
         )
     troubles: list[str] = []
     notes: list[str] = []
     for block in reversed(found):
         table = tables[block.name]
         try:
-            filling = _filling(table, entries, folder, readme)
+            filling = _filling(table, entries, folder, page)
         except UnfilledError as error:
-            troubles.insert(0, f"{readme}:{block.begin + 1}: {error}")
+            troubles.insert(0, f"{page}:{block.begin + 1}: {error}")
             continue
         lines[block.begin + 1 : block.end] = ["", *filling.text.splitlines(), ""]
         if filling.left_out:
@@ -89,7 +89,7 @@ def fill(readme: Path, folder: Path) -> Filled:
     return Filled(before, "\n".join(lines) + "\n", tuple(troubles), tuple(notes))
 
 
-def _filling(table: ReadmeTable, entries: Mapping[str, Entry], folder: Path, readme: Path) -> Filling:
+def _filling(table: ResultsTable, entries: Mapping[str, Entry], folder: Path, page: Path) -> Filling:
     """A table from its paper's records.
 
     Raises
@@ -103,11 +103,11 @@ def _filling(table: ReadmeTable, entries: Mapping[str, Entry], folder: Path, rea
     records = entries[name].records(folder)
     if not records:
         raise UnfilledError(f"table {table.name}: {entries[name].absent(folder)}")
-    report = Path(os.path.relpath(folder, readme.parent), f"{name}.md").as_posix()
+    report = Path(os.path.relpath(folder, page.parent), f"{name}.md").as_posix()
     return Filling(table, records, report)
 
 
-def blocks(readme: Path, lines: list[str], tables: Mapping[str, object]) -> list[Block]:
+def blocks(page: Path, lines: list[str], tables: Mapping[str, object]) -> list[Block]:
     """Find the places of the tables.
 
     Raises
@@ -120,7 +120,7 @@ def blocks(readme: Path, lines: list[str], tables: Mapping[str, object]) -> list
     for number, line in enumerate(lines):
         if not MARK.fullmatch(line):
             continue
-        at = f"{readme}:{number + 1}"
+        at = f"{page}:{number + 1}"
         begin, end = BEGIN.fullmatch(line), END.fullmatch(line)
         if begin and begun is None:
             begun = _begun(begin["name"], number, at, tables, found)
@@ -137,7 +137,7 @@ def blocks(readme: Path, lines: list[str], tables: Mapping[str, object]) -> list
             raise UserError(f"{at}: found {line.strip()!r}, expected {EXPECTED}")
     if begun:
         raise UserError(
-            f"{readme}:{begun[1] + 1}: found no end of table {begun[0]!r}, expected `<!-- end {begun[0]} -->`"
+            f"{page}:{begun[1] + 1}: found no end of table {begun[0]!r}, expected `<!-- end {begun[0]} -->`"
         )
     return found
 
@@ -151,6 +151,6 @@ def _begun(name: str, number: int, at: str, tables: Mapping[str, object], found:
     return name, number
 
 
-def differences(readme: Path, filled: Filled) -> list[str]:
-    """The lines in which a README is not what the records say."""
-    return difference(readme, filled.before, filled.after)
+def differences(page: Path, filled: Filled) -> list[str]:
+    """The lines in which a page is not what the records say."""
+    return difference(page, filled.before, filled.after)

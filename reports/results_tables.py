@@ -1,4 +1,4 @@
-"""The README's tables, filled from records: Markdown with what has to be said of its figures below."""
+"""The tables of the page of results, filled from records: Markdown with what has to be said of its figures below."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reports.exhibit_tables import NOT_RUN, words_of
 from reports.exhibits import Datum, Shown, evidence, has, series_of, shown
 from reports.paper import PROCESSORS
 from reports.parameters import parameters
-from reports.readme_file import Choice, ReadmeTable, columns_of, exhibit_of
+from reports.results_file import Choice, ResultsTable, columns_of, exhibit_of
 from reports.records import Record
 from reports.statistics import ratio_of_medians
 from reports.text_table import Table
@@ -36,7 +36,7 @@ class UnfilledError(UserError):
 
 
 class Filling:
-    """A table of the README, filled: its text, and the rows that are left out since nothing of ours ran for them.
+    """A table of the page, filled: its text, and the rows that are left out since nothing of ours ran for them.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class Filling:
         Two runs of the same instance, seed and parameters did not do the same work.
     """
 
-    def __init__(self, table: ReadmeTable, records: Sequence[Record], report: str) -> None:
+    def __init__(self, table: ResultsTable, records: Sequence[Record], report: str) -> None:
         self.table = table
         self.report = report
         self.left_out: list[str] = []
@@ -157,7 +157,7 @@ def _chosen(filled: Shown, datum: Datum, choice: Choice) -> bool:
 
 
 def _as_told(filled: Shown, datum: Datum, choice: Choice) -> Datum:
-    """A run of ours as the README tells it.
+    """A run of ours as the page tells it.
 
     Headings say its device and its ways, and a note on a figure that no cell shows says nothing.
     """

@@ -1,4 +1,4 @@
-"""Which figures the README's tables show, as data: `readme.toml` beside the records that they come from.
+"""Which figures the tables of the page of results show, as data: `results.toml` beside the records that they are of.
 
 A row and a column of such a table each say a part of which figure stands where they meet; together they are a `Choice`.
 """
@@ -15,7 +15,7 @@ from reports.paper import Exhibit, Paper
 from reports.paper_file import load, names
 from reports.toml_file import DataFile
 
-DATA = "readme.toml"
+DATA = "results.toml"
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ CHOICE = tuple(one.name for one in fields(Choice))
 
 
 @dataclass(frozen=True)
-class ReadmeTable:
-    """A table of the README: a paper, and choices by row and column; `first` is the heading above the rows."""
+class ResultsTable:
+    """A table of the page: a paper, and choices by row and column; `first` is the heading above the rows."""
 
     name: str
     paper: Paper
@@ -74,7 +74,21 @@ class ReadmeTable:
     cells: tuple[tuple[Choice, ...], ...]
 
 
-def read(folder: Path) -> dict[str, ReadmeTable]:
+def page_of(folder: Path) -> Path:
+    """The page that has the tables; the file says where it is, seen from the folder.
+
+    Raises
+    ------
+    UserError
+        As `read`.
+    """
+    file, content = _content(folder)
+    if not isinstance(content["page"], str):
+        file.wrong("page", repr(content["page"]), "the name of a file")
+    return folder / content["page"]
+
+
+def read(folder: Path) -> dict[str, ResultsTable]:
     """Read the tables, by name.
 
     Raises
@@ -82,9 +96,8 @@ def read(folder: Path) -> dict[str, ReadmeTable]:
     UserError
         The file is not as expected: says the table, what was found and what was expected.
     """
-    file = DataFile(folder / DATA)
-    content = file.known(file.content, "the file", ("tables",))
-    tables: dict[str, ReadmeTable] = {}
+    file, content = _content(folder)
+    tables: dict[str, ResultsTable] = {}
     for one in content["tables"]:
         place = f"table {one.get('name', '?') if isinstance(one, dict) else '?'}"
         one = file.known(one, place, ("name", "paper", "first", "rows", "columns"), CHOICE)
@@ -94,13 +107,19 @@ def read(folder: Path) -> dict[str, ReadmeTable]:
     return tables
 
 
-def _table(file: DataFile, place: str, content: Mapping[str, Any]) -> ReadmeTable:
+def _content(folder: Path) -> tuple[DataFile, dict[str, Any]]:
+    """The file, and what it says as a whole."""
+    file = DataFile(folder / DATA)
+    return file, file.known(file.content, "the file", ("page", "tables"))
+
+
+def _table(file: DataFile, place: str, content: Mapping[str, Any]) -> ResultsTable:
     file.among(place, "paper", [content["paper"]], names())
     paper = load(content["paper"])
     usual = {name: value for name, value in content.items() if name in CHOICE}
     rows = [file.known(one, f"{place}, a row", ("label",), CHOICE) for one in content["rows"]]
     columns = [file.known(one, f"{place}, a column", ("heading",), CHOICE) for one in content["columns"]]
-    return ReadmeTable(
+    return ResultsTable(
         content["name"],
         paper,
         content["first"],
