@@ -6,9 +6,10 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/installed
 UNFINISHED := $(VENV)/unfinished
 INTEL := $(VENV)/intel
+PAGES := $(VENV)/docs
 PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage
 PROGRAMS := core backends drivers cluster reports
-CHECKED := $(PROGRAMS) tests
+CHECKED := $(PROGRAMS) docs examples tests
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
@@ -24,7 +25,7 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare paper gallery overview test test-all lint bench clean
+.PHONY: help venv compare paper gallery overview docs test test-all lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
@@ -34,6 +35,7 @@ help:
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
+	@echo "make docs      build the site into docs/_build"
 	@echo "make venv      only set up .venv; make clean removes it, all caches and reports/out"
 
 # Bytecode too, for environments in which Python writes none: 64 ranks that compile the sources start a third later.
@@ -60,6 +62,12 @@ $(INTEL): $(STAMP)
 	    $(RUN) -m pip install --quiet --retries 1 --editable '.[opencl-intel]'; then touch $(INTEL); \
 	else echo "wide launch shapes are not tested: pip could not install .[opencl-intel]"; fi
 
+# The site's tools are no part of a plain set-up; without them its tests are left out.
+$(PAGES): $(STAMP)
+	@if PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+	    $(RUN) -m pip install --quiet --retries 1 --editable '.[docs]'; then touch $(PAGES); \
+	else echo "the site and its notebooks are not tested: pip could not install .[docs]"; fi
+
 compare: venv
 	$(RUN) -m drivers.compare $(WORKLOAD)
 
@@ -70,10 +78,10 @@ paper: venv
 overview: venv
 	$(RUN) -m drivers.overview
 
-test: venv $(INTEL)
+test: venv $(INTEL) $(PAGES)
 	$(PYTEST) -m "not slow"
 
-test-all: venv $(INTEL)
+test-all: venv $(INTEL) $(PAGES)
 	ONEKERNEL_EXAMPLES=new $(PYTEST)
 
 lint: venv
@@ -88,6 +96,9 @@ gallery: venv
 	$(RUN) -m reports gallery
 	$(RUN) -m reports results
 
+docs: venv $(PAGES)
+	$(RUN) -m sphinx -W --keep-going -q -E -b html -c docs . docs/_build
+
 clean:
-	rm -rf $(VENV) build dist reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -55,11 +55,13 @@ def picture(found: re.Match[str]) -> str:
     return f"[![{found['alt']}]({found['file']}){{width={found['width']}px}}]({found['page']})"
 
 
-def mend_pictures(app: object, name: str, source: list[str]) -> None:
-    """Let Sphinx see the pictures that a page has in HTML."""
+def mend(app: object, name: str, source: list[str]) -> None:
+    """Let Sphinx see the pictures that a page has in HTML, and the reports that the gallery's index has."""
     source[0] = PICTURE.sub(picture, source[0])
+    if name == "reports/gallery/index":
+        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def setup(app: object) -> None:
     """Called by Sphinx."""
-    app.connect("source-read", mend_pictures)
+    app.connect("source-read", mend)

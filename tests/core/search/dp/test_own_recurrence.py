@@ -1,8 +1,7 @@
-"""The README's recurrence, edit distance, by tiles and by diagonals, on every backend."""
+"""A recurrence of a user's own, edit distance of examples/, by tiles and by diagonals, on every backend."""
 
 import functools
 import importlib.util
-import re
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +15,14 @@ from cluster import Solo
 from core.errors import UserError
 from core.search.dp import GridEngine
 
-README = Path(__file__).parents[4] / "README.md"
+EXAMPLE = Path(__file__).parents[4] / "examples" / "edit_distance.py"
 WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]
 
 
 @pytest.fixture(scope="module")
-def edit(tmp_path_factory):
-    """The module that a reader would copy from the README."""
-    section = README.read_text().split("A recurrence of your own", 1)[1]
-    code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
-    path = tmp_path_factory.mktemp("readme") / "edit.py"
-    path.write_text(code)
-    spec = importlib.util.spec_from_file_location("edit", path)
+def edit():
+    """The class of the example."""
+    spec = importlib.util.spec_from_file_location("edit", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.EditDistance
@@ -60,7 +55,7 @@ def check(found, a, b):
 
 @pytest.mark.parametrize("tiling", ["tiles", "none"])
 @pytest.mark.parametrize("room", [None, 2000])
-def test_every_backend_computes_the_readme_s_recurrence(backend, edit, tiling, room):
+def test_every_backend_computes_the_recurrence(backend, edit, tiling, room):
     for a, b in WORDS[:3] if backend.name == "python" else WORDS:
         engine = GridEngine(backend, Solo(), edit(a, b), tiling, room)
         check(engine.run(), a, b)

@@ -1,0 +1,32 @@
+"""The notebooks run from top to bottom, and lie in the repository without outputs."""
+
+import json
+
+import pytest
+
+from docs import pages
+
+NOTEBOOKS = sorted((pages.ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[one.stem for one in NOTEBOOKS])
+def test_a_notebook_runs(path, tmp_path):
+    nbclient = pytest.importorskip("nbclient", reason="pip install 'onekernel[docs]'")
+    pytest.importorskip("ipykernel")
+    nbformat = pytest.importorskip("nbformat")
+    book = nbformat.read(path, 4)
+    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [one for cell in book.cells if cell.cell_type == "code" for one in cell.outputs]
+    assert any("image/png" in one.get("data", {}) for one in outputs)
+    assert not [one for one in outputs if one.get("name") == "stderr"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[one.stem for one in NOTEBOOKS])
+def test_a_notebook_is_kept_without_outputs(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert len(cells) > 5
+    assert all(not one.get("outputs") and one.get("execution_count") is None for one in cells)
+
+
+def test_there_are_two():
+    assert len(NOTEBOOKS) == 2

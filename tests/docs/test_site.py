@@ -1,0 +1,50 @@
+"""The site builds without a warning and without a network; its pictures are those that their program draws."""
+
+import subprocess
+import sys
+
+import pytest
+
+from docs import pages
+from docs.pictures import draw
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built site."""
+    pytest.importorskip("sphinx", reason="the site's tools are not installed: pip install 'onekernel[docs]'")
+    pytest.importorskip("furo")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-b", "html"]
+    command += ["-d", str(folder / "kept"), "-c", "docs", ".", str(folder / "site")]
+    built = subprocess.run(command, cwd=pages.ROOT, capture_output=True, text=True)
+    assert (built.returncode, built.stderr) == (0, "")
+    return folder / "site"
+
+
+def test_every_page_is_built(site):
+    for page in (pages.ROOT / "docs").glob("**/*.md"):
+        assert (site / page.relative_to(pages.ROOT)).with_suffix(".html").is_file()
+    for other in ("core/lang/LANGUAGE", "reports/gallery/oneil2011", "CONTRIBUTING", "docs/notebooks/speed-up"):
+        assert (site / f"{other}.html").is_file()
+    assert "docs/index.html" in (site / "index.html").read_text()
+
+
+def test_the_site_asks_nobody_else_for_anything(site):
+    """Styles, scripts, fonts and pictures are the site's own."""
+    for page in site.glob("docs/*.html"):
+        text = page.read_text(encoding="utf-8")
+        for attribute in ('src="http', 'src="//', 'rel="stylesheet" href="http', "@import"):
+            assert attribute not in text, (page, attribute)
+
+
+@pytest.mark.parametrize("name", ["minimize", "compare", "Problem", "TabuSearch", "Grid"])
+def test_the_api_has_docstrings(site, name):
+    text = (site / "docs" / "api.html").read_text(encoding="utf-8")
+    assert f"{name}</span>" in text
+    assert "Parameters" in text
+
+
+@pytest.mark.parametrize("name", draw.PICTURES)
+def test_a_picture_is_what_its_program_draws(name):
+    assert (pages.ROOT / "docs" / "pictures" / f"{name}.svg").read_text() == draw.PICTURES[name]().svg
