@@ -46,9 +46,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 
-PICTURE = re.compile(
-    r'<a href="(?P<page>[^"]+)"><img src="(?P<file>[^"]+)" width="(?P<width>\d+)" alt="(?P<alt>[^"]*)"></a>'
-)
+PICTURE = re.compile(r'<a href="(?P<page>[^"]+)"><img src="(?P<file>[^"]+)" width="(?P<width>\d+)" alt="(?P<alt>[^"]*)"></a>')
 """A picture that leads to a page, of a width that Markdown of the repository's viewers cannot say."""
 
 

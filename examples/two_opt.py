@@ -86,9 +86,7 @@ def main(argv):
     found = search.run(count)
     tuned = found.length, time.perf_counter() - begin
     for what, (length, seconds) in (("this kernel", plain), (type(search.scan).__name__, tuned)):
-        print(
-            f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {found.evaluations / seconds:.3g} moves/s"
-        )
+        print(f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {found.evaluations / seconds:.3g} moves/s")
 
 
 if __name__ == "__main__":
