@@ -75,7 +75,7 @@ def local_search(task: Task) -> Any:
 
     options = task.options
     given = {name: getattr(options, name) for name in PLANNED}
-    names, tuned = options.neighbourhood.split(","), options.threads != "fixed"
+    names, tuned = options.neighbourhood.split(","), options.shape != "fixed"
     return Plan(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
 
 

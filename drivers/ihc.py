@@ -15,7 +15,7 @@ from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
-from drivers.options import Group, Options, backend_option, mapping_option, option, positive, scaled_option
+from drivers.options import Group, Options, mapping_option, option, positive, scaled_option
 from drivers.outputs import OutputFile
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
@@ -28,7 +28,6 @@ MOVES = 10**9
 class ClimbOptions(Options):
     """What hill climbing understands."""
 
-    backend: str = backend_option("cpu")
     climbers: int = option(2000, "climbs over all ranks (%(default)s)", positive, "C", group=CLIMBING, decides="work")
     start: str = option(
         "oneil2011",

@@ -103,7 +103,7 @@ def local_search(
         steps=steps,
         work=work,
         parameters=parameters,
-        ways=lambda run: {**run.search.ways, "threads": run.options.threads},
+        ways=lambda run: {**run.search.ways, "shape": run.options.shape},
         headline=headline,
         save=saved,
         for_peers=for_peers,
@@ -160,7 +160,7 @@ def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[str]:
 
 def chosen_tuner(options: SearchOptions, backend: Any) -> Callable[[Any, int, int], Any] | None:
     """What tries shapes of launches on this device, if anything shall; it knows what an earlier run has found."""
-    if options.threads == "fixed":
+    if options.shape == "fixed":
         return None
     from backends.tuning import Key, Tuner, remembered
 

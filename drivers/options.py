@@ -150,18 +150,6 @@ def instance_option(generator: str = UNIFORM, chosen: str = AT_HAND) -> Any:
     )
 
 
-def backend_option(default: str) -> Any:
-    """Declare `--backend` with its default."""
-    automatic = "auto (the fastest here), " if default == "auto" else ""
-    return option(
-        default,
-        f"where kernels run: {automatic}cpu, threads, joblib, cuda, opencl or python (%(default)s); "
-        "`python -m backends` lists what is usable here",
-        metavar="B",
-        decides="place",
-    )
-
-
 def scaled_option(grows: str) -> Any:
     """Declare `--scaled` of a workload whose work can grow with the ranks; ``grows`` names the option that does it."""
     return option(
@@ -201,7 +189,13 @@ class Options:
     seeds: tuple[int, ...] | None = option(
         None, "a run for each of several seeds, in place of --seed: 0..29, or 3,5,8", seeds, "A..B"
     )
-    backend: str = backend_option("auto")
+    backend: str = option(
+        "auto",
+        "where kernels run: auto (the fastest here), cpu, threads, joblib, cuda, opencl or python (%(default)s); "
+        "`python -m backends` lists what is usable here",
+        metavar="B",
+        decides="place",
+    )
     device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
     share: str = option(
         "auto",

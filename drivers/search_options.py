@@ -140,9 +140,10 @@ class SearchOptions(Options):
         group=EXPERIMENTS,
         decides="search",
     )
-    threads: str = option(
+    shape: str = option(
         "fixed",
-        "shape of the launches: from the sizes, or tried during the first iterations (algorithm 3, section 6.5)",
+        "teams and lanes of a launch: from the sizes, or tried during the first iterations (the paper's thread "
+        "control, algorithm 3, section 6.5)",
         choices=("fixed", "tuned"),
         group=EXPERIMENTS,
         decides="search",

@@ -1,7 +1,8 @@
 """Local search for the travelling salesman problem, on any backend and over any number of ranks.
 
-python -m drivers.tsp                                                       tabu search by swaps, in seconds
-python -m drivers.tsp --instance kroA100 --algorithm ils --neighbourhood 2opt --tour best.tour
+python -m drivers.tsp                                                         iterated 2-opt, in seconds
+python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg          keep the best tour, and draw it
+python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64    tabu search by swaps, as in the paper
 """
 
 import sys
@@ -13,13 +14,19 @@ from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.local_search import local_search
 from drivers.outputs import OutputFile
-from drivers.search_options import RESULTS, SearchOptions
+from drivers.search_options import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
+
+
+PAPER = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
+"""What comparisons run unless they are told otherwise: tabu search by swaps, the work of the paper's tables."""
 
 
 @dataclass(frozen=True)
 class TspOptions(SearchOptions):
     """What local search for the travelling salesman problem understands."""
 
+    algorithm: str = algorithm_option("ils")
+    neighbourhood: str = neighbourhood_option("2opt")
     tour: OutputFile | None = tours.tour_option(RESULTS)
     svg: OutputFile | None = tours.svg_option(RESULTS)
 
@@ -47,8 +54,8 @@ TSP = local_search(
     TspOptions,
     load=load,
     chosen=None,
-    standard=("--walks", "64", "--iterations", "400"),
-    fitted=fitted,
+    standard=(*PAPER, "--walks", "64", "--iterations", "400"),
+    fitted=lambda problem: (*PAPER, *fitted(problem)),
     save=lambda run, tour: tours.save_tour(run.options, run.problem.instance, tour, "drivers.tsp"),
     for_peers=lambda problem: problem.instance,
 )

@@ -66,7 +66,7 @@ WAYS: dict[str, dict[Any, str]] = {
         "shared": "the problem's data are copied to the memory that a team shares",
         "image": "the problem's data lie in an image, which texture units read",
     },
-    "threads": {
+    "shape": {
         "fixed": "the shape of launches follows from the sizes",
         "tuned": "shapes of launches are tried during the first iterations, and the fastest stays",
     },

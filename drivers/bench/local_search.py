@@ -137,7 +137,7 @@ def parameters(experiment: Experiment, search: Any) -> dict[str, Any]:
 def ways(experiment: Experiment, search: Any) -> dict[str, Any]:
     """What decides the speed alone, as the drivers record it."""
     own = {"layout": None} if experiment.workload == "ppp" else {}
-    return {**search.ways, "threads": "fixed", **own}
+    return {**search.ways, "shape": "fixed", **own}
 
 
 def beside(experiment: Experiment, median: float) -> str:

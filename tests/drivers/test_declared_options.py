@@ -150,7 +150,7 @@ def test_options_are_sorted_by_what_they_decide():
     assert options.deciding("way") == {"oven_heat": "high"}
     assert options.deciding("place") == {
         "kitchen": "small",
-        **{"data": None, "backend": "auto", "device": "0", "progress": None},
+        **{"data": None, "backend": "auto", "device": "0", "progress": None, "quiet": False},
     }
     assert options.asked() == {"layers": 5}
 
@@ -238,4 +238,6 @@ def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workl
     assert said.startswith(f"usage: python -m drivers.{workload.name} ") and "What it is for." in said
     explained = said.split("What it is for.")[1]
     for one, _ in workload.options.declared():
-        assert f"\n  {spelled(one)}" in explained or f"\n  {one.metadata['option'].metavar} " in explained, one.name
+        declared = one.metadata["option"]
+        written = f"{declared.short}, {spelled(one)}" if declared.short else spelled(one)
+        assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, one.name

@@ -70,7 +70,7 @@ WAYS = {
     "generate": "device",
     "select": "device",
     "tables": "global",
-    "threads": "fixed",
+    "shape": "fixed",
 }
 
 
@@ -129,7 +129,7 @@ def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive,
         ["--evaluation", "linear"],
         ["--select", "host"],
         ["--generate", "host"],
-        ["--threads", "tuned"],
+        ["--shape", "tuned"],
         ["--tables", "readonly"],
         ["--tables", "shared"],
     )
@@ -150,7 +150,7 @@ def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
         (*mapped, "--generate", "host"),
         (*mapped, "--tables", "readonly"),
     )
-    for how in (*runs, (*mapped, "--threads", "tuned")):
+    for how in (*runs, (*mapped, "--shape", "tuned")):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
     assert len({record["trajectory_hash"] for record in records}) == 1
@@ -165,7 +165,7 @@ def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
         published | {"select": "device"},
         published | {"generate": "host"},
         published | {"tables": "readonly"},
-        published | {"threads": "tuned"},
+        published | {"shape": "tuned"},
     ]
 
 

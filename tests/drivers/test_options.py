@@ -73,6 +73,7 @@ def test_all_drivers_share_these_options():
         "share": "auto",
         "peers": False,
         "progress": True,
+        "quiet": False,
     }
     assert parse("--no-progress").progress is False
     assert parse().progress is None

@@ -18,7 +18,7 @@ USUAL = {
     "generate": "device",
     "select": "device",
     "tables": "global",
-    "threads": "fixed",
+    "shape": "fixed",
 }
 PUBLISHED = {"mapping": "published", "select": "host"}
 FLIPS = {"neighbourhood": "flip2"}
@@ -297,7 +297,7 @@ def test_other_work_may_have_another_hash_and_is_no_baseline(make_run, change):
 @pytest.mark.parametrize(
     ("number", "ways", "fields"),
     [
-        ("7", {"threads": "tuned"}, {"workload": "tsp", "instance": "eil101"}),
+        ("7", {"shape": "tuned"}, {"workload": "tsp", "instance": "eil101"}),
         ("8", {"generate": "host"}, {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}),
     ],
 )

@@ -1,12 +1,13 @@
 """A record from before a way existed means what there was, and is no run of another kind than one that says so."""
 
+import inspect
 import json
 
 import pytest
 
 from drivers.workloads import NAMES, named
 from reports.comparison import compare
-from reports.records import Record, append, completed, fold, load
+from reports.records import Record, append, completed, fold, identity, load
 from reports.unsaid import UNSAID, all_ways
 from reports.ways import WAYS
 
@@ -26,6 +27,11 @@ def without(record, names):
     for name in names:
         del content["ways"][name]
     return json.dumps(content) + "\n"
+
+
+def fields_of_identity(record):
+    """What `reports.schema.identity` takes of a record."""
+    return {name: getattr(record, name) for name in inspect.signature(identity).parameters}
 
 
 @pytest.mark.parametrize("workload", NAMES)
@@ -68,6 +74,19 @@ def test_a_way_that_is_said_is_not_changed():
 def test_histograms_of_before_lay_in_local_memory():
     assert all_ways("ppp", {"evaluation": "histogram"})["layout"] == "local"
     assert all_ways("ppp", {"evaluation": "words"})["layout"] is None
+
+
+def test_a_way_of_old_is_read_by_its_name_of_today(make_record):
+    now = make_record(workload="qap", ways={"mapping": "suite", "shape": "tuned"})
+    content = json.loads(now.to_line())
+    content["ways"]["threads"] = content["ways"].pop("shape")
+    then = Record.from_line(json.dumps(content) + "\n")
+    assert (then.ways, then.identity) == (now.ways, now.identity)
+    assert identity(**{**fields_of_identity(now), "ways": content["ways"]}) == now.identity
+
+
+def test_a_users_own_threads_are_no_shape_of_launches(make_record):
+    assert make_record(workload="mine", ways={"threads": 8}).ways == {"threads": 8}
 
 
 def test_nobody_knows_what_a_users_own_workload_left_unsaid(make_record):

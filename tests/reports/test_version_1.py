@@ -48,7 +48,7 @@ def read(tmp_path):
 
 
 SEARCH = {"evaluation": "kept", "level": "iteration", "generate": "host", "select": "host"}
-SEARCH |= {"tables": "global", "threads": "fixed"}
+SEARCH |= {"tables": "global"}
 TABLE = {"tiling": "auto", "device_memory": None, "spill": False}
 
 
@@ -67,9 +67,11 @@ TABLE = {"tiling": "auto", "device_memory": None, "spill": False}
     ],
 )
 def test_ways_come_out_of_the_parameters_and_the_hash_covers_what_it_did(read, workload, parameters, ways, covers):
-    (found,) = read(line(workload, parameters={**parameters, **ways}))
+    then = {"threads": "tuned"} if ways is SEARCH else {}
+    now = {"shape": "tuned"} if ways is SEARCH else {}
+    (found,) = read(line(workload, parameters={**parameters, **ways, **then}))
     assert (found.parameters, found.hash_covers) == (parameters, covers)
-    assert found.ways == {**UNSAID.get(workload, {}), **ways}
+    assert found.ways == {**UNSAID.get(workload, {}), **ways, **now}
     assert (found.schema, found.samples[0].running_s) == (2, 2.0)
 
 

@@ -81,15 +81,15 @@ def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, 
 
 
 def test_reports_say_once_what_most_rows_share(make_record, section_of, report_of):
-    ways = {"level": "iteration", "threads": "fixed"}
+    ways = {"level": "iteration", "shape": "fixed"}
     fixed = [make_record(ways=ways, backend=name) for name in ("cpu", "threads")]
-    runs = [make_record(ways=ways | {"threads": "tuned"}, backend="cuda"), *fixed]
+    runs = [make_record(ways=ways | {"shape": "tuned"}, backend="cuda"), *fixed]
     text = report_of(runs)
     assert "- Ways, which decide the speed alone, in every row whose name says nothing else:\n  - level = iter" in text
-    assert "| cuda (threads = tuned) |" in text and "| threads | Test CPU |" in text
+    assert "| cuda (shape = tuned) |" in text and "| threads | Test CPU |" in text
     assert "- Moves: 2,000,000,000 per repetition." in text
     printed = " ".join(" ".join(lines(section_of(runs))).split())
-    assert "ways of all rows whose name says nothing else: level = iteration, mapping = suite, threads =" in printed
+    assert "ways of all rows whose name says nothing else: level = iteration, mapping = suite, shape =" in printed
 
 
 def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):
@@ -125,7 +125,7 @@ def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
             assert explained(one.name, value), f"{workload}: {one.name} = {value!r}"
 
 
-@pytest.mark.parametrize("name", ["assign", "bound", "enumerate", "level", "generate", "select", "threads", "tables"])
+@pytest.mark.parametrize("name", ["assign", "bound", "enumerate", "level", "generate", "select", "shape", "tables"])
 def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(name):
     choices = {value for _, one, declared in DECLARED if one.name == name for value in declared.choices or ()}
     assert choices and choices <= set(WAYS[name])

@@ -23,7 +23,7 @@ LINES = {
     "ihc": "--instance uniform:9:seed=1 --climbers 20 --scan full",
     "qap": "--instance taillard:8:seeds=1,2 --iterations 5",
     "ppp": "--instance 11-13:seed=5 --iterations 5",
-    "tsp": "--instance uniform:9:seed=1 --iterations 5",
+    "tsp": "--instance uniform:9:seed=1 --algorithm tabu --neighbourhood exchange2 --iterations 5",
     "weierstrass": "--instance 2 --points 10 --iterations 2 --level solution",
     "aco": "--instance uniform:9:seed=1 --ants 4 --iterations 2",
     "exact": "--instance uniform:8:seed=1 --bound edges",

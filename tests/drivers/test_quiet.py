@@ -1,0 +1,51 @@
+"""`--quiet`: results and errors, and nothing beside them; without it whatever there is to say, also in the next run."""
+
+import re
+
+import pytest
+
+from drivers import heldkarp, ihc, notes, tsp
+from drivers.compare import main as compare
+from drivers.options import Options
+
+MANY_CITIES = ("--instance", "uniform:40:seed=1", "--backend", "cpu")
+WALK = ("--instance", "uniform:9:seed=1", "--backend", "python", "--iterations", "3", "--walks", "2")
+
+
+@pytest.fixture(autouse=True)
+def talkative():
+    """Leave this process as it was found."""
+    yield
+    notes.keep_quiet(False)
+
+
+def test_a_note_is_said_unless_the_run_is_quiet(drive):
+    code, out, err = drive("-q", *MANY_CITIES, driver=heldkarp)
+    assert (code, err) == (0, "") and out.count("\n") == 1 and "length" in out
+    code, out, err = drive(*MANY_CITIES, driver=heldkarp)
+    assert code == 0 and re.match(r"note: uniform:40:\S+ has 40 cities, ", err)
+
+
+def test_a_headline_is_said_unless_the_run_is_quiet(drive):
+    quiet, told = drive(*WALK, "--quiet", driver=tsp), drive(*WALK, driver=tsp)
+    assert (quiet[0], told[0]) == (0, 0)
+    assert quiet[1].count("\n") == 1 and "confirmed by the scorer" in quiet[1]
+    assert told[1].count("\n") == 2
+
+
+def test_a_quiet_run_still_tells_its_errors(drive):
+    code, out, err = drive("--quiet", "--instance", "nowhere.tsp", driver=ihc)
+    assert (code, out) == (2, "") and err.startswith("error: nowhere.tsp")
+
+
+def test_a_quiet_comparison_shows_its_table_and_files_alone(tmp_path, capsys):
+    small = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "2", "--backends", "python", "--repeats", "1")
+    code = compare([*small, "--ranks", "--no-peers", "--out", str(tmp_path), "-q"])
+    said = capsys.readouterr()
+    assert (code, said.err) == (0, "")
+    assert "[1/1]" not in said.out and "repetitions each" not in said.out
+    assert f"{tmp_path / 'compare-ihc.md'}" in said.out.splitlines()
+
+
+def test_ranks_may_differ_in_what_they_say():
+    assert "quiet" in Options().deciding("place")
