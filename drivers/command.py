@@ -225,15 +225,23 @@ def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
         agree(ranks, {**program, **given})
         root = Path(__file__).parents[1]
         agree_on_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))
+        own = Path(workload.started[-1]).absolute()
+        if workload.program and own.is_file():
+            agree_on_content(ranks, "the program", str(own), lambda: digest_of([own], own.parent))
     return ranks
 
 
 def sources_digest(root: Path) -> str:
     """A short hash over the sources of the suite in a folder."""
+    return digest_of(sorted(path for package in HOUSE for path in (root / package).rglob("*.py")), root)
+
+
+def digest_of(files: Sequence[Path], root: Path) -> str:
+    """A short hash over files and their names below a folder."""
     import hashlib
 
     digest = hashlib.sha256()
-    for path in sorted(path for package in HOUSE for path in (root / package).rglob("*.py")):
+    for path in files:
         digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
