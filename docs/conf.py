@@ -31,6 +31,7 @@ nb_execution_mode = "off"
 
 # Docstrings write code between single backticks.
 default_role = "code"
+highlight_language = "bash"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False

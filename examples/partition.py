@@ -26,11 +26,12 @@ class Partition(ok.Problem):
     value = difference
 
     def __init__(self, n: int = 60, largest: int = 1_000_000, seed: int = 0):
-        self.numbers = np.random.default_rng(seed).integers(1, largest, n, dtype=np.int32)
+        self.numbers = np.random.default_rng(seed).integers(1, largest, n).astype(np.int32)
         super().__init__(f"partition:{n}", ok.Bits(n), Numbers(self.numbers, n))
 
     def cost(self, bits):
-        return abs(int(np.where(np.asarray(bits) == 1, self.numbers, -self.numbers).sum(dtype=np.int64)))
+        signs = 2 * np.asarray(bits, np.int64) - 1
+        return abs(int(signs @ self.numbers))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function
 
 @functools.lru_cache(maxsize=64)
 def listing_kernel(decode: tuple[Function, ...]) -> Kernel:
-    """``list_moves(first, count, n, listed)``: (i, j, k) of a custom neighbourhood's neighbours, for the host to see."""
+    """``list_moves(first, count, n, listed)``: (i, j, k) of a custom neighbourhood's neighbours, for the host."""
     own_first, own_second, own_third = (*decode, None, None)[:3]
 
     @kernel

@@ -49,8 +49,17 @@ def random_start(encoding, n, seed, walk):
 
 
 def neighbours(name, solution):
-    """Every neighbour, in the lexicographic order of the elements that change."""
-    listed = []
+    """Every neighbour, in the lexicographic order of the elements that change, or of an insertion's row and column."""
+    listed, n = [], len(solution)
+    if name == "insert":
+        rows = ((r, c + 1) if c >= r else (r + 1, c) for r in range(n - 1) for c in range(n - 1))
+        for i, j in rows:
+            rest = [*solution[:i], *solution[i + 1 :]]
+            listed.append((*rest[:j], solution[i], *rest[j:]))
+        return listed
+    if name == "reverse":
+        pairs = itertools.combinations(range(n), 2)
+        return [(*solution[:i], *solution[i : j + 1][::-1], *solution[j + 1 :]) for i, j in pairs]
     for places in itertools.combinations(range(len(solution)), int(name[-1])):
         other = list(solution)
         for here, there in zip(places, (*places[1:], places[0]), strict=True):
@@ -172,10 +181,13 @@ class Tabu(Walk):
         brought = [k] if self.moves else self.differing(other, self.current)
         return all(self.last_forbidden.get(one, -1) >= self.iteration for one in brought)
 
-    @staticmethod
-    def differing(solution, other):
-        """The places and values of a solution that another has not."""
-        return [(p, a) for p, (a, b) in enumerate(zip(solution, other, strict=True)) if a != b]
+    def differing(self, solution, other):
+        """The places and values of a solution that another has not; after an insertion, of those that moved farthest."""
+        apart = [(p, a) for p, (a, b) in enumerate(zip(solution, other, strict=True)) if a != b]
+        if self.names != ["insert"]:
+            return apart
+        farthest = max(abs(other.index(a) - p) for p, a in apart)
+        return [(p, a) for p, a in apart if abs(other.index(a) - p) == farthest]
 
 
 class Annealing(Walk):

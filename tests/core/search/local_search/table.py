@@ -14,12 +14,14 @@ from core.search.local_search import (
     TabuSearch,
     VariableNeighbourhoodSearch,
 )
+from tests.core.search.local_search.scored import Ordering
 
 PROBLEMS = {
     "qap": lambda: Qap.load("taillard:6:seeds=1,2"),
     "ppp": lambda: Ppp.load("9-11"),
     "tsp": lambda: TspTour.load("uniform:9:seed=3"),
     "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
+    "order": lambda: Ordering(5),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
 }
@@ -52,6 +54,9 @@ ROWS = [
     ("qap", "exchange2", "linear", "tabu", {"level": "solution"}),
     ("tsp", "exchange2", "full", "tabu", {"level": "solution"}),
     ("tsp", "2opt", "full", "ils", {"level": "solution"}),
+    ("order", "insert", "value", "tabu", {}),
+    ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
+    ("order", "blocks", "value", "first", {}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})
@@ -60,6 +65,7 @@ SLOW_ROWS = [
         ("ppp", ("flip1", "flip2", "flip3"), ("words", "linear", "histogram")),
         ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "plane", "full")),
         ("cut", ("assign",), ("ties", "linear")),
+        ("order", ("exchange2", "insert", "reverse", "blocks", "adjacent"), ("value",)),
         ("weierstrass", ("crowns",), ("full",)),
     )
     for name in names

@@ -24,6 +24,7 @@ from tests.core.search.local_search.reference import (
     philox,
     random_start,
 )
+from tests.core.search.local_search.scored import Ordering
 
 # What the engine is asked for, and how the reference does it.
 ALGORITHMS = {
@@ -43,6 +44,7 @@ ALGORITHMS = {
 PROBLEMS = {
     "qap5": lambda: Qap.load("taillard:5:seeds=3,4"),
     "qap6": lambda: Qap.load("taillard:6:seeds=1,2"),
+    "order5": lambda: Ordering(5),
     "ppp9-11": lambda: Ppp.load("9-11"),
     "ppp6-9": lambda: Ppp.load("6-9:seed=5"),
 }
@@ -52,6 +54,8 @@ QUICK = [
     ("qap6", "exchange3", "ils"),
     ("qap6", "exchange2+exchange3", "vns"),
     *(("ppp9-11", "flip2", algorithm) for algorithm in ("first", "tabu", "ils", "annealing")),
+    *(("order5", "insert", algorithm) for algorithm in ("tabu", "vns")),
+    ("order5", "reverse", "tabu-moves"),
     ("ppp6-9", "flip1", "vns"),
     ("ppp6-9", "flip3", "tabu-moves"),
     ("ppp9-11", "flip1+flip2+flip3", "hill"),
@@ -62,6 +66,7 @@ CASES = QUICK + [
     for problem, every in (
         ("qap5", ("exchange2", "exchange3")),
         ("qap6", ("exchange2", "exchange3", "exchange2+exchange3")),
+        ("order5", ("insert",)),
         ("ppp9-11", ("flip1", "flip2", "flip1+flip2+flip3")),
         ("ppp6-9", ("flip1", "flip3")),
     )
