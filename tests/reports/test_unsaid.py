@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from drivers.workloads import NAMES, named
+from drivers.workloads import OF_PAPERS, named
 from reports.comparison import compare
 from reports.records import Record, append, completed, fold, load
 from reports.unsaid import UNSAID, all_ways
@@ -28,7 +28,7 @@ def without(record, names):
     return json.dumps(content) + "\n"
 
 
-@pytest.mark.parametrize("workload", NAMES)
+@pytest.mark.parametrize("workload", OF_PAPERS)
 def test_what_a_workload_leaves_unsaid_are_ways_that_it_has_and_reports_explain(workload):
     declared = {*named(workload).options().deciding("way"), "unrolled", "spill"}
     assert "mapping" in UNSAID[workload]
