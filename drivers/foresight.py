@@ -15,6 +15,7 @@ from typing import Any
 from cluster import Solo
 from drivers.forecast import Work, usual_speed
 from drivers.workload import Run, Task, Workload
+from drivers.workloads import FURTHER
 
 CLIMBS = ("hill", "first")
 """Algorithms of local search that end in the first local optimum."""
@@ -114,7 +115,7 @@ def exact(task: Task) -> Any:
 
 
 SEARCHES: Mapping[str, Callable[[Task], Any]] = {
-    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass"), local_search),
+    **dict.fromkeys(("qap", "ppp", "tsp", "weierstrass", *FURTHER), local_search),
     "lcs": lcs,
     "knapsack": knapsack,
     "heldkarp": held_karp,

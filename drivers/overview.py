@@ -1,7 +1,7 @@
-"""`make overview`: every workload for some seconds on every device of this machine, as a table and a heat map.
+"""`make overview`: the papers' workloads for some seconds each on every device of this machine, table and heat map.
 
-python -m drivers.overview                                        all workloads, about 10 s each
-python -m drivers.overview --workloads ihc lcs --ranks 2          two of them, on two ranks besides
+python -m drivers.overview                                        ten workloads, about 10 s each
+python -m drivers.overview --workloads labs lcs --ranks 2         two of all there are, on two ranks besides
 python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; elsewhere/overview.md
 
 Each workload is the one that `drivers.compare` runs without options, the same on every device; the first device runs it
@@ -29,7 +29,7 @@ from drivers.endings import DONE, FAILED, run_driver
 from drivers.notes import keep_quiet
 from drivers.options import number
 from drivers.workload import Workload
-from drivers.workloads import NAMES, named
+from drivers.workloads import NAMES, OF_PAPERS, named
 from reports import overview
 from reports.comparison import NotRun, compare
 from reports.environment import cores
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     options = parser().parse_args(arguments)
     keep_quiet(options.quiet)
     house = house or House(survey)
-    workloads = [named(name) for name in dict.fromkeys(options.workloads or NAMES)]
+    workloads = [named(name) for name in dict.fromkeys(options.workloads or OF_PAPERS)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
     configurations, not_here = plan(list(house.survey()), options.backends, ranks, options.rank_backend)
     records = options.out / f"{overview.NAME}.jsonl"
@@ -83,7 +83,12 @@ def parser() -> argparse.ArgumentParser:
         help="how long a workload runs on all devices together, roughly (%(default)g); decides the repetitions, "
         f"{LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device",
     )
-    made.add_argument("--workloads", nargs="+", metavar="W", help=f"only these of {', '.join(NAMES)}")
+    made.add_argument(
+        "--workloads",
+        nargs="+",
+        metavar="W",
+        help=f"only these of {', '.join(NAMES)} (without it: the first {len(OF_PAPERS)})",
+    )
     made.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")
     add_where_options(made)
     made.set_defaults(instance=None, seed=None, seeds=None, repeats=LEAST_REPETITIONS, peers=False)

@@ -9,7 +9,11 @@ from typing import Any
 from core.errors import UserError
 from drivers.workload import Workload
 
-NAMES = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+OF_PAPERS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+"""Those whose speeds the benches and the overview show."""
+FURTHER = ("labs", "maxsat")
+"""More problems for local search."""
+NAMES = OF_PAPERS + FURTHER
 
 
 def named(name: str) -> Workload[Any]:

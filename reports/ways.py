@@ -39,6 +39,8 @@ WAYS: dict[str, dict[Any, str]] = {
         "plane": "distances are computed from coordinates",
         "full": "the objective function is computed anew for each neighbour",
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
+        "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
+        "counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
         "plain": "the problem's own `delta` is computed for each neighbour",
     },
     "layout": {

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core.problems.errors import InstanceError
+from core.problems.files import instead_of_file
 
 
 def cache_folder() -> Path:
@@ -46,6 +47,34 @@ def find(name: str, data: str | os.PathLike | None, subfolders: Sequence[str], s
     )
     # not Path.is_file, which raises for a folder that cannot be searched
     return next(filter(os.path.isfile, places), None)
+
+
+def located(
+    spec: str, data: str | os.PathLike | None, subfolders: Sequence[str], suffixes: Sequence[str], generator: str
+) -> str:
+    """Return the path of the file that a text names: by the path itself, or as `find` does.
+
+    Parameters
+    ----------
+    spec : str
+    data, subfolders, suffixes
+        See `find`; a name may have its suffix.
+    generator : str
+        What else a text may be, for messages: "random:100".
+
+    Raises
+    ------
+    InstanceError
+        There is no such file, or `data` is not a folder.
+    """
+    found = find(spec, data, subfolders, ("", *suffixes)) if os.path.basename(spec) == spec else None
+    if os.path.isfile(spec):
+        return spec
+    if found is not None:
+        return os.fspath(found)
+    looked = f"no such instance in {in_words(data)}" if os.path.basename(spec) == spec else "no such file"
+    there = instead_of_file([spec]) if os.path.exists(spec) else looked
+    raise InstanceError(spec, None, there, f"a file, the name of an instance, or a generator such as {generator}")
 
 
 def in_words(data: str | os.PathLike | None) -> str:

@@ -2,6 +2,8 @@
 
 import importlib
 
+from drivers.workloads import FURTHER
+
 QUICK = {
     "ihc": "--instance uniform:9:seed=1 --climbers 2 --backend cpu",
     "aco": "--instance uniform:9:seed=1 --ants 2 --iterations 1 --backend cpu",
@@ -13,6 +15,8 @@ QUICK = {
     "heldkarp": "--instance uniform:8:seed=1 --backend cpu",
     "lcs": "--text ABCBDAB BDCABA --backend cpu",
     "knapsack": "--items 5 --capacity 50 --backend cpu",
+    "labs": "--instance 9 --iterations 1 --backend cpu",
+    "maxsat": "--instance random:9:seed=1 --iterations 1 --backend cpu",
 }
 """What each driver does in no time."""
 
@@ -27,6 +31,7 @@ SAVES = {
     "heldkarp": "--tour",
     "lcs": "--output",
     "knapsack": "--output",
+    **dict.fromkeys(FURTHER, "--solution"),
 }
 """The option by which each driver saves its solution."""
 
@@ -42,6 +47,7 @@ SEARCHES = {
     "heldkarp": ("core.search.dp.held_karp", "HeldKarp", "length"),
     "lcs": ("core.search.dp.lcs", "LongestCommonSubsequence", "length"),
     "knapsack": ("core.search.dp.knapsack", "KnapsackSearch", "value"),
+    **dict.fromkeys(FURTHER, LOCAL),
 }
 """The search that each driver runs, and what its outcome claims of the solution."""
 

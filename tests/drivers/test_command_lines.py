@@ -146,6 +146,21 @@ WRONG = {
         ("--dtype float16", "invalid choice"),
         ("--peers", "--peers: found no solver that knows weierstrass"),
     ],
+    "labs": [
+        ("--instance 0", "a number of signs from 1 to 1861"),
+        ("--instance 1862", "found '1862'"),
+        ("--instance text.txt", "found 'text.txt'"),
+        ("--neighbourhood exchange2", "for a bits encoding"),
+    ],
+    "maxsat": [
+        ("--instance missing.cnf", "missing.cnf: found no such instance"),
+        ("--instance folder", "folder: found a folder"),
+        ("--instance empty.tsp", "empty.tsp:1: found an empty file"),
+        ("--instance text.txt", "text.txt:1: found 'no instance, no record'"),
+        ("--instance random:0", "variables '0'"),
+        ("--instance random:9:seeds=1", "option 'seeds=1' (unknown)"),
+        ("--neighbourhood flip2", "knows flip1"),
+    ],
     "exact": [
         ("--instance uniform:31:seed=1", "30"),
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),

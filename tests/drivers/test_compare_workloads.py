@@ -22,6 +22,8 @@ SMALL = {
     "heldkarp": "--instance uniform:10:seed=1",
     "lcs": "--instance random:500",
     "knapsack": "--items 20 --capacity 500",
+    "labs": "--instance 12 --walks 4 --iterations 20",
+    "maxsat": "--instance random:20:seed=1 --walks 4 --iterations 20",
 }
 PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 

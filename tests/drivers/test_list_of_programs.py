@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import UserError
 from drivers.__main__ import main
-from drivers.workloads import NAMES, everything, named, owners
+from drivers.workloads import FURTHER, NAMES, everything, named, owners
 
 
 def listed(capsys):
@@ -42,5 +42,5 @@ def test_an_unknown_workload_is_a_users_mistake_with_the_nearest_name():
 
 def test_an_option_belongs_to_the_workloads_that_declare_it():
     assert owners("--climbers") == ["ihc"]
-    assert owners("--walks") == ["qap", "ppp", "tsp", "weierstrass"]
+    assert owners("--walks") == ["qap", "ppp", "tsp", "weierstrass", *FURTHER]
     assert owners("--nothing") == []

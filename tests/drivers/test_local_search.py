@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends.cuda import CudaBackend
-from drivers import automatic, ppp, qap, tsp, weierstrass
+from drivers import automatic, labs, maxsat, ppp, qap, tsp, weierstrass
 from drivers.command import parse
 from drivers.options import Options
 from drivers.search_options import FIRST_SECONDS, FIRST_WALKS, ITERATIONS
@@ -214,8 +214,10 @@ def test_a_target_that_the_start_meets_costs_no_iteration(drive):
         (ppp, ["--instance", "17-15:seed=3", "--neighbourhood", "flip1"]),
         (tsp, ["--instance", "uniform:12:seed=1"]),
         (weierstrass, ["--instance", "3", "--points", "64"]),
+        (labs, ["--instance", "11"]),
+        (maxsat, ["--instance", "random:12:ratio=5"]),
     ],
-    ids=["ppp", "tsp", "weierstrass"],
+    ids=lambda one: one.__name__.removeprefix("drivers.") if hasattr(one, "main") else "",
 )
 def test_the_other_problems_run_through_the_same_driver(drive, driver, arguments):
     pytest.importorskip(

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from drivers.workloads import NAMES, named
+from drivers.workloads import OF_PAPERS, named
 from reports.comparison import compare
 from reports.records import Record, append, completed, fold, identity, load
 from reports.unsaid import UNSAID, all_ways
@@ -34,7 +34,7 @@ def fields_of_identity(record):
     return {name: getattr(record, name) for name in inspect.signature(identity).parameters}
 
 
-@pytest.mark.parametrize("workload", NAMES)
+@pytest.mark.parametrize("workload", OF_PAPERS)
 def test_what_a_workload_leaves_unsaid_are_ways_that_it_has_and_reports_explain(workload):
     declared = {*named(workload).options().deciding("way"), "unrolled", "spill"}
     assert "mapping" in UNSAID[workload]

@@ -138,6 +138,8 @@ def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(nam
         ("ppp", "73-73", "flip1"),
         ("tsp", "uniform:20:seed=1", "2opt"),
         ("weierstrass", "10", "points"),
+        ("labs", "9", "flip1"),
+        ("maxsat", "random:9", "flip1"),
     ],
 )
 def test_every_evaluation_of_the_problems_has_words(workload, spec, neighbourhood):

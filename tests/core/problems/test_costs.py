@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from core.problems import tsp
+from core.problems.labs import Labs
 from core.problems.max_k_cut import MaxKCut
+from core.problems.max_sat import MaxSat
 from core.problems.perceptron import AT_A_TIME
 from core.problems.ppp import Ppp
 from core.problems.qap import CACHED, Qap
@@ -30,6 +32,8 @@ PROBLEMS = {
     "tsp by coordinates": by_coordinates,
     "tsp by distances": by_distances,
     "weierstrass": lambda: Weierstrass.load("5"),
+    "labs": lambda: Labs(13),
+    "max sat": lambda: MaxSat("random:12:ratio=4"),
     "max k cut": lambda: MaxKCut.load("maxcut:12:3:seed=1"),
 }
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from core.problems import graphs, knapsack, matrix_text, perceptron, qaplib, strings, tours, tsp, tsplib
+from core.problems import graphs, knapsack, matrix_text, perceptron, qaplib, sat, strings, tours, tsp, tsplib
 from core.problems.errors import InstanceError
 from drivers.matrix_files import load_matrix
 from tests.core.problems import samples
@@ -130,6 +130,19 @@ def check_graph(instance: graphs.GraphInstance, content: bytes) -> None:
     assert (instance.weights == expected).all() and len(rows) == rows[0][1] + 1
 
 
+def check_sat(instance: sat.SatInstance, content: bytes) -> None:
+    rows = [row for row in rows_of(content.partition(b"%")[0]) if not row.strip().startswith("c")]
+    numbers = [int(token) for row in rows[1:] for token in row.split()]
+    total, clauses, weighted = 0, 0, rows[0].split()[1] == "wcnf"
+    while numbers:
+        weight, numbers = (numbers[0], numbers[1:]) if weighted else (1, numbers)
+        clause, numbers = numbers[: numbers.index(0)], numbers[numbers.index(0) + 1 :]
+        total += 0 if any(-literal in clause for literal in clause) else weight
+        clauses += 1
+    assert int(rows[0].split()[3]) == clauses
+    assert instance.weights.sum() == total and int(rows[0].split()[2]) == instance.variables
+
+
 def check_perceptron(instance: perceptron.PerceptronInstance, content: bytes) -> None:
     m, n, *rest = integers(content)
     assert instance.matrix.ravel().tolist() == rest[: m * n]
@@ -219,6 +232,7 @@ TOUR = "NAME : a\nTYPE : TOUR\nDIMENSION : 5\nTOUR_SECTION\n1 3\n5 2\n4\n-1\nEOF
 QAPS = ["3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n", "1\n5\n7\n", "2 0 -3 4 0\n0 99999 1 0\n"]
 GRAPHS = ["3 2\n1 2 5\n2 3 -7\n", "4 3\n1 2\n1 3\n\n4 1\n", "1 0\n"]
 PERCEPTRONS = ["2 3\n1 -1 1\n-1 -1 +1\n1 3\n", "3 2\n1 1\n1 -1\n-1 -1\n0 2\n2\n"]
+FORMULAS = ["c a\np cnf 3 2\n1 -2 0\n-1 3 2 0\n", "p wcnf 2 3 9\n9 1 0\n4 -1 2 0 1 -2 0\n", "p cnf 2 1\n-2 1 0\n%\n0\n"]
 PISINGER = "knapPI_1_3\nn 3\nc 995\nz 94\ntime 0.00\n1,94,485,0\n2,506,326,1\n3,416,248,1\n-----\n\nknapPI_1_3\nn 3\n"
 FASTA = ">one first of two\nACGTacgt\nTTGA-*\n\n;remark\n>two\nCCGT\nAA\n"
 PACKED = [gzip.compress(text, mtime=0) for text in texts(*samples.ALL)]
@@ -229,6 +243,7 @@ READERS = {
     "tour": Reader(".tour", texts(TOUR, TOUR.replace("DIMENSION : 5\n", "")), tours.read, check_tour),
     "QAPLIB": Reader(".dat", texts(*QAPS), qaplib.read, check_qap),
     "graph": Reader(".rud", texts(*GRAPHS), partial(graphs.load, k=3), check_graph),
+    "DIMACS": Reader(".cnf", texts(*FORMULAS), sat.load, check_sat),
     "perceptron": Reader(".ppp", texts(*PERCEPTRONS), perceptron.load, check_perceptron),
     "knapsack": Reader(".kp", texts("3 10\n5 4\n40 7\n4294967295 0\n", "1 5\n3 5\n"), knapsack.load, check_knapsack),
     "knapsack by Pisinger": Reader(".csv", texts(PISINGER), knapsack.load, check_pisinger),

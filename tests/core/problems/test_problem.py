@@ -15,7 +15,9 @@ from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
 from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
 from core.problems.graphs import GraphInstance
+from core.problems.labs import Labs
 from core.problems.max_k_cut import MaxKCut
+from core.problems.max_sat import MaxSat
 from core.problems.perceptron import PerceptronInstance
 from core.problems.ppp import Ppp
 from core.problems.problem import Evaluation, Problem
@@ -50,6 +52,8 @@ SMALL = {
     "tour by table": lambda: TspTour(tsp.Instance("drawn", distances=symmetric(5, 0, 99, 2))),
     "tour in the plane": lambda: TspTour.load("uniform:5:seed=1"),
     "cut": lambda: MaxKCut(GraphInstance("drawn", symmetric(5, -9, 9, 3), 3)),
+    "labs": lambda: Labs(7),
+    "max sat": lambda: MaxSat("random:6:ratio=9:length=2"),
 }
 
 

@@ -11,9 +11,12 @@ import pytest
 from backends.python import PythonBackend
 from cluster import Solo
 from core.problems.knapsack import Knapsack
+from core.problems.labs import Labs
 from core.problems.max_k_cut import MaxKCut
+from core.problems.max_sat import MaxSat
 from core.problems.ppp import Ppp
 from core.problems.qap import Qap
+from core.problems.sat import SatInstance
 from core.problems.tsp import tour_length
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
@@ -182,6 +185,9 @@ LEAST = {
     "tsp of four": (lambda: TspTour.load("uniform:4:seed=1"), "exchange3"),
     "tsp by 2opt": (lambda: TspTour.load("uniform:4:seed=1"), "2opt"),
     "cut": (lambda: MaxKCut.load("maxcut:2:2:seed=1"), "assign"),
+    "labs": (lambda: Labs(1), "flip1"),
+    "labs of two": (lambda: Labs(2), "flip2"),
+    "sat": (lambda: MaxSat(SatInstance("one", 1, [[-1]])), "flip1"),
     "weierstrass": (lambda: Weierstrass.load("1", points=1), "crowns"),
 }
 ALGORITHMS = {

@@ -1,6 +1,8 @@
 """Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
 
+from core.problems.labs import Labs
 from core.problems.max_k_cut import MaxKCut
+from core.problems.max_sat import MaxSat
 from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.problems.tsp_moves import TspTour
@@ -22,6 +24,8 @@ PROBLEMS = {
     "tsp": lambda: TspTour.load("uniform:9:seed=3"),
     "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
     "order": lambda: Ordering(5),
+    "labs": lambda: Labs(11),
+    "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
 }
@@ -57,6 +61,10 @@ ROWS = [
     ("order", "insert", "value", "tabu", {}),
     ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
     ("order", "blocks", "value", "first", {}),
+    ("labs", "flip1", "correlations", "tabu", {}),
+    ("labs", "flip2", "correlations", "annealing", {}),
+    ("sat", "flip1", "counts", "tabu", {"level": "algorithm", "walks": 3}),
+    ("sat", "flip1", "plain", "ils", {}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})
@@ -67,6 +75,8 @@ SLOW_ROWS = [
         ("cut", ("assign",), ("ties", "linear")),
         ("order", ("exchange2", "insert", "reverse", "blocks", "adjacent"), ("value",)),
         ("weierstrass", ("crowns",), ("full",)),
+        ("labs", ("flip1", "flip2", "flip3"), ("correlations", "plain")),
+        ("sat", ("flip1",), ("counts", "plain")),
     )
     for name in names
     for evaluation in evaluations

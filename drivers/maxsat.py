@@ -1,0 +1,57 @@
+"""Local search for MAX-SAT, on any backend and over any number of ranks.
+
+python -m drivers.maxsat                                               tabu search on a random formula, in seconds
+python -m drivers.maxsat --instance uf50-01.cnf --walks 64 --target 0  until all clauses of a file are satisfied
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from drivers.command import driver
+from drivers.endings import run_driver
+from drivers.local_search import local_search
+from drivers.options import instance_option
+from drivers.search_options import SearchOptions, neighbourhood_option
+
+CHOSEN = "random:250:ratio=5:seed=1"
+
+
+@dataclass(frozen=True)
+class MaxsatOptions(SearchOptions):
+    """What local search for MAX-SAT understands."""
+
+    instance: str | None = instance_option("random:50:ratio=4.2:seed=1", CHOSEN)
+    neighbourhood: str = neighbourhood_option("flip1")
+
+
+def load(options: MaxsatOptions) -> tuple[Any, str]:
+    """The problem, and where its instance came from."""
+    from core.problems.max_sat import MaxSat
+
+    problem = MaxSat(options.instance or CHOSEN, options.data)
+    return problem, problem.instance.source
+
+
+def fitted(problem: Any) -> tuple[str, ...]:
+    """About a second of one core's work: an iteration looks at every literal.
+
+    So many walks keep all cores and a GPU busy.
+    """
+    return ("--walks", "64", "--iterations", str(max(1, 1_000 * 3_750 // len(problem.instance.literals))))
+
+
+MAXSAT = local_search(
+    "maxsat",
+    "local search for MAX-SAT, clauses to be satisfied",
+    MaxsatOptions,
+    load=load,
+    chosen=CHOSEN,
+    standard=("--walks", "64", "--iterations", "1000"),
+    fitted=fitted,
+    speed=lambda problem: 3e8 * problem.encoding.n / len(problem.instance.literals),
+)
+main = driver(MAXSAT, __doc__)
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))
