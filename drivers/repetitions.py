@@ -12,7 +12,7 @@ from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.history import MOST_ROWS, thinned
-from drivers.progress import progress, rate
+from drivers.progress import progress, rate, told_on
 from drivers.sharing import Sharing
 from drivers.workload import Opinion, Result, Run, Workload
 
@@ -219,13 +219,14 @@ class Repetitions:
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
-        steps, doing = self.workload.steps(self.run), self.workload.doing
-        doing = doing if isinstance(doing, str) else doing(self.run)
+        workload = self.workload
+        doing = workload.doing if isinstance(workload.doing, str) else workload.doing(self.run)
         shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
         meter = self.meter()
-        with progress(steps, doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
+        with progress(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
+            told = told_on(bar, workload.unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
-            outcome = self.workload.once(self.run, bar.advance if shown else None)
+            outcome = workload.once(self.run, told)
             ran_s = time.perf_counter() - began
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
