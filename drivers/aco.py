@@ -2,7 +2,7 @@
 
 python -m drivers.aco                                              a first run, in seconds: Ant System
 python -m drivers.aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
-python -m drivers.aco --instance pcb442 --ants 4096 --strategy coarse --curve curve.csv
+python -m drivers.aco --instance pcb442 --ants 4096 --seconds 20 --plot course.svg
 python -m drivers.aco --instance pcb442 --strategy fine --mapping published        as the paper lays it on a GPU
 mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants shared by 4 ranks
 """
@@ -14,10 +14,10 @@ from typing import Any
 
 from drivers import tours
 from drivers.ant_options import AntOptions
-from drivers.ant_results import improvements, save_curve
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
+from drivers.history import asks_for_history, improvements, refuse_clocked_records, save_history
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
 NAMES = {"as": "Ant System", "mmas": "Max-Min Ant System"}
@@ -30,7 +30,9 @@ CLIMBS = {
 
 def load(options: AntOptions, ranks: int) -> Task:
     """The instance, after a look at the settings."""
-    task = tours.at_hand(replace(options, ants=options.settings().ants))
+    settled = options.settled()
+    refuse_clocked_records(settled)
+    task = tours.at_hand(settled)
     tours.refuse_blank_drawing(options, task.problem)
     return task
 
@@ -53,25 +55,34 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
     return colony
 
 
-def once(run: Run[AntOptions], advance: Any) -> Any:
-    """Run all iterations; the outcome, and the best tour, which the ranks put together."""
-    best = sys.maxsize
-
-    def report(iterations: int, length: int) -> None:
-        nonlocal best
-        best = min(best, length)
-        advance(iterations, f"best length {best}")
-
-    told = None if advance is None else report
-    outcome = run.search.run(run.options.iterations, told, history=run.options.history, ranks=run.ranks)
-    return outcome, run.search.best_tour()
+def once(run: Run[AntOptions], callback: Any) -> Any:
+    """Run the colonies until a stop criterion holds."""
+    stop, history = run.options.chosen_stop(), asks_for_history(run.options)
+    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks)
 
 
-def work(run: Run[AntOptions]) -> Work:
-    """Cities that an ant looks at in its steps; what climbs after it takes is not foretold."""
-    n, settings = run.problem.n, run.options.settings()
-    ants = settings.colonies * settings.ants * run.options.iterations
-    return Work(ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8)
+def shorter(run: Run[AntOptions], iterations: int) -> AntOptions:
+    """So few iterations, and no clock."""
+    given = run.options
+    return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
+
+
+def work(run: Run[AntOptions]) -> Work | None:
+    """Cities that an ant looks at in its steps; what climbs after it takes is not foretold.
+
+    A target may cut it short; None where the clock does.
+    """
+    n, settings, options = run.problem.n, run.options.settings(), run.options
+    if options.iterations is None or options.seconds is not None:
+        return None
+    ants = settings.colonies * settings.ants * options.iterations
+    return Work(ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8, at_most=options.target is not None)
+
+
+def parameters(run: Run[AntOptions]) -> dict[str, Any]:
+    """The settings, and the limits beside the number of iterations."""
+    limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
+    return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
 
 def headline(run: Run[AntOptions]) -> str:
@@ -84,22 +95,27 @@ def headline(run: Run[AntOptions]) -> str:
     mapping = " as published" if run.options.mapping == "published" else ""
     return (
         f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-        f"{run.options.iterations} iterations, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
+        f"{until(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
         + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
     )
 
 
-def result(run: Run[AntOptions], found: Any) -> Result:
+def until(options: AntOptions) -> str:
+    """What ends the search, in words."""
+    limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
+    given = ((getattr(options, name), words) for name, words in limits)
+    return ", ".join(words.format(limit) for limit, words in given if limit is not None)
+
+
+def result(run: Run[AntOptions], outcome: Any) -> Result:
     """The best tour of all colonies."""
-    (outcome, tour), colony = found, run.search
+    colony = run.search
     of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
     length = f"length {outcome.length}{gap(outcome.length, run.problem.optimum)}"
-    return Result(
-        outcome.length,
-        outcome.evaluations,
-        outcome.digest,
+    return Result.of(
+        outcome,
         f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}",
-        (tour, outcome.curve),
+        outcome,
         index=outcome.ant,
         details={
             **tours.about(run.problem),
@@ -112,21 +128,18 @@ def result(run: Run[AntOptions], found: Any) -> Result:
             "team_size": colony.team_size,
             "bytes_needed": colony.bytes_needed,
         },
-        history=outcome.history,
     )
 
 
-def judges(run: Run[AntOptions], found: Any, result: Result) -> Iterator[Opinion]:
+def judges(run: Run[AntOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
     """The scorer."""
-    outcome, tour = found
-    yield tours.scorer(run.problem, tour, outcome.length)
+    yield tours.scorer(run.problem, outcome.tour, outcome.length)
 
 
-def save(run: Run[AntOptions], best: Any) -> None:
-    """The best tour and the convergence curve."""
-    tour, curve = best
-    tours.save_tour(run.options, run.problem, tour, "drivers.aco")
-    save_curve(run.options.curve, curve)
+def save(run: Run[AntOptions], outcome: Any) -> None:
+    """The best tour, and how the search came to it."""
+    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.aco")
+    save_history(run, outcome, unit=ACO.unit, noun=ACO.noun)
 
 
 def fitted(instance: Any) -> tuple[str, ...]:
@@ -146,13 +159,13 @@ ACO = Workload(
     once=once,
     result=result,
     judges=judges,
+    noun="length",
     standard=("--ants", "256", "--iterations", "400"),
     fitted=fitted,
     scaled="ants",
-    shorter=lambda run, iterations: replace(run.options, iterations=min(iterations, run.options.iterations)),
-    steps=lambda run: run.options.iterations * len(run.search.colonies),
+    shorter=shorter,
     work=work,
-    parameters=lambda run: run.options.settings()._asdict(),
+    parameters=parameters,
     headline=headline,
     save=save,
 )

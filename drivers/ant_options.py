@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers import tours
-from drivers.history import history_option
+from drivers.history import curve_option, history_option, plot_option
 from drivers.options import Group, Options, mapping_option, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
+if TYPE_CHECKING:
+    from core.search.stops import Stop
+
 USUAL = Settings()
+ITERATIONS = 100
+"""What ends a search that nobody limits."""
 ANTS = Group("ants")
+STOP = Group("stop", "the first that holds ends the search")
 PHEROMONE = Group("pheromone")
 MMAS = Group("Max-Min Ant System", "only with --variant mmas")
 COLONIES = Group("several colonies")
@@ -34,7 +41,6 @@ class AntOptions(Options):
     """What ant colony optimisation understands; an option of `Settings` that is not given is None."""
 
     ants: int | None = option(None, f"of each colony ({USUAL.ants})", positive, "M", group=ANTS, decides="search")
-    iterations: int = option(100, "tours an ant (%(default)s)", positive, "N", group=ANTS, decides="work")
     alpha: float | None = option(
         None, f"exponent of the pheromone ({USUAL.alpha:g})", number, "A", group=ANTS, decides="search"
     )
@@ -116,13 +122,60 @@ class AntOptions(Options):
         group=COLONIES,
         decides="search",
     )
+    iterations: int | None = option(
+        None,
+        f"tours an ant (default: {ITERATIONS}, or unlimited with --seconds)",
+        positive,
+        "N",
+        group=STOP,
+        decides="work",
+    )
+    seconds: float | None = option(
+        None, "wall-clock time; ends every run at another iteration", number, "S", group=STOP, decides="search"
+    )
+    target: int | None = option(
+        None,
+        "a length that is good enough, which is looked for after every iteration",
+        int,
+        "LENGTH",
+        group=STOP,
+        decides="search",
+    )
     scaled: int | None = scaled_option("--ants")
     tour: OutputFile | None = tours.tour_option()
     svg: OutputFile | None = tours.svg_option()
     history: bool = history_option()
-    curve: OutputFile | None = option(
-        None, "save the best lengths of all iterations as CSV", OutputFile, "FILE", group=tours.RESULTS
-    )
+    curve: OutputFile | None = curve_option()
+    plot: OutputFile | None = plot_option()
+
+    def settled(self) -> AntOptions:
+        """These options with what the command line left open filled in.
+
+        Raises
+        ------
+        UserError
+            An option changes nothing without another, or a criterion that is none.
+
+        """
+        unlimited = self.iterations is None and self.seconds is None
+        given = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
+        given.chosen_stop().check()
+        return given
+
+    def chosen_stop(self) -> Stop:
+        """The stop criteria, combined."""
+        from core.search.stops import Iterations, Seconds, Stop, Target
+
+        stop = Stop()
+        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
+            (self.iterations, Iterations),
+            (self.seconds, Seconds),
+            (self.target, Target),
+        )
+        for value, made in criteria:
+            if value is not None:
+                stop |= made(value)
+        return stop
 
     def settings(self) -> Settings:
         """The settings, after a look at options that would change nothing.

@@ -19,7 +19,6 @@ from drivers.endings import run_driver
 from drivers.exact_options import CHOSEN, GENERATED, ExactOptions
 from drivers.forecast import Work
 from drivers.history import asks_for_history, save_history
-from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
 
 MOST_ENUMERATED = 10
@@ -56,19 +55,6 @@ def search(backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any
     return made
 
 
-def once(run: Run[ExactOptions], advance: Any) -> Any:
-    """Search once; the bar shows the incumbent, and below which length there is none."""
-    history = asks_for_history(run.options)
-    if advance is None:
-        return run.search.run(history=history, ranks=run.ranks)
-    shown = counted(advance, "nodes")
-
-    def report(nodes: int, incumbent: int, bound: int | None) -> None:
-        shown(nodes, f"incumbent {incumbent}" + ("" if bound is None else f", bound {bound}"))
-
-    return run.search.run(report, history=history, ranks=run.ranks)
-
-
 def ways(run: Run[ExactOptions]) -> dict[str, Any]:
     """How tours were searched; the bound is ``host`` where all tours were looked at without the device."""
     options, search = run.options, run.search
@@ -90,10 +76,8 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
     known = " (the optimum)" if run.problem.optimum == outcome.length else ""
     counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
     root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
-    return Result(
-        outcome.length,
-        int(outcome.nodes.sum()),
-        outcome.digest,
+    return Result.of(
+        outcome,
         f"shortest length {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
         outcome,
         details={
@@ -106,7 +90,6 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
             "start_length": outcome.start_length,
             "optimal_tours": outcome.optimal_tours,
         },
-        history=outcome.history,
     )
 
 
@@ -136,7 +119,7 @@ def fitted(instance: Any) -> tuple[str, ...]:
 def save(run: Run[ExactOptions], outcome: Any) -> None:
     """The shortest tour, and the incumbents before it."""
     tours.save_tour(run.options, run.problem, outcome.tour, "drivers.exact")
-    save_history(run.options.curve, outcome.history)
+    save_history(run, outcome, unit=EXACT.unit, noun=EXACT.noun)
 
 
 EXACT = Workload(
@@ -148,7 +131,9 @@ EXACT = Workload(
     doing="searching",
     load=load,
     search=search,
-    once=once,
+    once=lambda run, callback: run.search.run(
+        history=asks_for_history(run.options), callback=callback, ranks=run.ranks
+    ),
     result=result,
     judges=judges,
     noun="length",

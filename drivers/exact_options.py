@@ -7,7 +7,7 @@ from typing import Any
 
 from core.search.exact import BOUNDS, ENUMERATIONS
 from drivers import tours
-from drivers.history import curve_option, history_option
+from drivers.history import curve_option, history_option, plot_option
 from drivers.options import CHECKS, Group, Options, instance_option, mapping_option, option, positive
 from drivers.outputs import OutputFile
 
@@ -72,6 +72,7 @@ class ExactOptions(Options):
     svg: OutputFile | None = tours.svg_option()
     history: bool = history_option()
     curve: OutputFile | None = curve_option()
+    plot: OutputFile | None = plot_option()
 
     def refuse_idle(self) -> None:
         """Refuse options that would change nothing, whatever the instance.

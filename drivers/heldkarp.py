@@ -9,7 +9,6 @@ python -m drivers.heldkarp --instance a280 --k 10            more cities: the be
 mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers, computed by 2 ranks
 """
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -64,19 +63,10 @@ def search(backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> 
     return made
 
 
-def once(run: Run[HeldKarpOptions], advance: Any) -> Any:
-    """Search once."""
-    if run.options.k is None:
-        return run.search.run(run.options.trace, advance, ranks=run.ranks)
-    told = None if advance is None else lambda _, length: advance(1, f"length {length}")
-    return run.search.run(told, ranks=run.ranks)
-
-
-def steps(run: Run[HeldKarpOptions]) -> int | None:
-    """Layers and the meeting of both halves, or passes; nobody knows how many when they go on until none helps."""
-    if run.options.k is None:
-        return int(run.search.steps)
-    return None if run.options.improve else 1
+def once(run: Run[HeldKarpOptions], callback: Any) -> Any:
+    """Search once; the tour of a restricted search is always traced."""
+    traced = {"trace": run.options.trace} if run.options.k is None else {}
+    return run.search.run(callback=callback, ranks=run.ranks, **traced)
 
 
 def work(run: Run[HeldKarpOptions]) -> Work | None:
@@ -104,21 +94,15 @@ def result(run: Run[HeldKarpOptions], outcome: Any) -> Result:
         words = f"shortest length {outcome.length}{known}, start length {outcome.start_length}"
         if run.options.published and run.options.trace:
             words += f", {outcome.streamed_bytes:,} bytes streamed"
-        transitions, digest = int(outcome.transitions), f"{outcome.digest:016x}"
     else:
         words = (
             f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length "
             f"{outcome.length}{gap(outcome.length, instance.optimum)}, start length {outcome.start_length}, "
             f"{outcome.passes} passes"
         )
-        found = f"{outcome.length} {outcome.tour.tolist()}".encode()
-        transitions, digest = int(outcome.cells), hashlib.blake2b(found, digest_size=8).hexdigest()
-    return Result(
-        outcome.length,
-        transitions,
-        digest,
+    return Result.of(
+        outcome,
         words,
-        outcome.tour,
         details={
             **tours.about(instance),
             "evaluations_per_step": "steps from a path to one that is a city longer",
@@ -168,7 +152,6 @@ HELDKARP = Workload(
     judges=judges,
     noun="length",
     standard=("--instance", "uniform:24:seed=1"),
-    steps=steps,
     work=work,
     ways=lambda run: run.options.ways(),
     headline=headline,

@@ -1,20 +1,28 @@
-"""The history of a search, for the workloads that know one: `--history` records it, `--curve` writes it as CSV.
+"""The history of a search, for the workloads that know one: `--history` records it, `--curve` and `--plot` write it.
 
-Local search notes it on the device, ants have the best tour of every iteration anyway, exact search tells the host its
-incumbents. Hill climbing (`drivers.ihc`) has none, since nobody keeps the order in which climbers are done, and dynamic
-programming has nothing that improves.
+Local search notes it on the device, ants have the best tour of every iteration anyway, exact search and hill climbing
+tell the host their best so far between launches. Dynamic programming has nothing that improves, so its drivers do not
+offer these options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import importlib.util
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from core.errors import UserError
 from drivers.options import RESULTS, Group, option
 from drivers.outputs import OutputFile, writing
+from drivers.workload import Run
 
 MOST_ROWS = 10_000
 """Rows of a history that a record keeps; `--curve` writes all."""
+PLOTS = (".svg", ".png", ".pdf")
+
+CURVE_POINTS = 200
+"""Points of an ant colony's convergence that a record keeps in any case."""
 
 T = TypeVar("T")
 
@@ -30,18 +38,92 @@ def curve_option(group: Group = RESULTS) -> Any:
     return option(None, "save the history, all of it, as CSV", OutputFile, "FILE", group=group)
 
 
+def plot_option(group: Group = RESULTS) -> Any:
+    """Declare `--plot`, which asks for the history too."""
+    text = "draw the history, best cost against evaluations and seconds, as FILE.svg, .png or .pdf"
+    return option(None, text, plot_file, "FILE", group=group)
+
+
+def plot_file(text: str) -> OutputFile:
+    """Read the name of a picture, as an `argparse` type, where there is somebody to draw it."""
+    if not text.lower().endswith(PLOTS):
+        raise argparse.ArgumentTypeError(f"expected FILE{', FILE'.join(PLOTS)}, found {text!r}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise argparse.ArgumentTypeError("needs matplotlib: pip install -e '.[report]'")
+    return OutputFile(text)
+
+
 def asks_for_history(options: Any) -> bool:
     """Whether the search shall keep its history, for the record or for a file of its own."""
-    return options.history or options.curve is not None
+    return options.history or options.curve is not None or options.plot is not None
 
 
-def save_history(path: OutputFile | None, history: Sequence[Sequence[Any]] | None) -> None:
-    """Write a history as CSV where the user asked for it."""
-    if not path or history is None:
-        return
-    with writing(path), open(path, "w", encoding="ascii") as file:
-        file.write("iteration,evaluations,seconds,best_cost\n")
-        file.writelines(f"{iteration},{count},{seconds:.9f},{cost}\n" for iteration, count, seconds, cost in history)
+def save_history(
+    run: Run[Any],
+    outcome: Any,
+    *,
+    unit: str,
+    noun: str = "cost",
+    in_words: Callable[[int], str] = str,
+    best_known: str = "optimum",
+) -> None:
+    """Write the history of an outcome as CSV, and draw it, where the user asked for it.
+
+    Parameters
+    ----------
+    run
+        Whose options say where; its problem may know an optimum.
+    outcome
+        What the search found.
+    unit, noun, in_words
+        See `drivers.workload.Workload`.
+    best_known
+        What the problem's ``optimum`` is called.
+
+    """
+    curve, plot, rows = run.options.curve, run.options.plot, outcome.history
+    if curve and rows is not None:
+        with writing(curve), open(curve, "w", encoding="ascii") as file:
+            file.write("iteration,evaluations,seconds,best_cost\n")
+            file.writelines(f"{iteration},{count},{seconds:.9f},{cost}\n" for iteration, count, seconds, cost in rows)
+    if plot and rows is not None:
+        from reports.history_plot import best_so_far, save_figure
+
+        title = f"{run.problem.name}: best {noun} {in_words(outcome.cost)}"
+        known = {best_known: run.problem.optimum} if run.problem.optimum is not None else {}
+        figure = best_so_far(
+            rows, unit, title, noun=noun, in_words=in_words, known=known, evaluations=outcome.evaluations
+        )
+        with writing(plot):
+            save_figure(figure, plot)
+
+
+def refuse_clocked_records(options: Any) -> None:
+    """Refuse repetitions that a clock ends, in one record.
+
+    Raises
+    ------
+    UserError
+        There is a clock, a record, and more than one repetition.
+
+    """
+    if options.record and options.seconds is not None and options.repeats > 1:
+        raise UserError(
+            f"--record with --seconds and --repeats {options.repeats}: the clock ends every repetition elsewhere, and "
+            "those of a record do equal work; expected another limit instead of --seconds"
+        )
+
+
+def improvements(curve: Sequence[int], most: int = CURVE_POINTS) -> list[list[int]]:
+    """The points [iteration, best so far] where the best so far improves; of very many, so many evenly chosen.
+
+    The first and the last point are always among them.
+    """
+    points: list[list[int]] = []
+    for iteration, length in enumerate(curve):
+        if not points or length < points[-1][1]:
+            points.append([iteration, length])
+    return thinned(points, most)
 
 
 def thinned(rows: list[T], most: int) -> list[T]:

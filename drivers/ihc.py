@@ -15,6 +15,7 @@ from drivers import tours
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
+from drivers.history import asks_for_history, curve_option, history_option, plot_option, save_history
 from drivers.options import Group, Options, mapping_option, option, positive, scaled_option
 from drivers.outputs import OutputFile
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
@@ -55,6 +56,9 @@ class ClimbOptions(Options):
     scaled: int | None = scaled_option("--climbers")
     tour: OutputFile | None = tours.tour_option(CLIMBING)
     svg: OutputFile | None = tours.svg_option(CLIMBING)
+    history: bool = history_option(CLIMBING)
+    curve: OutputFile | None = curve_option(CLIMBING)
+    plot: OutputFile | None = plot_option(CLIMBING)
 
 
 def load(options: ClimbOptions, ranks: int) -> Task:
@@ -84,6 +88,14 @@ def search(backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any
     return climbing
 
 
+def once(run: Run[ClimbOptions], callback: Any) -> Any:
+    """Climb; the shortest tour is climbed to again when the clock has stopped (`result`)."""
+    from core.search.stops import Iterations
+
+    stop, history = Iterations(run.options.climbers), asks_for_history(run.options)
+    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, trace=False)
+
+
 def work(run: Run[ClimbOptions]) -> Work:
     """A climb from a random tour takes about a step for every city, and a step looks at every pair of edges."""
     n = run.problem.n
@@ -94,12 +106,11 @@ def result(run: Run[ClimbOptions], outcome: Any) -> Result:
     """The shortest tour of all climbs; it is climbed to again, by its climber's number."""
     steps = outcome.steps / run.options.climbers
     length = f"length {outcome.length}{gap(outcome.length, run.problem.optimum)}"
-    return Result(
-        outcome.length,
-        outcome.evaluations,
-        outcome.digest,
+    tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
+    return Result.of(
+        outcome,
         f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb",
-        run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber)),
+        outcome._replace(tour=tour),
         index=outcome.climber,
         details={
             **tours.about(run.problem),
@@ -111,13 +122,19 @@ def result(run: Run[ClimbOptions], outcome: Any) -> Result:
 
 def judges(run: Run[ClimbOptions], outcome: Any, found: Result) -> Iterator[Opinion]:
     """The scorer."""
-    yield tours.scorer(run.problem, found.solution, outcome.length)
+    yield tours.scorer(run.problem, found.solution.tour, outcome.length)
 
 
 def fitted(instance: Any) -> tuple[str, ...]:
     """About a second of one core's work: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
     climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
     return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
+
+
+def save(run: Run[ClimbOptions], outcome: Any) -> None:
+    """The shortest tour, and how the search came to it."""
+    tours.save_tour(run.options, run.problem, outcome.tour, "drivers.ihc")
+    save_history(run, outcome, unit=IHC.unit, noun=IHC.noun)
 
 
 IHC = Workload(
@@ -129,17 +146,17 @@ IHC = Workload(
     doing="climbing",
     load=load,
     search=search,
-    once=lambda run, advance: run.search.run(run.options.climbers, advance, run.ranks),
+    once=once,
     result=result,
     judges=judges,
+    noun="length",
     standard=("--climbers", "2000"),
     fitted=fitted,
     scaled="climbers",
-    steps=lambda run: run.options.climbers // run.ranks.size,
     work=work,
     # What is chosen for the device differs from one to another: what counts is what runs.
     ways=lambda run: run.search.scan.ways,
-    save=lambda run, tour: tours.save_tour(run.options, run.problem, tour, "drivers.ihc"),
+    save=save,
 )
 main = driver(IHC, __doc__)
 

@@ -19,7 +19,6 @@ from drivers.endings import run_driver
 from drivers.forecast import Work
 from drivers.knapsack_options import COUNTED_AGAIN, KnapsackOptions
 from drivers.outputs import writing
-from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
 
 SPEEDS = {"auto": 2e9, "none": 1e8}
@@ -40,7 +39,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
     if options.bounded:
         from core.search.dp.knapsack_bound import BoundSearch
 
-        made = BoundSearch(backend, ranks, problem, most_nodes=options.nodes, most_seconds=options.seconds)
+        made = BoundSearch(backend, ranks, problem, most_nodes=options.nodes)
     elif options.published:
         from core.search.dp.diagonals import KnapsackByDiagonals
 
@@ -57,15 +56,14 @@ def search(backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> 
     return made
 
 
-def once(run: Run[KnapsackOptions], advance: Any) -> Any:
-    """Search once."""
+def once(run: Run[KnapsackOptions], callback: Any) -> Any:
+    """Search once; branch and bound may give up."""
+    from core.search.stops import Seconds
+
     options = run.options
-    if options.bounded:
-        nodes = None if advance is None else counted(advance, "nodes")
-        return run.search.run(nodes and (lambda done, incumbent: nodes(done, f"incumbent {incumbent}")))
-    items = None if advance is None else counted(advance, "cells", run.problem.capacity + 1)
-    given = {} if options.published else {"ranks": run.ranks}
-    return run.search.run(trace=options.trace, progress=items and (lambda done, _: items(done)), **given)
+    if not options.bounded:
+        return run.search.run(callback=callback, ranks=run.ranks, trace=options.trace)
+    return run.search.run(None if options.seconds is None else Seconds(options.seconds), callback=callback)
 
 
 def ways(run: Run[KnapsackOptions]) -> dict[str, Any]:
@@ -81,12 +79,9 @@ def result(run: Run[KnapsackOptions], outcome: Any) -> Result:
         packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
     if not options.bounded and options.trace:
         streamed = f", {outcome.streamed_bytes:,} bytes streamed"
-    return Result(
-        outcome.value,
-        outcome.nodes if options.bounded else outcome.cells,
-        outcome.digest,
+    return Result.of(
+        outcome,
         f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
-        outcome.chosen,
         gave_up="" if outcome.optimal else GAVE_UP,
         unit="nodes" if options.bounded else "",
         details={
@@ -147,7 +142,6 @@ KNAPSACK = Workload(
     judges=judges,
     noun="value",
     standard=("--items", "1000", "--capacity", "1000000"),
-    steps=lambda run: None if run.options.bounded else len(run.search.items),
     work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),
     ways=ways,
     save=save,

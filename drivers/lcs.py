@@ -8,9 +8,7 @@ python -m drivers.lcs half:3000 --mapping published         as the paper does it
 mpirun -n 4 python -m drivers.lcs random:100000             the same table, computed by 4 ranks
 """
 
-import hashlib
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,13 +18,8 @@ from drivers.endings import run_driver
 from drivers.forecast import Work
 from drivers.lcs_options import COUNTED_AGAIN, LcsOptions
 from drivers.outputs import writing
-from drivers.progress import counted
 from drivers.workload import Opinion, Result, Run, Task, Workload
 
-PARTS = 100
-"""Parts of the waves, as the progress bar counts them."""
-FIRST_ROWS = 64
-"""Rows of the table from which programs are compiled."""
 SPEEDS = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
 """Cells per second that a core usually reaches with each way to cut the table."""
 LINE = 70
@@ -41,66 +34,37 @@ def load(options: LcsOptions, ranks: int) -> Task:
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
-    """The search, whose programs the first rows of its table compile; their time counts as compilation.
-
-    All columns take part, because their number and their letters choose the program; without tiling neither does.
-    """
-    from cluster import Solo
+    """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
     from cluster.timed import Rehearsal
+    from core.search.dp.diagonals import CommonByDiagonals
     from core.search.dp.lcs import LongestCommonSubsequence
 
-    began = time.perf_counter()
-    columns = problem.b[:FIRST_ROWS] if options.tiling == "none" else problem.b
-    rows, tiling, room, folder = problem.a[:FIRST_ROWS], options.tiling, options.device_memory, options.spill
     made: Any
     if options.published:
-        from core.search.dp.diagonals import CommonByDiagonals
-
-        CommonByDiagonals(backend, Solo(), rows, columns).run(trace=False)
-        made = CommonByDiagonals(backend, ranks, problem.a, problem.b, folder=folder)
-        if options.trace:
-            made.make_room()
+        made = CommonByDiagonals(backend, ranks, problem.a, problem.b, folder=options.spill)
     else:
-        rehearsal = Rehearsal(ranks)
-        LongestCommonSubsequence(backend, rehearsal, rows, columns, tiling=tiling).run(trace=options.trace)
-        made = LongestCommonSubsequence(backend, ranks, problem.a, problem.b, tiling=tiling, room=room, folder=folder)
-    backend.synchronize()
-    backend.timings.reset()
-    backend.timings.compile_s = time.perf_counter() - began
+        made = LongestCommonSubsequence(
+            backend,
+            Rehearsal(ranks),
+            problem.a,
+            problem.b,
+            tiling=options.tiling,
+            room=options.device_memory,
+            folder=options.spill,
+        )
+    made.warm_up(options.trace)
+    if options.published and options.trace:
+        made.make_room()
     return made
-
-
-def once(run: Run[LcsOptions], advance: Any) -> Any:
-    """Compute the table once."""
-    given = {} if run.options.published else {"ranks": run.ranks}
-    if advance is None:
-        return run.search.run(trace=run.options.trace, progress=None, **given)
-    shown = counted(advance, "cells", len(run.problem.a) * len(run.problem.b) / PARTS)
-
-    def report(done: int, waves: int) -> None:
-        shown(PARTS * done // waves, f"wave {done:,} of {waves:,}")
-
-    return run.search.run(trace=run.options.trace, progress=report, **given)
-
-
-def digest(outcome: Any) -> str:
-    """64 bits of the length and of the pairs, if they were traced: equal for everybody who traced the same."""
-    found = hashlib.blake2b(str(outcome.length).encode(), digest_size=8)
-    if outcome.pairs is not None:
-        found.update(outcome.pairs.astype("<i8").tobytes())
-    return found.hexdigest()
 
 
 def result(run: Run[LcsOptions], outcome: Any) -> Result:
     """The length, and the subsequence if it was traced; all cells count, however few a tiling had to compute."""
     pair = run.problem
     streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
-    return Result(
-        outcome.length,
-        outcome.cells,
-        digest(outcome),
+    return Result.of(
+        outcome,
         f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
-        outcome.pairs,
         details={
             "optimum": pair.known_length,
             "evaluations_per_step": "cells of the table, one for a letter of each string",
@@ -152,12 +116,11 @@ LCS = Workload(
     doing="waves",
     load=load,
     search=search,
-    once=once,
+    once=lambda run, callback: run.search.run(trace=run.options.trace, callback=callback, ranks=run.ranks),
     result=result,
     judges=judges,
     noun="length",
     standard=("--instance", "random:120000"),
-    steps=lambda run: PARTS,
     work=lambda run: Work.of(run.search, SPEEDS[run.options.tiling]),
     ways=lambda run: run.options.ways(),
     save=save,

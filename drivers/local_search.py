@@ -69,7 +69,7 @@ def local_search(
         if path:
             with writing(path), open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{element}\n" for element in outcome.solution.tolist())
-        save_history(run.options.curve, outcome.history)
+        save_history(run, outcome, unit="neighbours", in_words=shown, best_known=best_known)
         save(run, outcome.solution)
 
     def work(run: Run[SearchOptions]) -> Work | None:
@@ -96,11 +96,11 @@ def local_search(
         once=once,
         result=result,
         judges=judges,
+        in_words=shown,
         standard=standard,
         fitted=fitted,
         scaled="walks",
         shorter=shorter,
-        steps=steps,
         work=work,
         parameters=parameters,
         ways=lambda run: {**run.search.ways, "shape": run.options.shape},
@@ -117,12 +117,6 @@ def shorter(run: Run[SearchOptions], iterations: int) -> SearchOptions | None:
         return None
     given = run.options
     return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
-
-
-def steps(run: Run[SearchOptions]) -> int | None:
-    """Iterations that the bar counts: of walks side by side once, of walks one after another all."""
-    iterations = run.options.iterations
-    return iterations and iterations * (run.search.walks if run.search.takes_turns else 1)
 
 
 def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
@@ -181,12 +175,12 @@ def keep_shape(search: Any) -> None:
     remember(key, search.tuner.best)
 
 
-def once(run: Run[SearchOptions], advance: Any) -> Any:
+def once(run: Run[SearchOptions], callback: Any) -> Any:
     """Search once; what the search's own scorer contradicts is an outcome too, which the judges see again."""
     from core.search.local_search import Unconfirmed
 
     try:
-        outcome = run.search.run(run.options.chosen_stop(), advance=advance, ranks=run.ranks)
+        outcome = run.search.run(run.options.chosen_stop(), callback=callback, ranks=run.ranks)
     except Unconfirmed as error:
         outcome = error.outcome
     keep_shape(run.search)
@@ -203,10 +197,8 @@ def parameters(run: Run[SearchOptions]) -> dict[str, Any]:
 def found(run: Run[SearchOptions], outcome: Any, words: str) -> Result:
     """The best solution of all walks."""
     search = run.search
-    return Result(
-        outcome.cost,
-        outcome.evaluations,
-        outcome.digest,
+    return Result.of(
+        outcome,
         f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations",
         outcome,
         index=outcome.walk,
@@ -222,7 +214,6 @@ def found(run: Run[SearchOptions], outcome: Any, words: str) -> Result:
             "team_size": search.team_size,
             "step_team_size": search.step_size,
         },
-        history=outcome.history,
     )
 
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
-
-from core.search.shape import Progress
 
 from core.errors import UserError
 from core.problems.problem import Problem
 from core.search.local_search import Algorithm, TabuSearch
+from core.search.shape import Callback, Progress
 from drivers.algorithms import options_of_algorithm
 from drivers.command import agreed_ranks, made_ready
-from drivers.early_end import Interrupt, listening
+from drivers.early_end import listening
 from drivers.options import Declared, Options, seeds
 from drivers.own_problem import workload_of
 from drivers.repetitions import Repetitions, Spent
@@ -27,8 +26,6 @@ from drivers.results import Result, Results
 from drivers.workload import Result as Found
 from drivers.workload import Workload
 from drivers.workloads import named
-
-Callback = Callable[[Progress], object]
 
 
 def minimize(
@@ -179,7 +176,6 @@ class Collected(Repetitions):
         super().__init__(*given)
         self.found: list[Result] = []
         self.callback: Callback | None = None
-        self.interrupt = Interrupt()
         self.ended = False
 
     def begin(self, done: int) -> None:
@@ -189,15 +185,17 @@ class Collected(Repetitions):
         """The run's identity, and that nothing was done of it: a record holds no solution."""
         return super().recorded()[0], 0
 
-    def searched(self, advance: Any) -> Any:
-        """Search once, until Ctrl-C or the callback ends it."""
-        with listening() as self.interrupt:
-            return super().searched(advance)
+    def searched(self, callback: Callback | None) -> Any:
+        """Search once, until Ctrl-C or the user's callback ends it."""
+        with listening() as interrupt:
 
-    def told(self, progress: Progress) -> bool:
-        """Whether the search shall end, as Ctrl-C or the callback says."""
-        self.ended = self.interrupt.heard or (self.callback is not None and self.callback(progress) is True)
-        return self.ended
+            def told(progress: Progress) -> bool:
+                for one in filter(None, (callback, self.callback)):
+                    self.ended |= one(progress) is True
+                self.ended |= interrupt.heard
+                return self.ended
+
+            return super().searched(told)
 
     def show(self, result: Found, spent: Spent, confirmed: bool | None, verdict: str) -> None:
         """Keep the result."""

@@ -1,26 +1,23 @@
-"""A progress bar on rank 0 and only on a terminal; anywhere else a stand-in that imports nothing."""
+"""A progress bar on rank 0 and only on a terminal or in a notebook; anywhere else a stand-in that imports nothing."""
 
 from __future__ import annotations
 
 import sys
-import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import UserError
+from drivers.notebook_bar import NotebookBar, in_notebook
+
+if TYPE_CHECKING:
+    from core.search.shape import Callback, Progress
 
 
-class Advance(Protocol):
-    """How finished work is told to a bar."""
+class Shows(Protocol):
+    """Something that shows how much of a piece of work is done; a context manager."""
 
-    def __call__(self, units: int = 1, note: str = "") -> None:
-        """Count further units as finished; a note, such as the best result so far, replaces the last one."""
-
-
-class Progress(Protocol):
-    """Something that counts finished units of work; a context manager."""
-
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Shows:
         """Begin to show."""
 
     def __exit__(
@@ -28,8 +25,8 @@ class Progress(Protocol):
     ) -> None:
         """Stop showing."""
 
-    def advance(self, units: int = 1, note: str = "") -> None:
-        """See `Advance`."""
+    def show(self, done: int, total: int | None, note: str = "") -> None:
+        """So many steps are done of all, if somebody knows how many; a note replaces the last one."""
 
 
 class Silent:
@@ -42,16 +39,16 @@ class Silent:
     def __exit__(self, *error: object) -> None:
         """End, without a sign of it."""
 
-    def advance(self, units: int = 1, note: str = "") -> None:
-        """Count nothing."""
+    def show(self, done: int, total: int | None, note: str = "") -> None:
+        """Show nothing."""
 
 
 class Bar:
     """A bar of the `rich` package on standard error."""
 
-    def __init__(self, total: int | None, description: str, rich_progress: Any) -> None:
+    def __init__(self, description: str, rich_progress: Any) -> None:
         self._progress = rich_progress
-        self._task = rich_progress.add_task(description, total=total, note="")
+        self._task = rich_progress.add_task(description, total=None, note="")
 
     def __enter__(self) -> Bar:
         """Begin to show."""
@@ -62,24 +59,21 @@ class Bar:
         """Leave the bar as it is and stop refreshing it."""
         self._progress.stop()
 
-    def advance(self, units: int = 1, note: str = "") -> None:
-        """See `Advance`."""
-        if note:
-            self._progress.update(self._task, note=note)
-        self._progress.advance(self._task, units)
+    def show(self, done: int, total: int | None, note: str = "") -> None:
+        """See `Shows`."""
+        self._progress.update(self._task, completed=done, total=total, note=note)
 
 
-def progress(total: int | None, description: str, wanted: bool | None = None, rank: int = 0) -> Progress:
-    """Make a bar over `total` units where one is wanted.
+def progress(description: str, wanted: bool | None = None, rank: int = 0) -> Shows:
+    """Make a bar where one is wanted.
 
     Parameters
     ----------
-    total : int or None
-        Units of work, repetitions for instance; None: not known.
     description : str
         What stands before the bar.
     wanted : bool, optional
-        `--progress` or `--no-progress`; None: only when standard error is a terminal and rich is installed.
+        `--progress` or `--no-progress`; None: only in a notebook, or when standard error is a terminal and
+        rich is installed.
     rank : int
         Only rank 0 shows anything.
 
@@ -88,7 +82,11 @@ def progress(total: int | None, description: str, wanted: bool | None = None, ra
     UserError
         A bar is wanted but rich is not installed.
     """
-    if rank or wanted is False or (wanted is None and not sys.stderr.isatty()):
+    if rank or wanted is False:
+        return Silent()
+    if in_notebook():
+        return NotebookBar(description)
+    if wanted is None and not sys.stderr.isatty():
         return Silent()
     try:
         from rich.console import Console
@@ -101,46 +99,36 @@ def progress(total: int | None, description: str, wanted: bool | None = None, ra
     shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
     console = Console(stderr=True, force_terminal=True if wanted else None)
-    return Bar(total, description, RichProgress(*columns, console=console))
+    return Bar(description, RichProgress(*columns, console=console))
 
 
-class Report(Protocol):
-    """How steps counted from the beginning are told."""
-
-    def __call__(self, done: int, note: str = "") -> None:
-        """So many are done; a note replaces the last one."""
-
-
-def counted(advance: Advance, unit: str, per_step: float = 1.0) -> Report:
-    """What turns steps counted from the beginning into those of a bar, with the speed at which units of work come.
+def told_on(bar: Shows, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
+    """What shows the progress of a search on a bar, with its speed, best cost and bound where it tells them.
 
     Parameters
     ----------
-    advance
-        The bar's.
+    bar
+        Which.
     unit
         What the work is counted in, plural.
-    per_step
-        Units in a step.
-
-    Returns
-    -------
-    Report
-        A count that is lower than the last one is a second pass, which begins at 0 again.
+    noun
+        What the cost is.
+    in_words
+        From a cost to text.
 
     """
-    began = time.perf_counter()
-    finished = told = 0
 
-    def report(done: int, note: str = "") -> None:
-        nonlocal finished, told
-        if done < told:
-            finished, told = finished + told, 0
-        speed = rate((finished + done) * per_step, time.perf_counter() - began)
-        advance(done - told, f"{speed:,.0f} {unit}/s" + (f", {note}" if note else ""))
-        told = done
+    def show(progress: Progress) -> None:
+        notes = []
+        if progress.evaluations is not None:
+            notes.append(f"{rate(progress.evaluations, progress.seconds):,.0f} {unit}/s")
+        if progress.cost is not None:
+            notes.append(f"best {noun} {in_words(progress.cost)}")
+        if progress.bound is not None:
+            notes.append(f"bound {in_words(progress.bound)}")
+        bar.show(progress.done, progress.total, ", ".join(notes))
 
-    return report
+    return show
 
 
 def rate(units: float, seconds: float) -> float:

@@ -6,16 +6,19 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.history import MOST_ROWS, thinned
 from drivers.notes import note, say
-from drivers.progress import progress, rate
+from drivers.progress import Silent, progress, rate, told_on
 from drivers.sharing import Sharing
 from drivers.workload import Opinion, Result, Run, Workload
+
+if TYPE_CHECKING:
+    from core.search.shape import Callback
 
 RECORDED_ALREADY = "repetitions are in"
 """What stands in the line of a run whose record is there; comparisons look for it."""
@@ -220,13 +223,14 @@ class Repetitions:
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
-        steps, doing = self.workload.steps(self.run), self.workload.doing
-        doing = doing if isinstance(doing, str) else doing(self.run)
-        shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
+        workload = self.workload
+        doing = workload.doing if isinstance(workload.doing, str) else workload.doing(self.run)
         meter = self.meter()
-        with progress(steps, doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
+        with progress(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
+            shown = not isinstance(bar, Silent)
+            told = told_on(bar, workload.unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
-            outcome = self.searched(bar.advance if shown else None)
+            outcome = self.searched(told)
             ran_s = time.perf_counter() - began
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
@@ -236,9 +240,9 @@ class Repetitions:
         moved = {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes}
         return outcome, (times, share, {**self.readings(meter), "bytes_moved": moved})
 
-    def searched(self, advance: Any) -> Any:
-        """Search once, on all ranks; what is finished is told to a bar, if there is one."""
-        return self.workload.once(self.run, advance)
+    def searched(self, callback: Callback | None) -> Any:
+        """Search once, on all ranks; the callback is told of the progress."""
+        return self.workload.once(self.run, callback)
 
     def meter(self) -> Any:
         """What reads this rank's device, and its host too."""

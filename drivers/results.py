@@ -9,6 +9,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from core.errors import UserError
+
 
 @dataclass(frozen=True)
 class Result:
@@ -179,8 +181,34 @@ class Results(Sequence[Result]):
 
     def plot(self, axes: Any = None) -> Any:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""
-        from reports.history_plot import draw_histories
+        from reports.history_plot import SIZE, Course, draw
 
-        named = [(f"seed {run.seed}" if len(self) > 1 else "", run.history) for run in self.runs]
+        courses = [
+            Course(f"seed {run.seed}" if len(self) > 1 else "best cost", run.history, run.evaluations)
+            for run in self.runs
+            if run.history
+        ]
+        if not courses:
+            raise UserError(f"{self.best.name}: there is no history to draw: expected a run with history=True")
         best = self.best
-        return draw_histories(named, best.unit, best.name, optimum=best.optimum, axes=axes)
+        if axes is None:
+            figure, axes = pyplot().subplots(1, 2, sharey=True, figsize=SIZE, layout="constrained")
+            figure.suptitle(f"{best.name}, {best.backend}", fontsize=11)
+        draw(axes, courses, best.unit, known={} if best.optimum is None else {"optimum": best.optimum})
+        return axes
+
+
+def pyplot() -> Any:
+    """The user's own matplotlib, which shows figures where he works.
+
+    Raises
+    ------
+    UserError
+        It is not installed.
+
+    """
+    try:
+        from matplotlib import pyplot as loaded
+    except ImportError:
+        raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
+    return loaded

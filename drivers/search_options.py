@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from drivers.history import curve_option, history_option
+from drivers.history import curve_option, history_option, plot_option
 from drivers.options import Group, Options, mapping_option, natural, number, option, positive, scaled_option
 from drivers.outputs import OutputFile
 
@@ -161,6 +161,7 @@ class SearchOptions(Options):
     )
     history: bool = history_option(RESULTS)
     curve: OutputFile | None = curve_option(RESULTS)
+    plot: OutputFile | None = plot_option(RESULTS)
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with what the command line left open filled in, for so many ranks."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 from drivers.options import AnyOptions
 
 if TYPE_CHECKING:
+    from core.search.shape import Callback, Found
     from drivers.forecast import Work
-    from drivers.progress import Advance
 
 
 class Task(NamedTuple):
@@ -76,6 +76,12 @@ class Result:
     def hash(self) -> str:
         """The digest as 16 hexadecimal digits."""
         return self.digest if isinstance(self.digest, str) else f"{self.digest:016x}"
+
+    @classmethod
+    def of(cls, found: Found, words: str, solution: Any = None, **more: Any) -> Result:
+        """What a search found, as every search says it; ``more`` are further attributes."""
+        solution = found.solution if solution is None else solution
+        return cls(found.cost, found.evaluations, found.hash, words, solution, history=found.history, **more)
 
 
 class Opinion(NamedTuple):
@@ -163,7 +169,8 @@ class Workload(Generic[AnyOptions]):
         (backend, ranks, problem, options) -> the search on this rank's device, compiled and warm, which has
         ``backend``. Says no word to other ranks.
     once : callable
-        (run, advance or None) -> outcome: searches once, on all ranks. ``advance`` counts finished steps of the bar.
+        (run, callback or None) -> outcome: searches once, on all ranks: calls the search's ``run`` as
+        `core.search.shape.Search` has it, with the callback, which a bar waits for, and the ranks.
     result : callable
         (run, outcome) -> `Result`, on the first rank.
     judges : callable
@@ -171,6 +178,8 @@ class Workload(Generic[AnyOptions]):
         scorer first.
     noun : str
         What the cost is, in the words of the solvers that object to it: length, value.
+    in_words : callable
+        (cost) -> text, for the progress bar.
     standard : tuple of str
         Options, each with a value, that make a comparison of about a second on one core where they are not given.
         Empty: they depend on the problem, whether or not the user names an instance.
@@ -182,8 +191,6 @@ class Workload(Generic[AnyOptions]):
     shorter : callable, optional
         (run, iterations) -> its options with no more iterations than these and no clock, for a rehearsal of what its
         ranks do together; None from it where the ranks do not meet in every iteration. None: a run has no iterations.
-    steps : callable
-        (run) -> steps of this rank's progress bar; None where nobody can tell.
     work : callable
         (run) -> what one repetition computes on all ranks; None where nobody can tell before.
     parameters, ways : callable
@@ -211,15 +218,15 @@ class Workload(Generic[AnyOptions]):
     doing: str | Callable[[Run[AnyOptions]], str]
     load: Callable[[AnyOptions, int], Task]
     search: Callable[[Any, Any, Any, AnyOptions], Any]
-    once: Callable[[Run[AnyOptions], Advance | None], Any]
+    once: Callable[[Run[AnyOptions], Callback | None], Any]
     result: Callable[[Run[AnyOptions], Any], Result]
     judges: Callable[[Run[AnyOptions], Any, Result], Iterator[Opinion]]
     noun: str = "cost"
+    in_words: Callable[[int], str] = str
     standard: tuple[str, ...] = ()
     fitted: Callable[[Any], tuple[str, ...]] = lambda problem: ()
     scaled: str = ""
     shorter: Callable[[Run[AnyOptions], int], AnyOptions | None] | None = None
-    steps: Callable[[Run[AnyOptions]], int | None] = unknown
     work: Callable[[Run[AnyOptions]], Work | None] = unknown
     parameters: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}
     ways: Callable[[Run[AnyOptions]], Mapping[str, Any]] = lambda run: {}

@@ -216,7 +216,8 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
         raise InstanceError(path, line, quoted(header) if header else "an empty file", expected)
     n = _integer(path, line, matched[2], "number of variables", 1, MOST_VARIABLES)
     m = _integer(path, line, matched[3], "number of clauses", 1, MOST_CLAUSES)
-    clauses, weights = [], []
+    clauses: list[list[int]] = []
+    weights: list[int] = []
     weighted = matched[1] == "wcnf"
     clause: list[int] = []
     weight = 0 if weighted else 1  # 0: it is yet to be read

@@ -7,6 +7,8 @@ result is the same: best (length, climber) by one reduction, and a digest of eve
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,10 @@ from core.kernels import two_opt
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.search.batches import Batches
+from core.search.looks import Looks
+from core.search.shape import LOOK_S, Callback, SharedWatch, checked_stop, in_hex
 from core.search.shares import alike, share
+from core.search.stops import Stop
 from core.search.two_opt_scans import Scan, scan_for
 
 NOTHING = np.iinfo(np.uint64).max
@@ -26,8 +31,15 @@ PERIOD = 2**31
 """Climbers that the paper's generator tells apart."""
 BATCH = 1 << 17
 """Climbers whose tours lie in the device's memory at a time, if the scan does not ask for more."""
+MOST_CLIMBERS = 1 << 62
+"""The counter of all ranks has 63 bits."""
 PARTS = 20
-"""Into which work is cut where a progress bar shows."""
+"""Ranks of unlike speeds begin with batches of this part of their share."""
+GROWTH = 2
+"""Where the host looks between launches, each has at most so many times as many climbers as the one before."""
+
+Look = Callable[[int, int, int], bool]
+"""Is told of a rank's climbs, its shortest length, and the steps that the callback is told; whether it has to end."""
 
 
 class Outcome(NamedTuple):
@@ -43,6 +55,15 @@ class Outcome(NamedTuple):
         Moves evaluated, as the scan counts them.
     digest : int
         64-bit digest of the trajectories: a sum over climbs, so of no order.
+    climbs : int
+        How many were made.
+    tour : ndarray, shape (n,), int64, or None
+        The shortest tour, from city 0; None: not asked for.
+    history : list of list, optional
+        Rows [climbs, evaluations, seconds, shortest length], as the host saw them between launches; see
+        `core.search.looks`. None: not asked for.
+    finished : bool
+        See `core.search.shape.Found`.
 
     """
 
@@ -51,6 +72,25 @@ class Outcome(NamedTuple):
     steps: int
     evaluations: int
     digest: int
+    climbs: int
+    tour: np.ndarray | None = None
+    history: list[list[Any]] | None = None
+    finished: bool = True
+
+    @property
+    def cost(self) -> int:
+        """The shortest length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The shortest tour."""
+        return self.tour
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return in_hex(self.digest)
 
 
 class HillClimbing:
@@ -126,77 +166,151 @@ class HillClimbing:
             if backend.timings.kernel_s > 0:
                 self.speed = self.scan.climbers_at_a_time() / backend.timings.kernel_s
 
-    def run(self, climbers: int, advance: Callable[[int], None] | None = None, ranks: Any = None) -> Outcome:
-        """Run climbers 0 to ``climbers`` - 1, shared out over the ranks.
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        trace: bool = True,
+    ) -> Outcome:
+        """Climb from random tours, as climbers 0, 1, 2, ..., which are shared out over the ranks.
 
         Ranks with devices of one kind have equal shares; others take batches that fit their speed, one after another.
 
         Parameters
         ----------
-        climbers
-            How many climbs, over all ranks.
-        advance
-            Called with the number of climbers that have finished since the last call, of this rank's or, where ranks
-            take batches, of all divided by their number; with it, work is launched in smaller parts.
+        stop
+            Its ``iterations`` are climbs, over all ranks; of its criteria all but ``patience`` are honoured, time and
+            target between launches.
+        history
+            Whether `Outcome.history` says when the shortest length improved.
+        callback
+            See `core.search.shape.Callback`. Its steps are climbs: of this rank's share or, where ranks take batches,
+            of all divided by their number. Where there is one work is launched in smaller parts; so it is for a
+            history, a time and a target.
         ranks
             The communicator of those who climb together; None: that of the constructor.
+        trace
+            Whether the shortest tour is wanted too, which takes one climb more; see `tour_of`.
 
         Raises
         ------
         UserError
-            The start tours would repeat.
+            A criterion that is none, nothing that would end the search, or start tours that would repeat.
 
         """
+        stop = checked_stop(stop, "hill climbing", "iterations", "seconds", "target", callback=callback,
+                            most=MOST_CLIMBERS)  # fmt: skip
+        climbers = stop.iterations
         if self.start == "oneil2011" and climbers > PERIOD:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
         ranks = ranks or self.communicator
+        looks = Looks(perf_counter()) if history else None
         self.backend.write(self.totals, np.zeros(two_opt.TOTALS, np.uint64))
         if self.met is not ranks:
             self.met, self.are_alike = ranks, alike(self.backend, ranks)
+        begin, end = share(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers)
+        part = end - begin if self.are_alike else climbers // ranks.size
+        watch = SharedWatch.of(ranks, stop, callback, None if stop.limit is None else part)
+        look = self._look(watch, looks)
         if self.are_alike:
-            length, climber = self._climb(*share(climbers, ranks.rank, ranks.size), advance)
+            best, made = self._climb(begin, end, look)
         else:
-            length, climber = self._climb_in_batches(climbers, advance, ranks)
+            best, made = self._climb_in_batches(climbers, look, ranks)
+        totals, climbs, interrupted = ranks.sum(self._totals()), climbers, False
+        length, climber = ranks.minloc(*best)
+        if watch is not None:
+            climbs = ranks.sum(made)
+            watch.tell_end(made if self.are_alike else climbs // ranks.size, length)
+            interrupted = watch.close()
+        steps, evaluations, digest = (int(totals[k]) for k in (two_opt.STEPS, two_opt.EVALUATIONS, two_opt.DIGEST))
+        return Outcome(
+            length,
+            climber,
+            steps,
+            evaluations,
+            digest,
+            climbs,
+            self.tour_of(climber) if trace else None,
+            looks.history(ranks, numbered=False) if looks is not None else None,
+            finished=climbs == climbers or not interrupted,
+        )
+
+    def _totals(self) -> np.ndarray:
+        """What this rank's climbs have counted since the run began."""
         totals = self.backend.download(self.totals)
         totals[two_opt.EVALUATIONS] += totals[two_opt.STEPS] * np.uint64(self.scan.evaluations_per_step)
-        totals = ranks.sum(totals)
-        length, climber = ranks.minloc(length, climber)
-        steps, evaluations, digest = (int(totals[k]) for k in (two_opt.STEPS, two_opt.EVALUATIONS, two_opt.DIGEST))
-        return Outcome(length, climber, steps, evaluations, digest)
+        return totals
 
-    def _climb(self, begin: int, end: int, advance: Callable[[int], None] | None) -> tuple[int, int]:
-        """Climb as the climbers from ``begin`` to ``end`` - 1: the shortest length, and who has it first."""
+    def _look(self, watch: SharedWatch | None, looks: Looks | None) -> Look | None:
+        """What is done between launches; None: nothing, so there are as few of them as can be."""
+        if watch is None and looks is None:
+            return None
+
+        def look(made: int, length: int, done: int) -> bool:
+            if looks is not None:
+                looks.see(length, int(self._totals()[two_opt.EVALUATIONS]), made)
+            if watch is None:
+                return False
+            if watch.is_due():
+                watch.tell(done, length)
+            return watch.ends(length)
+
+        return look
+
+    def _climb(self, begin: int, end: int, look: Look | None) -> tuple[tuple[int, int], int]:
+        """Climb as the climbers from ``begin`` to ``end`` - 1.
+
+        Returns
+        -------
+        tuple of int
+            The shortest length, and who has it first.
+        int
+            How many have climbed.
+
+        """
         best = (int(NOTHING), 0)
-        part = self._batch(end - begin, advance is not None)
-        for first in range(begin, end, part):
-            count = min(part, end - first)
-            self._climb_batch(first, count)
+        wanted = end - begin if look is None else self._least()
+        first = begin
+        while first < end:
+            part = self._batch(min(wanted, end - first))
+            began = perf_counter()
+            self._climb_batch(first, part)
             key = int(self.backend.download(self.best)[0])
             best = min(best, (key >> 32, first + (key & 0xFFFFFFFF)))
-            if advance is not None:
-                advance(count)
-        return best
+            first += part
+            if look is not None:
+                if look(first - begin, best[0], first - begin):
+                    break
+                spent = max(perf_counter() - began, 1e-9)
+                wanted = max(self._least(), min(GROWTH * part, int(part * LOOK_S / spent)))
+        return best, first - begin
 
-    def _climb_in_batches(self, climbers: int, advance: Callable[[int], None] | None, ranks: Any) -> tuple[int, int]:
-        """Climb together with faster and slower ranks."""
+    def _climb_in_batches(self, climbers: int, look: Look | None, ranks: Any) -> tuple[tuple[int, int], int]:
+        """Climb together with faster and slower ranks; see `_climb`."""
         best = (int(NOTHING), 0)
-        least = max(self.scan.fewest_climbers(), self.scan.climbers_at_a_time())
+        least = self._least()
         first = climbers if self.is_measured else max(least, climbers // (PARTS * ranks.size))
-        most = max(least, climbers // PARTS) if advance is not None else climbers
-        batches = Batches(ranks, climbers, first, least=least, most=most, speed=self.speed)
-        shown = 0
+        few = look is not None
+        batches = Batches(
+            ranks, climbers, least if few else first, least=least, seconds=LOOK_S if few else inf, speed=self.speed
+        )
+        made = 0
         for begin, end in batches:
-            best = min(best, self._climb(begin, end, None))
-            if advance is not None:
-                finished = batches.taken() // ranks.size
-                advance(finished - shown)
-                shown = finished
-        if advance is not None:
-            advance(climbers // ranks.size - shown)
+            best = min(best, self._climb(begin, end, None)[0])
+            made += end - begin
+            if look is not None and look(made, best[0], batches.taken() // ranks.size):
+                break
         self.is_measured = self.is_measured or batches.done > 0
         self.speed = batches.speed
         batches.close()
-        return best
+        return best, made
+
+    def _least(self) -> int:
+        """Climbers of the smallest launch that keeps the device busy."""
+        return max(self.scan.fewest_climbers(), self.scan.climbers_at_a_time())
 
     def tour_of(self, climber: int) -> np.ndarray:
         """Climb again as one climber.
@@ -207,16 +321,13 @@ class HillClimbing:
             The local optimum that it reaches, from city 0.
 
         """
-        self._batch(1, False)
+        self._batch(1)
         self._climb_batch(climber, 1)
         return self.backend.download(self.tours)[: self.n].astype(np.int64)
 
-    def _batch(self, share: int, in_parts: bool) -> int:
-        """Climbers to launch at a time: as many as the device's memory holds, halving until they fit."""
-        fewest = self.scan.fewest_climbers()
-        part = max(1, min(share, max(BATCH, fewest), (2**31 - 1) // self.n))
-        if in_parts:
-            part = max(1, min(part, max(share // PARTS, fewest)))
+    def _batch(self, climbers: int) -> int:
+        """Climbers to launch at a time: as many of these as the device's memory holds, halving until they fit."""
+        part = max(1, min(climbers, max(BATCH, self.scan.fewest_climbers()), (2**31 - 1) // self.n))
         while self.tours is None or self.tours.size < part * self.n:
             try:
                 self.tours = self.backend.allocate(part * self.n, np.uint16)
@@ -230,7 +341,7 @@ class HillClimbing:
     def _climb_batch(self, first: int, count: int) -> None:
         """Queue the climbs of climbers ``first`` to ``first + count - 1``."""
         if self.tours is None:
-            self._batch(count, False)
+            self._batch(count)
         backend = self.backend
         backend.write(self.ticket, np.zeros(1, np.uint32))
         backend.write(self.best, np.full(1, NOTHING))

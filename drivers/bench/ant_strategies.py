@@ -113,13 +113,15 @@ def timed_iteration(colony: Any, instance: Any) -> Iterated:
 
     One that takes long, as with a pheromone update by one lane, is run once; of short ones it is a mean of many.
     """
+    from core.search.stops import Iterations
+
     iterations, first, confirmed = 1, None, False
     while True:
         began = time.perf_counter()
-        outcome = colony.run(iterations)
+        outcome = colony.run(Iterations(iterations))
         seconds = time.perf_counter() - began
         if first is None:
-            first, confirmed = outcome, instance.tour_length(colony.best_tour()) == outcome.length
+            first, confirmed = outcome, instance.tour_length(outcome.tour) == outcome.length
         if seconds >= TIME_ENOUGH_S:
             return Iterated(seconds / iterations, first, confirmed)
         iterations *= 4

@@ -183,6 +183,7 @@ def touring(work: Touring, note: Callable[[Touring, Any, Sequence[Any], float], 
     """
     from cluster import Solo
     from core.search.ant_colony import AntColony
+    from core.search.stops import Iterations
 
     colonies = [
         AntColony(backend, Solo(), work.instance.distances, work.settings, strategy=STRATEGY, seed=seed)
@@ -193,11 +194,11 @@ def touring(work: Touring, note: Callable[[Touring, Any, Sequence[Any], float], 
 
     def solve(repetition: int) -> tuple[int, Any]:
         which = repetition % len(colonies)
-        return which, colonies[which].run(work.iterations)
+        return which, colonies[which].run(Iterations(work.iterations))
 
     def read(found: tuple[int, Any]) -> Finding:
         which, outcome = found
-        length = work.instance.tour_length(colonies[which].best_tour())
+        length = work.instance.tour_length(outcome.tour)
         return finding(work, work.seeds[which], outcome, length == outcome.length)
 
     return Prepared(

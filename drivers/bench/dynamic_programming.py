@@ -179,7 +179,7 @@ def common(pair: Any, way: Way, backend: Any) -> Prepared:
         return Finding(outcome.cells, facts, confirmed, result)
 
     subject = Subject("lcs", pair, {"trace": way.trace}, ways_of(way), "answer")
-    return Prepared(lambda repetition: search.run(way.trace), read, how, subject)
+    return Prepared(lambda repetition: search.run(trace=way.trace), read, how, subject)
 
 
 def packed(instance: Any, seed: int, way: Way, backend: Any) -> Prepared:
@@ -214,7 +214,7 @@ def packed(instance: Any, seed: int, way: Way, backend: Any) -> Prepared:
 
     parameters = {"method": "dp", "trace": way.trace, "nodes": None, "seconds": None}
     subject = Subject("knapsack", instance, parameters, ways_of(way), "answer")
-    return Prepared(lambda repetition: search.run(way.trace), read, how, subject)
+    return Prepared(lambda repetition: search.run(trace=way.trace), read, how, subject)
 
 
 def toured(instance: Any, backend: Any) -> Prepared:

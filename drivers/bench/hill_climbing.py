@@ -123,10 +123,11 @@ def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -
     """All climbs on a backend."""
     from cluster import Solo
     from core.search.ihc import HillClimbing
+    from core.search.stops import Iterations
 
     search: Any = HillClimbing(backend, Solo(), instance.distances, scan=scan)
     search.warm_up()
-    search.run(max(1, climbers // 20))
+    search.run(Iterations(max(1, climbers // 20)), trace=False)
     confirmed: dict[int, bool] = {}
 
     def read(outcome: Any) -> Finding:
@@ -136,7 +137,7 @@ def climbing(instance: Any, climbers: int, scan: str, seed: int, backend: Any) -
         return finding(instance, search.scan.counted, outcome, digest, confirmed[outcome.climber], seed)
 
     return Prepared(
-        lambda repetition: search.run(climbers),
+        lambda repetition: search.run(Iterations(climbers), trace=False),
         read,
         subject=subject_of(instance, climbers, search.scan.ways),
     )
@@ -194,4 +195,5 @@ def run_yardstick(program: Path, path: Path, climbers: int) -> tuple[Any, str, f
 
     said = words_of(program, path, climbers)
     best, climber, steps, moves = (int(said[name]) for name in ("best", "climber", "steps", "moves"))
-    return Outcome(best, climber, steps, moves, int(said["digest"], 16)), said["digest"], float(said["seconds"])
+    outcome = Outcome(best, climber, steps, moves, int(said["digest"], 16), climbers)
+    return outcome, said["digest"], float(said["seconds"])

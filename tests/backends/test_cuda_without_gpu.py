@@ -47,6 +47,7 @@ from core.problems import tsp
 from core.problems.qap import Qap
 from core.search.ihc import HillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
+from core.search.stops import Iterations
 from tests.backends import kernels
 from tests.backends.test_conformance import CASES
 from tests.backends.test_tables import program
@@ -92,10 +93,11 @@ CLIMB = f"""
 from cluster import Solo
 from core.problems import tsp
 from core.search.ihc import HillClimbing
+from core.search.stops import Iterations
 for way in ({{"scan": "pruned"}}, {{"published": "static"}}, {{"published": "worklist"}}):
     search = HillClimbing(backend, Solo(), tsp.load({INSTANCE!r}).distances, **way)
     search.scan.team_size = 4
-    print(tuple(search.run(11)._replace(evaluations=0)), search.tour_of(1).tolist())
+    print(tuple(search.run(Iterations(11), trace=False)._replace(evaluations=0)), search.tour_of(1).tolist())
 """
 DYNAMIC = """
 import numpy as np
@@ -197,7 +199,8 @@ def test_the_simulator_replays_a_recorded_sequence(small):
 
 def test_a_climb_in_the_simulator_is_the_climb_on_a_core():
     search = HillClimbing(CpuBackend(CpuBackend.devices()[0]), Solo(), tsp.load(INSTANCE).distances, scan="pruned")
-    outcome = tuple(search.run(11)._replace(evaluations=0))  # how much is pruned depends on the number of lanes
+    outcome = search.run(Iterations(11), trace=False)
+    outcome = tuple(outcome._replace(evaluations=0))  # how much is pruned depends on the number of lanes
     assert simulated(CLIMB).splitlines() == [f"{outcome} {search.tour_of(1).tolist()}"] * 3
 
 

@@ -3,14 +3,14 @@
 import csv
 import json
 import re
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from drivers import aco
-from drivers.ant_results import improvements
 from drivers.command import parse
+from drivers.history import improvements
 from drivers.progress import progress
 from reports.comparison import compare
 from reports.records import load
@@ -88,18 +88,14 @@ def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared
     assert drawing.read_text().startswith("<svg")
 
 
-def test_the_curve_holds_every_iteration_and_ends_with_the_result(drive, tmp_path):
+def test_the_curve_holds_every_improvement_and_ends_with_the_result(drive, tmp_path):
     drive(*SMALL, "--curve", tmp_path / "curve.csv", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     with open(tmp_path / "curve.csv") as file:
-        rows = [{name: int(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    assert [row["iteration"] for row in rows] == list(range(6))
-    assert [row["best_so_far"] for row in rows] == list(accumulate((row["best_of_iteration"] for row in rows), min))
-    assert rows[-1]["best_so_far"] == record["best_cost"]
-    found = next(row["iteration"] for row in rows if row["best_of_iteration"] == record["best_cost"])
-    assert record["details"]["found_at"] == found
-    assert record["details"]["curve"][0] == [0, rows[0]["best_of_iteration"]]
-    assert record["details"]["curve"][-1] == [found, record["best_cost"]]
+        rows = [[int(row["iteration"]), int(row["best_cost"])] for row in csv.DictReader(file)]
+    assert rows == record["details"]["curve"]
+    assert rows[0][0] == 0
+    assert rows[-1] == [record["details"]["found_at"], record["best_cost"]]
 
 
 def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):
@@ -230,9 +226,9 @@ def test_a_curve_keeps_the_improvements_and_of_very_many_the_ends_and_some_betwe
 
 def test_a_note_stays_behind_the_bar_as_it_is_until_the_next(capsys):
     pytest.importorskip("rich")
-    with progress(3, "touring", wanted=True) as bar:
-        bar.advance(1, "length [9]")
-        bar.advance()
+    with progress("touring", wanted=True) as bar:
+        bar.show(1, 3, "length [8]")
+        bar.show(2, 3, "length [9]")
     shown = capsys.readouterr().err
     assert "2/3" in shown
     assert shown.rindex("length [9]") > shown.rindex("2/3")

@@ -170,7 +170,7 @@ CAKE = Workload(
     doing="baking",
     load=lambda options, ranks: Task(options, None, "here"),
     search=lambda backend, ranks, problem, options: None,
-    once=lambda run, advance: None,
+    once=lambda run, callback: None,
     result=lambda run, outcome: None,
     judges=lambda run, outcome, result: iter(()),
 )

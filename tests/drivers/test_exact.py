@@ -12,8 +12,10 @@ import pytest
 from core.problems import tsplib
 from core.problems.errors import InstanceError
 from core.search.exact import ExactSearch, Solution
+from core.search.shape import Progress
 from drivers import exact
 from drivers.matrix_files import load_matrix
+from drivers.progress import told_on
 
 DRIVER = exact
 SMALL = ["--instance", "uniform:9:seed=1", "--backend", "cpu", "--no-progress"]
@@ -180,19 +182,16 @@ def test_a_bar_shows_speed_incumbent_and_bound(drive):
     code, said, error = drive("--instance", "uniform:12:seed=4", "--backend", "cpu", "--progress", "--bound", "edges")
     assert code == 0
     length = re.search(r"shortest length (\d+)", said)[1]
-    assert re.search(rf"[\d,]+ nodes/s, incumbent {length}", error)
+    assert re.search(rf"[\d,]+ nodes/s, best length {length}", error)
 
 
-def test_a_bar_counts_nodes_since_the_last_report():
-    def twice(report, history, ranks):
-        report(100, 50, None)
-        report(250, 40, 35)
-        report(30, 40, 35)  # a second search begins at 0 again
-
-    told = []
-    run = SimpleNamespace(search=SimpleNamespace(run=twice), options=exact.ExactOptions(), ranks=None)
-    exact.once(run, lambda units=1, note="": told.append((units, note.partition(", ")[2])))
-    assert told == [(100, "incumbent 50"), (150, "incumbent 40, bound 35"), (30, "incumbent 40, bound 35")]
+def test_a_bar_shows_speed_best_and_bound():
+    shown = []
+    bar = SimpleNamespace(show=lambda *one: shown.append(one))
+    told = told_on(bar, "nodes", "length")
+    told(Progress(100, None, 50, 0.5, 100))
+    told(Progress(250, 300, 40, 1.0, 250, 35))
+    assert shown == [(100, None, "200 nodes/s, best length 50"), (250, 300, "250 nodes/s, best length 40, bound 35")]
 
 
 # --- who speaks against a result ---

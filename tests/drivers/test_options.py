@@ -159,9 +159,8 @@ def test_no_bar_means_no_output_and_no_import(wanted, rank):
     result = python(f"""
         import sys
         from drivers.progress import progress
-        with progress(3, "climbing", wanted={wanted}, rank={rank}) as bar:
-            bar.advance()
-            bar.advance(2)
+        with progress("climbing", wanted={wanted}, rank={rank}) as bar:
+            bar.show(3, 3)
         print("rich" in sys.modules)
         """)
     assert (result.stdout, result.stderr) == ("False\n", "")
@@ -169,9 +168,9 @@ def test_no_bar_means_no_output_and_no_import(wanted, rank):
 
 def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
     pytest.importorskip("rich", reason="rich is not installed")
-    with progress(3, "climbing", wanted=True) as bar:
-        bar.advance()
-        bar.advance(2)
+    with progress("climbing", wanted=True) as bar:
+        bar.show(1, 3)
+        bar.show(3, 3)
     shown = capsys.readouterr()
     assert "climbing" in shown.err
     assert "3/3" in shown.err
@@ -181,4 +180,4 @@ def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
 def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     with pytest.raises(UserError, match="needs rich"):
-        progress(3, "climbing", wanted=True)
+        progress("climbing", wanted=True)

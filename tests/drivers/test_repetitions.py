@@ -20,7 +20,7 @@ NOTHING = Workload(
     doing="resting",
     load=lambda options, ranks: Task(options, None, "made here"),
     search=lambda backend, ranks, problem, options: None,
-    once=lambda run, advance: "found",
+    once=lambda run, callback: "found",
     result=lambda run, outcome: Result(0, 0, 0, outcome),
     judges=lambda run, outcome, result: iter(()),
 )
@@ -178,7 +178,7 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
     timings.copied_bytes = 1000
     several.ranks.sent_bytes = 3
 
-    def once(run, advance):
+    def once(run, callback):
         timings.copied_bytes += 40
         return "found"
 

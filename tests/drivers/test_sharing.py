@@ -56,7 +56,7 @@ class Steps(Options):
     iterations: int = option(1000, "how many", positive)
 
 
-def work(run, advance):
+def work(run, callback):
     """Work and meet as long as the search says, in every iteration of those that the options have."""
     search, steps = run.search, getattr(run.options, "iterations", 1)
     search.iterations.append(steps)

@@ -27,6 +27,7 @@ from core.search.ant_colony.settings import (
     nearest_cities,
 )
 from core.search.ant_colony.shape import UPDATE_LANES, Shape, bytes_needed, shape_for
+from core.search.shape import in_hex
 from core.search.start_tours import nearest_neighbour_tour
 from core.search.two_opt_scans import Scan, is_wide, scan_for
 
@@ -57,6 +58,10 @@ class Outcome(NamedTuple):
     history : list of list, optional
         Rows [iteration, evaluations, seconds, best length] of the iterations that improved the best of all colonies,
         counted from 0; evaluations and seconds when all colonies had made that iteration. None: not asked for.
+    tour : ndarray, shape (n,), int64, or None
+        The shortest tour, in the instance's numbers; None: not fetched yet.
+    finished : bool
+        Whether the stop criteria ended the search; False: its callback did.
 
     """
 
@@ -68,6 +73,23 @@ class Outcome(NamedTuple):
     digest: int
     curve: np.ndarray
     history: list[list[Any]] | None = None
+    tour: np.ndarray | None = None
+    finished: bool = True
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The tour."""
+        return self.tour
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return in_hex(self.digest)
 
 
 class Ground:
@@ -251,12 +273,22 @@ class Colony:
         """So many teams, or fewer that do the same in turns, where a team is a lane."""
         return teams if self.wide else min(teams, 8 * self.backend.capabilities.compute_units)
 
+    def make_places(self, iterations: int) -> None:
+        """Have room for the best lengths of so many iterations; those that are there are kept.
+
+        Room doubles, since what is recorded knows the old place and has to be recorded anew.
+        """
+        backend, memory = self.backend, self.memory
+        if memory.curve.size < iterations:
+            before = backend.download(memory.curve)
+            memory.curve = backend.allocate(max(iterations, 2 * before.size), np.uint32)
+            backend.put(memory.curve, 0, before)
+            self.iteration = None
+
     def begin(self, iterations: int) -> None:
         """Start anew: equal trails, no best tour, room for the lengths of ``iterations`` iterations."""
         backend, memory = self.backend, self.memory
-        if memory.curve.size < iterations:
-            memory.curve = backend.allocate(iterations, np.uint32)
-            self.iteration = None
+        self.make_places(iterations)
         backend.write(memory.state, np.array([0, UNKNOWN, 0, 0], np.uint32))
         backend.write(memory.least, np.full(1, NOTHING))
         backend.write(memory.digest, np.zeros(1, np.uint64))

@@ -7,7 +7,6 @@ out: what these do together are launches too. Tours stay where they were made; w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,17 @@ from core.kernels.ants import Ant
 from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome
 from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
+from core.search.shape import Callback, Watch, checked_stop
+from core.search.stops import Stop
 
 BATCH_SECONDS = 0.2
 """Iterations queue for about this long before the host looks."""
+FIRST_PLACES = 1024
+"""Iterations whose lengths there is room for at first where nobody says how many there will be."""
 MOST = 2**64 - 1
 """What a rank says to `Communicator.minloc` if it has nothing to say."""
 MAPPINGS: dict[str, type[Colony]] = {"suite": Colony, "published": PublishedColony}
 """How a colony is laid on a device: in the suite's own way, or in the paper's."""
-
-Report = Callable[[int, int], None]
 
 
 class AntColony:
@@ -132,20 +133,27 @@ class AntColony:
             colony.iterate()
 
     def run(
-        self, iterations: int, report: Report | None = None, *, history: bool = False, ranks: Any = None
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
     ) -> Outcome:
         """Run all colonies from the beginning.
 
         Parameters
         ----------
-        iterations
-            At least 1.
-        report
-            Called now and then with the number of iterations finished since its last call and the best length so far
-            of the colony that made them.
+        stop
+            Iterations of every colony, the time, or a target; patience is refused. The time is looked at between
+            batches of iterations. With a target the host looks after every iteration, so that the search ends with the
+            first one that reaches it, on every backend.
         history
             Whether `Outcome.history` says when the best length improved. Its seconds are known where the host looks
             and interpolated linearly by iteration between.
+        callback
+            See `core.search.shape.Callback`. Its steps are iterations, its cost the best length of this rank's
+            colonies.
         ranks
             The communicator of all ranks, which all of them give; that of the last run, at first the constructor's,
             unless it is given.
@@ -153,28 +161,76 @@ class AntColony:
         Raises
         ------
         UserError
-            A number of iterations below 1 or beyond 31 bits.
+            A criterion that is none, or nothing that would end the search.
         OutOfMemory
             What the ranks have in common does not fit.
 
         """
-        if not 1 <= iterations < 2**31:
-            raise UserError(f"there is at least 1 iteration, not {iterations}")
+        stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
         self._meet(ranks or self.communicator)
         self.winner = ()
-        began = time.perf_counter()
+        watch = Watch(stop, callback, stop.limit)
         for colony in self.colonies:
-            colony.begin(iterations)
+            colony.begin(min(stop.iterations, FIRST_PLACES) if stop.limit is None else stop.iterations)
         self.looks = {colony.number: [(0, time.perf_counter())] for colony in self.colonies if history}
-        exchange = self.settings.exchange or iterations
-        for done in range(0, iterations, exchange):
-            apart = min(exchange, iterations - done)
+        made = self._iterate(stop, watch)
+        outcome = self._outcome(made)
+        watch.tell_end(made, outcome.length, outcome.evaluations)
+        return outcome._replace(
+            history=self._history(outcome, watch.began) if history else None,
+            tour=self.best_tour(),
+            finished=not self.communicator.bcast(watch.interrupted),
+        )
+
+    def _iterate(self, stop: Stop, watch: Watch) -> int:
+        """Run iterations of all colonies until it is time to end; how many."""
+        done, batch = 0, 1
+        exchange = self.settings.exchange or stop.iterations
+        has_target = stop.target != Stop().target
+        while done < stop.iterations:
+            count = 1 if has_target else min(batch, stop.iterations - done, exchange - done % exchange)
+            began = time.perf_counter()
             for colony in self.colonies:
-                self._replay(colony, apart, report)
-            if self.settings.exchange and apart == exchange:
+                colony.make_places(done + count)
+                self._replay(colony, count)
+            done += count
+            spent = time.perf_counter() - began
+            if self.settings.exchange and done % exchange == 0:
                 self._exchange()
-        outcome = self._outcome(iterations)
-        return outcome._replace(history=self._history(outcome, began)) if history else outcome
+            is_over, slowest = self._compared(watch, done, spent)
+            if is_over:
+                break
+            batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6))))
+        return done
+
+    def _compared(self, watch: Watch, done: int, seconds: float) -> tuple[bool, float]:
+        """Where all ranks stand after a batch that took this one so long: all of them call this, and hear the same.
+
+        Returns
+        -------
+        bool
+            Whether to end: by the first rank's clock or callback, or since a rank has reached the target.
+        float
+            The seconds of the rank that took longest: ranks that share a colony's ants must queue equally many.
+
+        """
+        ranks, target = self.communicator, watch.stop.target
+        reached = False
+        if watch.is_due() or target != Stop().target:
+            best = min(colony.best_so_far()[0] for colony in self.colonies)
+            reached = best <= target
+            if watch.is_due():
+                watch.tell(done, best, done * self._evaluations)
+        told = np.zeros(1 + ranks.size, np.int64)
+        told[0] = reached or (ranks.rank == 0 and watch.is_over())
+        told[1 + ranks.rank] = round(seconds * 1e9)
+        ranks.reduce(told, "sum")
+        return bool(told[0]), float(told[1:].max()) / 1e9
+
+    @property
+    def _evaluations(self) -> int:
+        """Of an iteration of all colonies of all ranks."""
+        return self.settings.colonies * self.settings.ants * self.n * self.n
 
     def best_tour(self) -> np.ndarray:
         """The best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call it together."""
@@ -205,20 +261,13 @@ class AntColony:
         if self.shared:
             self.colonies[0].join(self.backend.collectives(ranks))
 
-    def _replay(self, colony: Colony, iterations: int, report: Report | None) -> None:
-        """Run iterations of one colony, in batches of about `BATCH_SECONDS`, which may be others on other ranks."""
-        batch = 1
-        while iterations > 0:
-            batch = min(batch, iterations)
-            began = time.perf_counter()
-            colony.replay(batch)
-            self.backend.synchronize()
-            spent = time.perf_counter() - began
-            self._looked(colony, batch, began + spent)
-            iterations -= batch
-            if report is not None:
-                report(batch, colony.best_so_far()[0])
-            batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(spent, 1e-6))))
+    def _replay(self, colony: Colony, iterations: int) -> None:
+        """Run iterations of one colony, and wait for them."""
+        colony.replay(iterations)
+        self.backend.synchronize()
+        looks = self.looks.get(colony.number)
+        if looks is not None:
+            looks.append((looks[-1][0] + iterations, time.perf_counter()))
 
     def _exchange(self) -> None:
         """Give every colony the best tour of all."""
@@ -254,15 +303,9 @@ class AntColony:
             curve = np.minimum(curve, colony.lengths_of_best(iterations))
         curves = self.communicator.gather(curve)
         curve = self.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
-        evaluations = self.settings.colonies * self.settings.ants * self.n * self.n * iterations
+        evaluations = self._evaluations * iterations
         total = int(self.communicator.sum(digest)[0])
         return Outcome(length, number, ant, iteration, evaluations, total, curve)
-
-    def _looked(self, colony: Colony, iterations: int, now: float) -> None:
-        """Remember by when a colony had made further iterations, if a history is asked for."""
-        looks = self.looks.get(colony.number)
-        if looks is not None:
-            looks.append((looks[-1][0] + iterations, now))
 
     def _history(self, outcome: Outcome, began: float) -> list[list[Any]]:
         """Rows of `Outcome.history`, on every rank, from the curve."""

@@ -6,6 +6,7 @@ the suite's rules for ties: so it is the one that the suite's own kernels find.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from core.kernels.diagonals import Columns, PaddedStrings, common_length, packed_value
 from core.lang import i32, u32, u64
 from core.problems.knapsack import Knapsack
-from core.search.dp.cells import CellEngine, Cells, CellWaves, Progress, Ring
+from core.search.dp.cells import CellEngine, Cells, CellWaves, Ring
 from core.search.dp.knapsack import Selection, selection
-from core.search.dp.lcs import Common, check_letters
+from core.search.dp.lcs import FIRST_ROWS, Common, check_letters
+from core.search.shape import Callback, Watch, watched_table
+from core.search.stops import Stop
 
 ABOVE, BESIDE = 256, 257
 """Letters of the padding, which are equal to no letter and not to each other."""
@@ -97,11 +100,12 @@ class CommonByDiagonals:
         communicator: Any,
         a: np.ndarray,
         b: np.ndarray,
+        *,
         folder: str | None = None,
         team_size: int | None = None,
     ) -> None:
         check_letters(a.size, b.size)
-        self.backend, self.a, self.b = backend, a, b
+        self.backend, self.communicator, self.a, self.b = backend, communicator, a, b
         self.work = a.size * b.size
         self.engine: CellEngine | None = None
         if self.work:
@@ -112,11 +116,36 @@ class CommonByDiagonals:
         if self.engine is not None:
             self.engine.make_room()
 
-    def run(self, trace: bool = True, progress: Progress | None = None) -> Common:
-        """Compute the length and, with ``trace``, a subsequence from the cells on the host."""
+    def warm_up(self, trace: bool = True) -> None:
+        """Compile everything, by a run of the first letters; the time counts as the backend's compilation."""
+        began = time.perf_counter()
+        CommonByDiagonals(self.backend, self.communicator, self.a[:FIRST_ROWS], self.b[:FIRST_ROWS]).run(trace=False)
+        self.backend.synchronize()
+        self.backend.timings.reset()
+        self.backend.timings.compile_s = time.perf_counter() - began
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        trace: bool = True,
+    ) -> Common:
+        """Compute the length and, with ``trace``, a subsequence from the cells on the host.
+
+        See `LongestCommonSubsequence.run`; the only rank has nobody to meet.
+        """
+        watch = watched_table(stop, history, callback, "a longest common subsequence")
+        found = self._common(trace, watch)
+        watch.tell_all(found.length, self.work)
+        return found
+
+    def _common(self, trace: bool, watch: Watch) -> Common:
         if self.engine is None:
             return Common(0, np.empty((0, 2), np.int64) if trace else None, "nothing to do", 0, 0)
-        length = int(self.engine.run(trace, progress)[-1])
+        length = int(self.engine.run(trace, watch.counts(self.work))[-1])
         cells = self.engine.cells
         if not trace or cells is None:
             return Common(length, None, "by diagonals", self.work, 0)
@@ -195,6 +224,7 @@ class KnapsackByDiagonals:
         backend: Any,
         communicator: Any,
         instance: Knapsack,
+        *,
         folder: str | None = None,
         team_size: int | None = None,
     ) -> None:
@@ -214,11 +244,22 @@ class KnapsackByDiagonals:
         with self.backend.warming_up():
             CellEngine(self.backend, self.communicator, few, team_size=self.team_size).run(keep=False)
 
-    def run(self, trace: bool = True, progress: Progress | None = None) -> Selection:
-        """Find the largest value, and with ``trace`` a selection that has it, from the cells on the host."""
-        items = len(self.items)
-        told = None if progress is None else lambda done, waves: progress(items * done // waves, items)
-        value = int(self.engine.run(trace, told)[-1])
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        trace: bool = True,
+    ) -> Selection:
+        """Find the largest value, and with ``trace`` a selection that has it, from the cells on the host.
+
+        See `KnapsackSearch.run`; its steps are diagonals, and the only rank has nobody to meet.
+        """
+        watch = watched_table(stop, history, callback, "the knapsack problem's table")
+        value = int(self.engine.run(trace, watch.counts(self.work))[-1])
+        watch.tell_all(value, self.work)
         cells = self.engine.cells
         if not trace or cells is None:
             return selection(self.instance, value, None, cells=self.work)

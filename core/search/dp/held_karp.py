@@ -9,6 +9,7 @@ every backend and over any number of ranks.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,12 @@ from core.errors import UserError
 from core.kernels.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
 from core.search.dp.held_karp_cells import ByLayersOnTheHost
-from core.search.dp.held_karp_halves import Halves, Report
+from core.search.dp.held_karp_halves import Halves
 from core.search.dp.held_karp_plan import bytes_needed
 from core.search.exact.solution import digest_of, from_city_0
+from core.search.shape import Callback, Watch, in_hex, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
+from core.search.stops import Stop
 
 MOST_CITIES = ELEMENTS + 2
 """More than the layers of 36 cities, 284 GB in 16 bits, no two of today's GPUs hold."""
@@ -60,6 +63,35 @@ class ShortestTour(NamedTuple):
     start_length: int
     digest: int
     streamed_bytes: int = 0
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The tour."""
+        return self.tour
+
+    @property
+    def evaluations(self) -> int:
+        """The transitions."""
+        return self.transitions
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return in_hex(self.digest)
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        """True: the length is proved."""
+        return True
 
 
 class HeldKarp:
@@ -196,17 +228,28 @@ class HeldKarp:
         with self.backend.warming_up():
             self.way.warm_up()
 
-    def run(self, trace: bool = True, report: Report | None = None, ranks: Any = None) -> ShortestTour:
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        trace: bool = True,
+    ) -> ShortestTour:
         """Find the length of a shortest tour, and such a tour if ``trace``.
 
         Parameters
         ----------
-        trace
-            Whether to find the tour too.
-        report
-            Is told the steps that are done.
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.shape.Callback`: its steps are layers, and the meeting of both halves. It cannot end the
+            search.
         ranks
             Who searches together; as many as the communicator that the search was made with, which it is by default.
+        trace
+            Whether to find the tour too.
 
         Raises
         ------
@@ -214,18 +257,22 @@ class HeldKarp:
             On all ranks, if their devices cannot hold the layers.
 
         """
+        (stop or Stop()).only("Held and Karp's table")
+        refuse_history(history, "Held and Karp's table")
+        watch = Watch(Stop(), callback, self.steps)
         if self.halves is not None:
             self.halves.settle(self.communicator if ranks is None else ranks)
         if self.way is None:
             length, tour = self._tiny()
         else:
-            length, tour = self.way.find(trace, report)
+            length, tour = self.way.find(trace, None if callback is None else partial(tell_layers, watch))
         if length > self.start_length:
             raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:
             tour = from_city_0(tour)
         streamed = 0 if self.published is None else self.published.streamed_bytes
         digest = digest_of(length, None)
+        watch.tell_end(self.steps, length, self.work)
         return ShortestTour(length, tour if trace else None, self.work, self.start_length, digest, streamed)
 
     def _tiny(self) -> tuple[int, np.ndarray]:
@@ -256,6 +303,13 @@ def checked(distances: np.ndarray) -> np.ndarray:
         i, j = np.argwhere((whole < 0) | (whole >= 2**31))[0]
         raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {2**31 - 1}")
     return whole
+
+
+def tell_layers(watch: Watch, steps: int, what: str) -> None:
+    """Count steps that are new."""
+    watch.done += steps
+    if watch.is_due():
+        watch.tell(watch.done, None)
 
 
 def any_tour(distances: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack_halves import KnapsackHalf, cut_items
 from core.search.dp.knapsack_table import LEAST_PART, Cut, Items, KnapsackTable
 from core.search.dp.knapsack_waves import KnapsackByWaves, KnapsackWaves, Progress
+from core.search.shape import Callback, in_hex, watched_table
+from core.search.stops import Stop
 
 TILINGS = ("auto", "none")
 
@@ -54,6 +56,35 @@ class Selection(NamedTuple):
     nodes: int
     streamed_bytes: int
     digest: int
+
+    @property
+    def cost(self) -> int:
+        """The value."""
+        return self.value
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The selection."""
+        return self.chosen
+
+    @property
+    def evaluations(self) -> int:
+        """Cells of a table, also those that nobody needs, or nodes."""
+        return self.cells or self.nodes
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return in_hex(self.digest)
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the value is proved."""
+        return self.optimal
 
 
 def selection(
@@ -177,24 +208,40 @@ class KnapsackSearch:
             if self.half is not None:
                 self.half.warm_up()
 
-    def run(self, trace: bool = True, progress: Progress | None = None, ranks: Any = None) -> Selection:
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        trace: bool = True,
+    ) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it.
 
         Parameters
         ----------
-        trace
-            Whether the selection is wanted too.
-        progress
-            ``progress(done, all)`` is told how many items are done.
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.shape.Callback`: its steps are items. It cannot end the search.
         ranks
             The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
             it is by default.
+        trace
+            Whether the selection is wanted too.
 
         """
+        watch = watched_table(stop, history, callback, "the knapsack problem's table")
+        found = self.packed(trace, watch.counts(self.cells), self.communicator if ranks is None else ranks)
+        watch.tell_all(found.value, self.cells)
+        return found
+
+    def packed(self, trace: bool, progress: Progress | None, ranks: Any) -> Selection:
+        """The largest value and, with ``trace``, a selection that has it; ``progress(done, all)`` is told of items."""
         if self.by_waves is not None:
             value, chosen, streamed = self.by_waves.run(trace, progress)
             return selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
-        ranks = self.communicator if ranks is None else ranks
         table, together = self.table, self.backend.collectives(ranks)
         own, all_items = max(1, len(table.items.numbers)), len(self.items)
         table.compute(together, trace, progress and (lambda done: progress(done * all_items // own, all_items)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,13 @@ from core.errors import UserError
 from core.kernels import knapsack_bound as kernels
 from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack import Selection, selection
+from core.search.shape import Callback, Watch, refuse_history
+from core.search.stops import Stop
 
 FIRST_BUDGET = 1 << 12
 MOST_BUDGET = 1 << 40
 SLICE_SECONDS = 0.25
 """About how long a launch takes, so that limits hold and progress shows."""
-
-Report = Callable[[int, int], None]
-"""Called with the nodes explored so far and the incumbent's value."""
 
 
 class BoundSearch:
@@ -35,8 +33,8 @@ class BoundSearch:
     communicator
         A `cluster.Communicator` of one rank.
     instance : Knapsack
-    most_nodes, most_seconds
-        Where the search gives up; None: never. It looks at the clock after every launch of about a quarter of a second.
+    most_nodes
+        Where the search gives up; None: never.
 
     Raises
     ------
@@ -52,14 +50,13 @@ class BoundSearch:
         instance: Knapsack,
         *,
         most_nodes: int | None = None,
-        most_seconds: float | None = None,
     ) -> None:
         if communicator.size > 1:
             raise UserError(
                 f"branch and bound on {communicator.size} ranks: expected one, it is the yardstick of a core"
             )
         self.backend, self.communicator, self.instance = backend, communicator, instance
-        self.most_nodes, self.most_seconds = most_nodes, most_seconds
+        self.most_nodes = most_nodes
         self.bound = instance.upper_bound()
         order = instance.by_efficiency()
         self.items = order[(instance.weights[order] <= instance.capacity) & (instance.values[order] > 0)]
@@ -92,10 +89,32 @@ class BoundSearch:
     def _explore(self, budget: int) -> None:
         self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)
 
-    def run(self, report: Report | None = None) -> Selection:
-        """Search until the end or a limit; ``optimal`` of the result says which it was."""
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+    ) -> Selection:
+        """Search until the end or a limit; ``optimal`` of the result says which it was.
+
+        Parameters
+        ----------
+        stop
+            Gives up when the time is over, looked at after every launch of about a quarter of a second.
+        history
+            Refused: nobody keeps when the value improved.
+        callback
+            See `core.search.shape.Callback`: its steps are nodes, and its cost is the incumbent's value.
+        ranks
+            The only rank has nobody to meet.
+
+        """
+        stop = (stop or Stop()).only("branch and bound", "seconds")
+        refuse_history(history, "branch and bound")
+        watch = Watch(stop, callback)
         self._begin()
-        began = time.perf_counter()
         budget = FIRST_BUDGET
         nodes = 0
         while True:
@@ -107,14 +126,14 @@ class BoundSearch:
             # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
             done = bool(self.backend.download(self.search.place)[kernels.DONE]) or best == self.bound
             now = time.perf_counter()
-            if report is not None:
-                report(nodes, best)
+            if watch.is_due():
+                watch.tell(nodes, best, nodes)
             out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
-            out_of_time = self.most_seconds is not None and now - began >= self.most_seconds
-            if done or out_of_nodes or out_of_time:
+            if done or out_of_nodes or watch.is_over():
                 break
             goal = min(2 * budget, int(budget * SLICE_SECONDS / max(now - launched, 1e-6)))
             budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
+        watch.tell_end(nodes, best, nodes)
         taken = self.backend.download(self.search.best)[: len(self.items)] > 0
         chosen = np.zeros(self.instance.n, bool)
         chosen[self.items[taken]] = True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,8 @@ from core.search.dp.lcs_both_ends import BothEnds
 from core.search.dp.lcs_grid import CommonGrid
 from core.search.dp.lcs_table import Alphabet, Layout, Neighbours, Shape, Table, layout_for, message_for
 from core.search.dp.rows import room_of
+from core.search.shape import Callback, watched_table
+from core.search.stops import Stop
 
 if TYPE_CHECKING:
     from core.search.dp.lcs_table import Progress
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["TILINGS", "Common", "LongestCommonSubsequence", "Shape"]
 
 TILINGS = ("auto", "tiles", "none")
+FIRST_ROWS = 64
+"""Rows of the table from which programs are compiled."""
 MOST_LETTERS = 2**31 - COLUMNS - 1
 """Positions, rounded up to whole words, have 31 bits."""
 
@@ -49,6 +55,38 @@ class Common(NamedTuple):
     method: str
     cells: int
     streamed_bytes: int
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray | None:
+        """The pairs."""
+        return self.pairs
+
+    @property
+    def evaluations(self) -> int:
+        """All cells, however few a tiling had to compute."""
+        return self.cells
+
+    @property
+    def hash(self) -> str:
+        """64 bits of the length and of the pairs, if they were traced: equal for everybody who traced the same."""
+        found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
+        if self.pairs is not None:
+            found.update(self.pairs.astype("<i8").tobytes())
+        return found.hexdigest()
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
+
+    @property
+    def finished(self) -> bool:
+        """True: a table is computed to its end."""
+        return True
 
 
 class LongestCommonSubsequence:
@@ -94,6 +132,7 @@ class LongestCommonSubsequence:
         communicator: Any,
         a: np.ndarray,
         b: np.ndarray,
+        *,
         tiling: str = "auto",
         room: int | None = None,
         folder: str | None = None,
@@ -113,20 +152,50 @@ class LongestCommonSubsequence:
         self.whole: dict[int, Table] = {}
         self.both_ends: BothEnds | None = None
 
-    def run(self, trace: bool = True, progress: Progress | None = None, ranks: Any = None) -> Common:
+    def warm_up(self, trace: bool = True) -> None:
+        """Compile what a run needs, by a table of the first rows; the time counts as the backend's compilation.
+
+        All columns take part, because their number and their letters choose the program; without tiling neither does.
+        """
+        began = time.perf_counter()
+        columns = self.b[:FIRST_ROWS] if self.tiling == "none" else self.b
+        LongestCommonSubsequence(
+            self.backend, self.communicator, self.a[:FIRST_ROWS], columns, tiling=self.tiling, shape=self.shape
+        ).run(trace=trace)
+        self.backend.synchronize()
+        self.backend.timings.reset()
+        self.backend.timings.compile_s = time.perf_counter() - began
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        trace: bool = True,
+    ) -> Common:
         """Compute the length and, with ``trace``, a subsequence.
 
         Parameters
         ----------
-        trace
-            Whether the subsequence is wanted too.
-        progress
-            ``progress(done, all)`` is told how many launches are done.
+        stop, history
+            Refused: the answer is known at the end, which comes by itself.
+        callback
+            See `core.search.shape.Callback`: its steps are launches. It cannot end the search.
         ranks
             The communicator whose ranks do this together, each of which calls it; by default the constructor's.
+        trace
+            Whether the subsequence is wanted too.
 
         """
-        ranks = self.communicator if ranks is None else ranks
+        watch = watched_table(stop, history, callback, "a longest common subsequence")
+        found = self.computed(trace, watch.counts(self.work), self.communicator if ranks is None else ranks)
+        watch.tell_all(found.length, self.work)
+        return found
+
+    def computed(self, trace: bool, progress: Progress | None, ranks: Any) -> Common:
+        """The length and, with ``trace``, a subsequence; ``progress(done, all)`` is told of launches."""
         self.streamed_bytes = 0
         a, b = self.a, self.b
         if a.size == 0 or b.size == 0:

@@ -6,8 +6,8 @@ optimal among those, and never reported as more. See `core.kernels.neighbourhood
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,9 @@ from core.kernels.neighbourhood_tours import (
     states_of,
 )
 from core.problems.tsp import tour_length
+from core.search.shape import Callback, Watch, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
+from core.search.stops import Stop
 
 TILINGS = ("auto", "none")
 LEAST_K, MOST_K = 2, 14
@@ -67,6 +69,8 @@ class Restricted(NamedTuple):
         Transitions between states, over all passes and rotations.
     passes : int
         Neighbourhoods searched one after the other.
+    finished : bool
+        Whether the stop criteria or the last pass in vain ended the search; False: its callback did.
 
     """
 
@@ -77,6 +81,31 @@ class Restricted(NamedTuple):
     states: int
     cells: int
     passes: int
+    finished: bool = True
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray:
+        """The tour."""
+        return self.tour
+
+    @property
+    def evaluations(self) -> int:
+        """The transitions."""
+        return self.cells
+
+    @property
+    def hash(self) -> str:
+        """64 bits of the length and the tour."""
+        return hashlib.blake2b(f"{self.length} {self.tour.tolist()}".encode(), digest_size=8).hexdigest()
+
+    @property
+    def history(self) -> None:
+        """None: nothing is known before the end."""
 
 
 class Sweep:
@@ -279,17 +308,33 @@ class RestrictedTour:
                 if sweep is not None:
                     sweep.run(np.zeros(sweep.rotations.count, np.int32))
 
-    def run(self, report: Callable[[int, int], None] | None = None, ranks: Any = None) -> Restricted:
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+    ) -> Restricted:
         """Find the shortest tour of the neighbourhood.
 
         Parameters
         ----------
-        report
-            Is told how many passes are done, and the length.
+        stop
+            Of a search that goes on from the tour found: passes (its iterations), the time, or a target, looked at
+            between passes.
+        history
+            Refused: nobody keeps it.
+        callback
+            See `core.search.shape.Callback`: its steps are passes.
         ranks
             Who searches together; as many as the communicator that the search was made with, which it is by default.
 
         """
+        stop = (stop or Stop()).only("the restricted search", "iterations", "seconds", "target")
+        stop.check()
+        refuse_history(history, "the restricted search")
+        watch = Watch(stop, callback, None if self.improve else 1)
         ranks = self.communicator if ranks is None else ranks
         tour, length = self.start, self.start_length
         passes = idle = 0
@@ -301,13 +346,17 @@ class RestrictedTour:
             idle = idle + 1 if better is None else 0
             if better is not None:
                 tour, length = better, found
-            if report is not None:
-                report(passes, length)
-            if not self.improve or idle == 2:
+            if watch.is_due():
+                watch.tell(passes, length, passes * self.work)
+            if not self.improve or idle == 2 or passes == stop.iterations or length <= stop.target:
                 break
+            if ranks.bcast(watch.is_over()):
+                break
+        watch.tell_end(passes, length, passes * self.work)
+        interrupted = idle < 2 and self.improve and ranks.bcast(watch.interrupted)
         cells = passes * self.work
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
-        return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes)
+        return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes, not interrupted)
 
     def _pass(self, tour: np.ndarray, length: int, turns: np.ndarray, ranks: Any) -> tuple[int, np.ndarray | None]:
         """Search the neighbourhood of each rotation: the least length, and a tour of it if it is below ``length``."""

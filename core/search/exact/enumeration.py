@@ -157,10 +157,12 @@ class Enumeration(ItemSearch):
         backend.launch(explore, *shape, self.reduced, worklist, self.shared, self.best, self.bounded, counting)
         self.records = int(backend.download(self.hands)[0])
 
-    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], None], counting: bool) -> None:
+    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool) -> None:
         """See `ItemSearch`: launches of what has been handed on, until no rank has any."""
         own = np.zeros((ranks.size, len(Holding._fields)), np.int64)
         while True:
+            if self.undone:
+                self.records = 0
             own[:] = 0
             own[ranks.rank] = Holding(self.records, self.lanes, self.room, batches.told)
             ranks.reduce(own, "sum")
@@ -170,7 +172,8 @@ class Enumeration(ItemSearch):
             self.share_records(ranks, moves(every))
             if self.records:
                 self.explore(0, 0, counting)
-            told()
+            if told() and self.records:
+                self.undone = True
 
     def share_records(self, ranks: Any, plan: list[Move]) -> None:
         """Give records to ranks that have few from those that have many, through host memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from core.kernels.tour_search import BestTour
 from core.lang import Rows
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
+from core.search.shape import LOOK_S
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = 1 << 24
@@ -19,6 +21,8 @@ MOST_LENGTH = 1 << 24
 MOST_SCALE = 1 << 10
 TEAM_SIZE = 32
 ITEMS_PER_LANE = 4
+ITEMS_TO_STOP = 64
+"""Items at least where a search may be ended, which looks between launches over some of them."""
 DEPTHS = ROW * ROW
 LARGEST_INDEX = 2**31 - 1
 
@@ -123,8 +127,9 @@ class OneTreeSearch(Method):
         self.agree(ranks)
         self._begin(limit)
         items = root()
+        wanted = max(self.wanted, ITEMS_TO_STOP) if self.stoppable else self.wanted
         if ranks.rank == 0:
-            while 0 < len(items.depths) < self.wanted and items.depths[0] < DEPTHS - 1:
+            while 0 < len(items.depths) < wanted and items.depths[0] < DEPTHS - 1:
                 items = self._branched(items, counting)
                 self._tell(report)
         if ranks.size > 1:
@@ -164,17 +169,21 @@ class OneTreeSearch(Method):
     def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> None:
         """Explore all below the items; over ranks in batches that each rank takes when it has time."""
         count = len(items.depths)
+        self.undone = False
         if not count:
             self._tell(report)
             return
         least = ranks.least(self._limit())
-        batches = Batches(ranks, count, self.lanes if ranks.size > 1 else count, least=self.lanes)
+        first = self.lanes if ranks.size > 1 or self.stoppable else count
+        batches = Batches(ranks, count, first, least=self.lanes, seconds=LOOK_S if self.stoppable else inf)
         for first, end in batches:
             self._launch(items.some(slice(first, end)), self.stacks, deep=True, counting=counting)
             limit = self._limit()
             if not counting:
                 self._set_limit(least.lower(limit))
-            self._tell(report)
+            if self._tell(report):
+                self.undone = batches.taken() < count
+                break
         batches.close()
         least.close()
 
@@ -196,6 +205,8 @@ class OneTreeSearch(Method):
             branch_and_bound, *shape, self.problem, given, count, born, self.shared, self.best, deep, counting
         )
 
-    def _tell(self, report: Report | None) -> None:
-        if report is not None:
-            report(int(self.backend.download(self.shared.nodes).sum()), self._limit(), self.root_bound)
+    def _tell(self, report: Report | None) -> bool:
+        """Tell what this rank has explored; whether to end."""
+        if report is None:
+            return False
+        return report(int(self.backend.download(self.shared.nodes).sum()), self._limit(), self.root_bound)

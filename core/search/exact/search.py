@@ -12,12 +12,14 @@ from core.problems.distances import LARGEST_DISTANCE
 from core.problems.tsp import tour_length
 from core.search.exact import one_tree
 from core.search.exact.enumeration import Enumeration
-from core.search.exact.incumbents import Incumbents
 from core.search.exact.one_tree import OneTreeSearch
 from core.search.exact.published import PublishedSearch
 from core.search.exact.slices import MOST_LENGTH, items_of
 from core.search.exact.solution import Method, Report, Solution, digest_of, from_city_0
+from core.search.looks import Looks
+from core.search.shape import Callback, SharedWatch, Watch
 from core.search.start_tours import greedy_tour
+from core.search.stops import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
 ENUMERATIONS = ("worklist", "permutations")
@@ -138,32 +140,53 @@ class ExactSearch:
         with self.backend.warming_up():
             self.method.warm_up()
 
-    def run(self, report: Report | None = None, *, history: bool = False, ranks: Any = None) -> Solution:
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+    ) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
         Parameters
         ----------
-        ranks
-            The communicator of those who search together; None: that of the constructor.
-        report
-            Called now and then with the nodes explored, the incumbent's length and the root's bound, if there is one.
+        stop
+            Gives up, with the best tour so far, when the time is over or a tour is as short as the target, as soon as
+            the launches under way are done; None: when it is proved. Iterations and patience are refused: how many
+            nodes there are, and when the incumbent improves, differs from run to run.
         history
             Whether `Solution.history` says when the incumbent improved.
+        callback
+            See `core.search.shape.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
+        ranks
+            The communicator of those who search together; None: that of the constructor.
 
         """
         began = time.perf_counter()
+        stop = (stop or Stop()).only("exact search", "seconds", "target")
+        stop.check()
         ranks = ranks or self.communicator
         if self.method is None:
-            return self._exhaustive(ranks, began, history)
+            return self._exhaustive(ranks, began, history, callback)
         start = greedy_tour(self.distances)
         start_length = tour_length(self.distances, start)
-        incumbents = Incumbents(began, start_length, report) if history else None
-        length, tour = self.method.find(ranks, start_length, incumbents or report)
+        looks = Looks(began, start_length) if history else None
+        watch = SharedWatch.of(ranks, stop, callback, self.work)
+        self.method.stoppable = watch is not None
+        length, tour = self.method.find(ranks, start_length, reported(watch, looks))
         nodes, root_bound = self.method.nodes, self.method.root_bound
+        proved = self._is_done(ranks)
         optimal_tours = None
-        if self.count:
-            optimal_tours = self.method.count(ranks, length, report)
+        if self.count and proved:
+            optimal_tours = self.method.count(ranks, length, reported(watch, None, int(nodes.sum())))
+            if not self._is_done(ranks):
+                optimal_tours = None
             nodes = summed(nodes, self.method.nodes)
+        if watch is not None:
+            watch.tell_end(int(nodes.sum()), length, int(nodes.sum()), root_bound)
+            watch.close()
         return Solution(
             length,
             from_city_0(start if tour is None else tour),
@@ -172,21 +195,29 @@ class ExactSearch:
             None if root_bound is None else min(root_bound, length),
             start_length,
             digest_of(length, optimal_tours),
-            incumbents.history(ranks) if incumbents else None,
+            looks.history(ranks, numbered=True) if looks is not None else None,
+            proved,
         )
 
-    def _exhaustive(self, ranks: Any, began: float, history: bool) -> Solution:
-        """All tours, in NumPy."""
+    def _is_done(self, ranks: Any) -> bool:
+        """Whether all ranks have explored everything in the last search."""
+        method = self.method
+        return method is None or not method.stoppable or ranks.sum(int(method.undone)) == 0
+
+    def _exhaustive(self, ranks: Any, began: float, history: bool, callback: Callback | None) -> Solution:
+        """All tours, in NumPy: at once, whatever might end it."""
         from core.problems.small_tours import all_tours
 
-        incumbents = Incumbents(began, self.start_length, None)
+        looks = Looks(began, self.start_length)
         length, tour, optimal_tours = all_tours(self.distances)
         counted = int(optimal_tours) if self.count else None
         nodes = np.zeros(self.n + 1, np.int64)
         for visited in range(1, self.n + 1):
             nodes[visited] = items_of(self.n, visited)
+        explored = int(nodes.sum())
         # Every rank looks at all tours: they count once.
-        incumbents(0 if ranks.rank else int(nodes.sum()), int(length), None)
+        looks.see(int(length), 0 if ranks.rank else explored)
+        Watch(Stop(), callback, explored).tell_end(explored, int(length), explored)
         return Solution(
             int(length),
             from_city_0(tour),
@@ -195,8 +226,25 @@ class ExactSearch:
             None,
             self.start_length,
             digest_of(int(length), counted),
-            incumbents.history(ranks) if history else None,
+            looks.history(ranks, numbered=True) if history else None,
         )
+
+
+def reported(watch: SharedWatch | None, looks: Looks | None, before: int = 0) -> Report | None:
+    """What a method is to report to, if anybody wants to know; ``before`` nodes were explored in an earlier search."""
+    if watch is None and looks is None:
+        return None
+
+    def report(nodes: int, incumbent: int, bound: int | None) -> bool:
+        if looks is not None:
+            looks.see(incumbent, nodes)
+        if watch is None:
+            return False
+        if watch.is_due():
+            watch.tell(before + nodes, incumbent, before + nodes, bound)
+        return watch.ends(incumbent)
+
+    return report
 
 
 def checked(distances: np.ndarray) -> np.ndarray:

@@ -88,8 +88,11 @@ class ItemSearch(Method):
         """Queue what explores the items from ``begin`` to ``end`` - 1."""
         raise NotImplementedError
 
-    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], None], counting: bool) -> None:
-        """Explore what launches have left of their items, together with the other ranks; ``told`` ends each launch."""
+    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool) -> None:
+        """Explore what launches have left of their items, together with the other ranks; ``told`` ends each launch.
+
+        Where that returns True, this rank explores nothing more.
+        """
 
     def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
         """See `Method`: explore all items in slices; over ranks each takes the next when it has time."""
@@ -106,18 +109,23 @@ class ItemSearch(Method):
             speed=self.speed,
         )
 
-        def told() -> None:
-            """Wait for the launch, tell the other ranks of its incumbent, and hear of theirs."""
+        self.undone = False
+
+        def told() -> bool:
+            """Wait for the launch, tell the other ranks of its incumbent, and hear of theirs; whether to end."""
             here = int(self.backend.download(self.shared.limit)[0])
             shortest = limit if counting else least.lower(here)
             if shortest < here:
                 self.backend.write(self.shared.limit, np.array([shortest], np.int32))
-            if report is not None:
-                report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
+            if report is None:
+                return False
+            return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
         for begin, end in slices:
             self.explore(begin, end, counting)
-            told()
+            if told():
+                self.undone = slices.taken() < self.items
+                break
         self.explore_rest(ranks, slices, told, counting)
         slices.close()
         least.close()

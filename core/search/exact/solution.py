@@ -11,9 +11,10 @@ import numpy as np
 from core.kernels.city_sets import ROW
 from core.kernels.tour_search import Search
 from core.lang import Rows
+from core.search.shape import in_hex
 
-Report = Callable[[int, int, "int | None"], None]
-"""Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one."""
+Report = Callable[[int, int, "int | None"], bool]
+"""Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
 
 
 class Solution(NamedTuple):
@@ -35,8 +36,10 @@ class Solution(NamedTuple):
     digest : int
         64-bit digest of length and count: equal for everybody who proved the same.
     history : list of list, optional
-        Rows [number of the incumbent, nodes, seconds, length], the start's first; see
-        `core.search.exact.incumbents`. None: not asked for.
+        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.looks`. None: not
+        asked for.
+    proved : bool
+        Whether no tour is shorter; False: the search was ended before it knew.
 
     """
 
@@ -48,6 +51,32 @@ class Solution(NamedTuple):
     start_length: int
     digest: int
     history: list[list[Any]] | None = None
+    proved: bool = True
+
+    @property
+    def cost(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def solution(self) -> np.ndarray:
+        """The tour."""
+        return self.tour
+
+    @property
+    def evaluations(self) -> int:
+        """Nodes of all depths; their number depends on when the incumbent improved."""
+        return int(self.nodes.sum())
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return in_hex(self.digest)
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is proved."""
+        return self.proved
 
 
 class Method:
@@ -67,9 +96,15 @@ class Method:
         Nodes of each depth in the last search, over all ranks.
     root_bound : int or None
         Lower bound at the root.
+    stoppable : bool
+        Whether a search may be ended before its end, by what its report returns; then its launches are short.
+    undone : bool
+        Whether this rank ended the last search before everything was explored.
 
     """
 
+    stoppable = False
+    undone = False
     backend: Any
     n: int
     shared: Search

@@ -14,8 +14,8 @@ from core.search.local_search.algorithms import (
 )
 from core.search.local_search.outcome import Outcome, Unconfirmed
 from core.search.local_search.search import LocalSearch
-from core.search.local_search.stops import Iterations, NoImprovement, Seconds, Stop, Target
 from core.search.local_search.validation import ProblemError, check
+from core.search.stops import Iterations, NoImprovement, Seconds, Stop, Target
 
 __all__ = [
     "NEIGHBOURHOODS",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
+from core.search.shape import in_hex
 
 
 class Outcome(NamedTuple):
@@ -32,6 +33,8 @@ class Outcome(NamedTuple):
     history : list of list, optional
         Rows [iteration, evaluations, seconds, best cost]: the start, and where the best of all walks improved; see
         `core.search.local_search.history.Recorder`. None: not asked for.
+    finished : bool
+        Whether the stop criteria ended the search; False: its callback did.
 
     """
 
@@ -43,6 +46,12 @@ class Outcome(NamedTuple):
     digest: int
     solution: np.ndarray
     history: list[list[Any]] | None = None
+    finished: bool = True
+
+    @property
+    def hash(self) -> str:
+        """The digest."""
+        return in_hex(self.digest)
 
 
 def together(outcomes: Sequence[Outcome]) -> Outcome:

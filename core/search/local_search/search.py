@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import LaunchRefused, UserError
 from core.kernels import moves, walks
-from core.kernels.hooks import ANNEAL, NO_KEY, Rules
+from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, NO_KEY, Rules
 from core.kernels.local_search import search_kernels
 from core.kernels.moves import start_solutions
 from core.kernels.walk_notes import NotingWalk, note
@@ -24,9 +24,10 @@ from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
 from core.search.local_search.plan import MOST_LEVELS
-from core.search.local_search.stops import Stop
 from core.search.local_search.validation import ProblemError, first_moves_together
+from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
+from core.search.stops import CRITERIA, Stop
 
 FIRST_BATCH = 16
 MOST_GROWTH = 16
@@ -247,23 +248,29 @@ class LocalSearch(Launches):
 
     def run(
         self,
-        stop: Stop,
-        start: np.ndarray | None = None,
-        advance: Callable[[int], None] | None = None,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
         ranks: Any = None,
+        start: np.ndarray | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
 
         Parameters
         ----------
         stop
-            Criteria of every walk; the time is looked at between batches of iterations.
-        start : ndarray, shape (n,), optional
-            Where all walks begin; by default each at a random solution of its own.
-        advance
-            Called with the number of iterations since the last call.
+            Criteria of every walk, all of which are honoured; the time is looked at between batches of iterations.
+            None: hill climbing ends at a local optimum, and everything else with the callback.
+        history
+            Ask for `Outcome.history`; a search that was made with one has it in any case.
+        callback
+            See `core.search.shape.Callback`. Its steps are iterations of a walk, of walks one after another those of
+            all; the cost is the best of this rank's walks.
         ranks
             The communicator of all ranks; that of the constructor unless it is given.
+        start : ndarray, shape (n,), optional
+            Where all walks begin; by default each at a random solution of its own.
 
         Raises
         ------
@@ -273,15 +280,26 @@ class LocalSearch(Launches):
             The problem is new, and the first of its moves that plain Python tries are wrong; or a walk came to a cost
             that is not possible.
         UserError
-            A start solution is none, or costs too much.
+            A start solution is none, or costs too much; nothing would end the search; or a history that nobody notes.
 
         """
+        if history and not self.history:
+            raise UserError("a history that nobody notes: expected LocalSearch(..., history=True), which compiles it")
+        stop = (stop or Stop()) if self.ends_itself else checked_stop(
+            stop, self.algorithm.name, *CRITERIA, callback=callback)  # fmt: skip
         stop.check()
         self.meet(ranks)
         self.try_problem()
-        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, advance)
+        watch = Watch(stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1))
+        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch)
+        watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
-        return outcome
+        return outcome._replace(finished=not self.communicator.bcast(watch.interrupted))
+
+    @property
+    def ends_itself(self) -> bool:
+        """Whether every walk ends at a local optimum."""
+        return self.algorithm.rule in (BEST, FIRST) and self.algorithm.at_optimum == HALT
 
     def meet(self, ranks: Any) -> None:
         """Talk to these ranks from now on; what is recorded for others is forgotten."""
@@ -335,8 +353,8 @@ class LocalSearch(Launches):
         if abs(cost - outcome.cost) > self.problem.tolerance():
             raise Unconfirmed(self.searched, outcome, cost)
 
-    def walk(self, stop: Stop, start: np.ndarray | None, advance: Callable[[int], None] | None) -> Outcome:
-        """Walk until ``stop`` holds, without a look at the result."""
+    def walk(self, stop: Stop, start: np.ndarray | None, watch: Watch | None) -> Outcome:
+        """Walk until ``stop`` holds or whoever watches wants it, without a look at the result."""
         began = time.perf_counter()
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
@@ -350,15 +368,16 @@ class LocalSearch(Launches):
             iterate(count)
             control = self.rows_of(self.walkers.control, walks.CONTROL)
             done += count
-            if advance is not None:
-                advance(count)
+            is_ended = watch is not None and self.told(watch, count, control)
             if self.exchange and done % self.exchange == 0:
                 self.share_best(control)
                 if recorder is not None:
                     recorder.meet()
                 control = self.rows_of(self.walkers.control, walks.CONTROL)
             now = time.perf_counter()
-            running, astray, late, slowest = self.compared(control, now - before, now - began > stop.seconds)
+            running, astray, late, slowest = self.compared(
+                control, now - before, is_ended or now - began > stop.seconds
+            )
             batch = next_batch(batch, slowest)
             if astray:
                 raise ProblemError(
@@ -370,6 +389,13 @@ class LocalSearch(Launches):
             if late or (running == 0 and exchanged):
                 break
         return self.outcome(recorder.history() if recorder else None)
+
+    def told(self, watch: Watch, count: int, control: np.ndarray) -> bool:
+        """Tell whoever watches of so many further iterations; whether the walk shall end."""
+        watch.done += count
+        if watch.is_due():
+            watch.tell(watch.done, self.best_here(control)[0] if self.here else None)
+        return watch.interrupted
 
     def compared(self, control: np.ndarray, seconds: float, is_late: bool) -> tuple[int, int, bool, float]:
         """Where all ranks stand after a batch: all of them call this, and hear the same.
@@ -393,17 +419,17 @@ class LocalSearch(Launches):
         self.communicator.reduce(told, "sum")
         return int(told[0]), int(told[1]), bool(told[2]), float(told[3:].max()) / 1e9
 
-    def walk_in_turn(self, stop: Stop, start: np.ndarray | None, advance: Callable[[int], None] | None) -> Outcome:
+    def walk_in_turn(self, stop: Stop, start: np.ndarray | None, watch: Watch) -> Outcome:
         """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
         began = time.perf_counter()
         found: list[Outcome] = []
         for number in range(self.walks):
             left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
-            if found and left <= 0:
+            if found and (left <= 0 or self.communicator.bcast(watch.interrupted)):
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
-            found.append(self.walk(stop._replace(seconds=left), start, advance))
+            found.append(self.walk(stop._replace(seconds=left), start, watch))
         return together(found)
 
     def bind_all(self) -> None:

@@ -11,6 +11,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.ihc import HillClimbing
+from core.search.stops import Iterations
 from core.search.two_opt_scans import TilesScan
 
 INSTANCES = ["uniform:23:seed=3", "clustered:40:seed=1", "grid:36:seed=2", "uniform:5:seed=1"]
@@ -70,7 +71,7 @@ def test_the_outcome_is_the_best_of_the_plain_climbs(spec, cpu):
     climbs = [plain_climb(distances, paper_start(n, c)) for c in range(50)]
     lengths = [tsp.tour_length(distances, tour) for tour, _ in climbs]
     for search in scans(cpu, distances):
-        found = search.run(50)
+        found = search.run(Iterations(50), trace=False)
         assert (found.length, found.climber) == min((length, c) for c, length in enumerate(lengths))
         assert found.steps == sum(steps for _, steps in climbs)
 
@@ -80,11 +81,11 @@ def test_the_outcome_is_the_best_of_the_plain_climbs(spec, cpu):
 def test_same_trajectories_on_every_backend_and_team_size(backend, start, scan, cpu):
     distances = tsp.load("uniform:30:seed=7").distances
     climbers = 3 if backend.name == "python" else 40
-    expected = HillClimbing(cpu, Solo(), distances, start=start, seed=5).run(climbers)
+    expected = HillClimbing(cpu, Solo(), distances, start=start, seed=5).run(Iterations(climbers), trace=False)
     search = HillClimbing(backend, Solo(), distances, start=start, seed=5, scan=scan)
     for team_size in search.scan.team_sizes():
         search.scan.team_size = team_size
-        found = search.run(climbers)
+        found = search.run(Iterations(climbers), trace=False)
         assert found[:3] + found[4:] == expected[:3] + expected[4:], f"team size {team_size}"
 
 
@@ -109,7 +110,7 @@ def test_lanes_do_not_race(cpu):
         for reverse in (False, True):
             search = HillClimbing(PythonBackend(device, reverse), Solo(), distances, scan=scan)
             search.scan.team_size = max(s for s in search.scan.team_sizes() if s <= 32)
-            found = search.run(3)
+            found = search.run(Iterations(3), trace=False)
             outcomes.add(found[:3] + found[4:])
         assert len(outcomes) == 1
 
@@ -131,7 +132,7 @@ def test_lanes_do_not_race(cpu):
 def test_quality_of_the_paper(shared_data, name, climbers, length):
     instance = tsp.load(name, str(shared_data))
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
-    found = HillClimbing(backend, Solo(), instance.distances).run(climbers)
+    found = HillClimbing(backend, Solo(), instance.distances).run(Iterations(climbers), trace=False)
     assert found.length == length
     if name == "kroE100":
         assert found.steps / climbers == pytest.approx(103.3, abs=0.05)
@@ -141,7 +142,11 @@ def test_digest_tells_unequal_work_apart(cpu):
     distances = tsp.load("uniform:30:seed=7").distances
     search = HillClimbing(cpu, Solo(), distances)
     other = HillClimbing(cpu, Solo(), distances, start="philox")
-    digests = {search.run(20).digest, search.run(21).digest, other.run(20).digest}
+    digests = {
+        search.run(Iterations(20), trace=False).digest,
+        search.run(Iterations(21), trace=False).digest,
+        other.run(Iterations(20), trace=False).digest,
+    }
     assert len(digests) == 3
 
 
@@ -150,7 +155,7 @@ def test_bad_requests_are_refused_in_one_line(cpu):
     with pytest.raises(UserError, match="5 to 46340 cities, not 4"):
         HillClimbing(cpu, Solo(), distances[:4, :4])
     with pytest.raises(UserError, match="--start philox"):
-        HillClimbing(cpu, Solo(), distances).run(2**31 + 1)
+        HillClimbing(cpu, Solo(), distances).run(Iterations(2**31 + 1), trace=False)
     with pytest.raises(UserError, match="do not fit 31 bits"):
         HillClimbing(cpu, Solo(), np.full((30, 30), 2**30, np.uint32))
     with pytest.raises(UserError, match="choose one of auto, pruned, full"):
@@ -170,7 +175,7 @@ def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
 def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
     distances = tsp.load("uniform:20:seed=7").distances
     search = HillClimbing(cpu, Solo(), distances)
-    expected = search.run(50)
+    expected = search.run(Iterations(50), trace=False)
     cramped = HillClimbing(cpu, Solo(), distances)
     allocate = cpu.allocate
 
@@ -180,5 +185,5 @@ def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
         return allocate(shape, dtype)
 
     monkeypatch.setattr(cpu, "allocate", little)
-    assert cramped.run(50) == expected
+    assert cramped.run(Iterations(50), trace=False) == expected
     assert cramped.notes == ["13 tours fit: 25 climbers at a time", "13 tours fit: 12 climbers at a time"]

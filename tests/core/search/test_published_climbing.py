@@ -9,6 +9,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.ihc import BATCH, HillClimbing
+from core.search.stops import Iterations
 from core.search.two_opt_scans import LanesScan
 from tests.core.search.test_ihc import INSTANCES, paper_start, plain_climb
 
@@ -39,7 +40,7 @@ def test_every_climb_is_the_plain_climb(spec, assign, cpu):
     climbs = [plain_climb(distances, paper_start(n, c)) for c in range(20)]
     for climber, (tour, _) in enumerate(climbs):
         assert search.tour_of(climber).tolist() == tour.tolist()
-    found = search.run(20)
+    found = search.run(Iterations(20), trace=False)
     lengths = [tsp.tour_length(distances, tour) for tour, _ in climbs]
     assert (found.length, found.climber) == min((length, c) for c, length in enumerate(lengths))
     assert found.steps == sum(steps for _, steps in climbs)
@@ -51,7 +52,7 @@ def test_a_step_counts_the_moves_that_the_paper_counts(cpu):
     for n in (5, 12, 100):
         distances = tsp.load(f"uniform:{n}:seed=2").distances
         search, usual = (HillClimbing(cpu, Solo(), distances, scan="full", published=p) for p in ("auto", None))
-        found, expected = search.run(7), usual.run(7)
+        found, expected = search.run(Iterations(7), trace=False), usual.run(Iterations(7), trace=False)
         assert alike(found) == alike(expected)
         assert found.evaluations == found.steps * moves_of_a_step(n)
         assert expected.evaluations == found.evaluations - found.steps
@@ -62,11 +63,11 @@ def test_a_step_counts_the_moves_that_the_paper_counts(cpu):
 def test_same_climbs_on_every_backend_and_team_size(backend, start, assign, cpu):
     distances = tsp.load("uniform:14:seed=7").distances
     climbers = 10 if backend.name == "python" else 45
-    expected = HillClimbing(cpu, Solo(), distances, start=start, seed=5).run(climbers)
+    expected = HillClimbing(cpu, Solo(), distances, start=start, seed=5).run(Iterations(climbers), trace=False)
     search = HillClimbing(backend, Solo(), distances, start=start, seed=5, published=assign)
     for team_size in search.scan.team_sizes():
         search.scan.team_size = team_size
-        assert alike(search.run(climbers)) == alike(expected), f"team size {team_size}"
+        assert alike(search.run(Iterations(climbers), trace=False)) == alike(expected), f"team size {team_size}"
 
 
 @pytest.mark.parametrize("assign", ASSIGNED)
@@ -76,7 +77,9 @@ def test_lanes_that_have_one_climber_more_than_others(backend, assign, cpu):
     distances = tsp.load("uniform:9:seed=2").distances
     search = HillClimbing(backend, Solo(), distances, published=assign)
     climbers = 2 * search.scan.teams() * search.scan.team_size + 3
-    assert alike(search.run(climbers)) == alike(HillClimbing(cpu, Solo(), distances).run(climbers))
+    assert alike(search.run(Iterations(climbers), trace=False)) == alike(
+        HillClimbing(cpu, Solo(), distances).run(Iterations(climbers), trace=False)
+    )
 
 
 @pytest.mark.parametrize("assign", ASSIGNED)
@@ -85,7 +88,9 @@ def test_lanes_do_not_race(assign, reverse, cpu):
     distances = tsp.load("uniform:10:seed=7").distances
     search = HillClimbing(PythonBackend(PythonBackend.devices()[0], reverse), Solo(), distances, published=assign)
     search.scan.team_size = 4
-    assert alike(search.run(11)) == alike(HillClimbing(cpu, Solo(), distances).run(11))
+    assert alike(search.run(Iterations(11), trace=False)) == alike(
+        HillClimbing(cpu, Solo(), distances).run(Iterations(11), trace=False)
+    )
 
 
 def test_wide_distances_and_ties_do_not_change_the_climbs(cpu):
@@ -106,7 +111,9 @@ def test_tours_of_more_cities_than_a_byte_tells_apart(n, cpu):
     search = HillClimbing(cpu, Solo(), distances, published="static")
     tour, steps = plain_climb(distances, paper_start(n, 3))
     assert search.tour_of(3).tolist() == tour.tolist()
-    assert alike(search.run(4)) == alike(HillClimbing(cpu, Solo(), distances).run(4))
+    assert alike(search.run(Iterations(4), trace=False)) == alike(
+        HillClimbing(cpu, Solo(), distances).run(Iterations(4), trace=False)
+    )
     # Where all tours are equally long, one step looks at every move in vain: that is little enough for the oracle.
     equal = np.full((n, n), 7, np.uint16) - 7 * np.eye(n, dtype=np.uint16)
     oracle = PythonBackend(PythonBackend.devices()[0])
@@ -119,7 +126,7 @@ def test_a_tour_that_is_no_record_is_not_written_back(cpu):
     """The paper discards it; one that is as long as the shortest so far is none either, unless its number is smaller."""
     distances = tsp.load("uniform:23:seed=3").distances
     search = HillClimbing(cpu, Solo(), distances, published="static")
-    search.run(50)
+    search.run(Iterations(50), trace=False)
     tours = cpu.download(search.tours).reshape(-1, 23)[:50]
     best = None
     for climber in range(50):
@@ -148,20 +155,22 @@ def test_a_block_that_needs_too_many_registers_is_halved_until_it_runs(assign, c
     search = HillClimbing(oracle, Solo(), distances, published=assign)
     assert search.scan.team_size == 16
     assert search.scan.fewest_climbers() == 16 * 16
-    assert alike(search.run(19)) == alike(HillClimbing(cpu, Solo(), distances).run(19))
+    assert alike(search.run(Iterations(19), trace=False)) == alike(
+        HillClimbing(cpu, Solo(), distances).run(Iterations(19), trace=False)
+    )
 
 
 def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, monkeypatch):
     distances = tsp.load("uniform:9:seed=2").distances
 
-    def launches(climbers, advance=None, **options):
+    def launches(climbers, callback=None, **options):
         search, counts = HillClimbing(cpu, Solo(), distances, **options), []
         monkeypatch.setattr(search, "_climb_batch", lambda first, count: counts.append(count))
-        search.run(climbers, advance)
+        search.run(Iterations(climbers), callback=callback, trace=False)
         return counts
 
-    assert launches(50, lambda done: None) == [2] * 25
-    assert launches(50, lambda done: None, published="worklist") == [16, 16, 16, 2]
+    assert launches(50, lambda progress: None) == [1, 2, 4, 8, 16, 19]
+    assert launches(50, lambda progress: None, published="worklist") == [16, 32, 2]
     assert launches(BATCH + 5, published="worklist") == [BATCH, 5]
     monkeypatch.setattr(LanesScan, "teams", lambda self: BATCH // 8)
     assert launches(BATCH + 5) == [BATCH, 5]

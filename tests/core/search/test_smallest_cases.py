@@ -29,6 +29,7 @@ from core.search.dp.lcs import TILINGS, LongestCommonSubsequence
 from core.search.dp.restricted import RestrictedTour
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
+from core.search.stops import Iterations
 
 ROOT = Path(__file__).parents[3]
 
@@ -80,7 +81,7 @@ def test_one_climber_through_five_cities(device, way, start):
     distances = distances_of(5).astype(np.uint16)
     search = HillClimbing(device, Solo(), distances, start=start, **way)
     search.warm_up()
-    found = search.run(1)
+    found = search.run(Iterations(1))
     tour = search.tour_of(0)
     assert (found.climber, found.length) == (0, tour_length(distances, tour))
     assert best_2opt_move(distances, tour) == 0
@@ -159,7 +160,7 @@ def test_one_ant_through_the_fewest_cities(device, variant, candidates, kind):
     settings = Settings(ants=1, variant=variant, candidates=candidates, local_search=kind)
     search = AntColony(device, Solo(), distances, settings)
     search.warm_up()
-    found = search.run(2)
+    found = search.run(Iterations(2))
     assert found.length == found.curve.min() == tour_length(distances, search.best_tour())
     if kind == "none":
         assert found.length == shortest(distances)
@@ -171,7 +172,7 @@ def test_one_ant_through_the_fewest_cities_in_the_papers_mapping(device, strateg
     distances = distances_of(3).astype(np.uint16)
     search = AntColony(device, Solo(), distances, Settings(ants=1), strategy=strategy, mapping="published")
     search.warm_up()
-    found = search.run(2)
+    found = search.run(Iterations(2))
     assert found.length == tour_length(distances, search.best_tour()) == shortest(distances)
 
 
@@ -273,10 +274,11 @@ from core.search.dp.lcs import LongestCommonSubsequence
 from core.search.dp.restricted import RestrictedTour
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
+from core.search.stops import Iterations
 from tests.core.search.test_smallest_cases import ONE_LANE, distances_of
 
 ranks, backend = communicator(), ONE_LANE
-found = [HillClimbing(backend, ranks, distances_of(5).astype(np.uint16)).run(1)]
+found = [HillClimbing(backend, ranks, distances_of(5).astype(np.uint16)).run(Iterations(1))[:6]]
 found.append(HeldKarp(backend, ranks, distances_of(4)).run().tour.tolist())
 found.append(RestrictedTour(backend, ranks, distances_of(4, directed=True), 2, np.arange(4)).run().tour.tolist())
 for way in ({"bound": "one-tree"}, {"bound": "none"}, {"bound": "none", "enumerate": "permutations"}):

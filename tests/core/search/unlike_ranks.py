@@ -39,10 +39,10 @@ def climbers(backend, ranks, count):
     search.warm_up()
     made = []
     climb = search._climb
-    search._climb = lambda begin, end, advance: made.append(end - begin) or climb(begin, end, advance)
+    search._climb = lambda begin, end, look: made.append(end - begin) or climb(begin, end, look)
     told = []
-    outcome = search.run(count, told.append, ranks)
-    return [*outcome], sum(made), [sum(told), count // ranks.size]
+    outcome = search.run(Iterations(count), callback=told.append, ranks=ranks, trace=False)
+    return [*outcome], sum(made), [told[-1].done, count // ranks.size]
 
 
 def walking(backend, ranks, count):

@@ -10,6 +10,7 @@ from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
 from core.search.ant_colony.colony import Colony
+from core.search.stops import Iterations
 from drivers.bench import ant_strategies, ants, main
 from drivers.bench.contests import Contest
 from drivers.bench.engine import Bench
@@ -45,7 +46,7 @@ def in_c(program, tmp_path, distances, settings, iterations, seed):
 def test_the_c_yardstick_walks_the_same_tours(cpu, program, tmp_path, spec, count, rho, beta, seed):
     distances = tsp.load(spec).distances
     settings = Settings(ants=count, rho=rho, beta=beta)
-    ours = AntColony(cpu, Solo(), distances, settings, seed=seed).run(6)
+    ours = AntColony(cpu, Solo(), distances, settings, seed=seed).run(Iterations(6))
     theirs = in_c(program, tmp_path, distances, settings, 6, seed)
     assert (theirs.length, theirs.ant, theirs.digest) == (ours.length, ours.ant, ours.digest)
     assert 0 < theirs.constructing < theirs.seconds
@@ -140,9 +141,12 @@ def test_a_slow_colony_is_ready_without_an_iteration_of_its_own(cpu, monkeypatch
     colony = ant_strategies.ready_colony(cpu, instance, Settings(ants=500), "coarse", 3)
     assert iterated == [colony.ants_per_team]
     compiled = cpu.timings.compile_s
-    outcome = colony.run(1)
+    outcome = colony.run(Iterations(1))
     assert cpu.timings.compile_s == compiled
-    assert outcome.digest == AntColony(cpu, Solo(), instance.distances, Settings(ants=500), seed=3).run(1).digest
+    assert (
+        outcome.digest
+        == AntColony(cpu, Solo(), instance.distances, Settings(ants=500), seed=3).run(Iterations(1)).digest
+    )
 
 
 def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, monkeypatch, capsys, tmp_path):
@@ -156,7 +160,9 @@ def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, mon
     assert "20 ants, 3 iterations, seeds 7 to 11" in said
     assert "GPU-MMAS on an H200: +0.42% in 0.50 s" in said
     settings = Settings(ants=20, variant="mmas", rho=0.1, best_every=1, candidates=32, local_search="2opt-near")
-    lengths = [AntColony(cpu, Solo(), instance.distances, settings, seed=7 + k).run(3).length for k in range(5)]
+    lengths = [
+        AntColony(cpu, Solo(), instance.distances, settings, seed=7 + k).run(Iterations(3)).length for k in range(5)
+    ]
     assert f"gaps {' '.join(f'{length / 300 - 1:+.2%}' for length in lengths)}" in said
     assert [(one.seed, one.best_cost, one.scored) for one in load(path)] == [
         (7 + k, length, True) for k, length in enumerate(lengths)

@@ -10,6 +10,7 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ihc import HillClimbing
+from core.search.stops import Iterations
 from drivers.bench import hill_climbing, main
 from drivers.bench.devices import Place
 from drivers.bench.engine import Bench
@@ -53,7 +54,7 @@ def in_c(program, tmp_path, distances, climbers):
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_c_yardstick_makes_the_same_climbs(cpu, program, tmp_path, name):
     distances = INSTANCES[name]
-    ours = HillClimbing(cpu, Solo(), distances, scan="full").run(40)
+    ours = HillClimbing(cpu, Solo(), distances, scan="full").run(Iterations(40))
     theirs, digest, seconds = in_c(program, tmp_path, distances, 40)
     assert theirs == ours
     assert digest == f"{ours.digest:016x}"

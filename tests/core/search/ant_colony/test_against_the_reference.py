@@ -9,6 +9,7 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
+from core.search.stops import Iterations
 from tests.core.search.ant_colony.reference import (
     Colonies,
     climbed,
@@ -78,7 +79,7 @@ def cpu():
 
 def same(engine, iterations, reference):
     """The engine's run shows what the reference saw."""
-    outcome, winner = engine.run(iterations), reference.run(iterations).winner
+    outcome, winner = engine.run(Iterations(iterations)), reference.run(iterations).winner
     assert outcome.curve.tolist() == reference.curve
     assert outcome.digest == reference.digest
     assert outcome.length == winner.length
@@ -117,7 +118,8 @@ def test_another_seed_makes_others(cpu):
     """Both halves of the seed count."""
     distances = INSTANCES["u33"]()
     digests = {
-        AntColony(cpu, Solo(), distances, Settings(ants=8), seed=seed).run(2).digest for seed in (0, 1, 2**32, 2**63)
+        AntColony(cpu, Solo(), distances, Settings(ants=8), seed=seed).run(Iterations(2)).digest
+        for seed in (0, 1, 2**32, 2**63)
     }
     assert len(digests) == 4
 

@@ -8,6 +8,7 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
+from core.search.stops import Iterations
 
 CITIES, ITERATIONS = 13, 12
 CASES = {
@@ -40,12 +41,12 @@ def of_curve(curve, case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_history_is_that_of_the_curve(cpu, case):
     engine = colony(cpu, Solo(), case)
-    outcome = engine.run(ITERATIONS, history=True)
+    outcome = engine.run(Iterations(ITERATIONS), history=True)
     rows, seconds = [[*row[:2], row[3]] for row in outcome.history], [row[2] for row in outcome.history]
     assert rows == of_curve(outcome.curve.tolist(), case)
     assert rows[-1][2] == outcome.length
     assert seconds == sorted(seconds) and seconds[0] > 0
-    plain = engine.run(ITERATIONS)
+    plain = engine.run(Iterations(ITERATIONS))
     assert plain.history is None
     assert plain.digest == outcome.digest
 
@@ -57,7 +58,7 @@ from cluster import communicator
 from tests.core.search.ant_colony.test_ant_history import CASES, ITERATIONS, colony
 ranks = communicator()
 for case in CASES:
-    outcome = colony(CpuBackend(CpuBackend.devices()[0]), ranks, case).run(ITERATIONS, history=True)
+    outcome = colony(CpuBackend(CpuBackend.devices()[0]), ranks, case).run(Iterations(ITERATIONS), history=True)
     every = ranks.gather(outcome.history)
     if ranks.rank == 0:
         assert every == [outcome.history] * ranks.size
@@ -73,5 +74,5 @@ def test_three_ranks_have_the_history_of_one(cpu, mpirun, tmp_path):
     program.write_text(PROGRAM)
     done = mpirun(3, program)
     assert done.returncode == 0, done.stderr
-    curves = {case: colony(cpu, Solo(), case).run(ITERATIONS).curve.tolist() for case in CASES}
+    curves = {case: colony(cpu, Solo(), case).run(Iterations(ITERATIONS)).curve.tolist() for case in CASES}
     assert done.stdout.splitlines() == [str(of_curve(curve, case)) for case, curve in curves.items()]

@@ -12,6 +12,7 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
+from core.search.stops import Iterations
 from tests.core.search.ant_colony.reference import Colonies
 from tests.core.search.ant_colony.test_against_the_reference import INSTANCES
 from tests.core.search.ant_colony.test_trajectories import (
@@ -62,7 +63,7 @@ def test_same_tours_on_instances_of_all_kinds(cpu, name, strategy):
     for seed in (0, 2**40 + 3):
         reference = Colonies(distances, seed, ants=9, beta=4.0).run(6)
         engine = published(cpu, distances, {"ants": 9, "beta": 4.0}, strategy, seed)
-        outcome, winner = engine.run(6), reference.winner
+        outcome, winner = engine.run(Iterations(6)), reference.winner
         assert (outcome.digest, outcome.curve.tolist()) == (reference.digest, reference.curve)
         assert (outcome.length, outcome.ant, outcome.iteration) == (winner.length, winner.ant, winner.iteration)
         assert engine.best_tour().tolist() == reference.best_tour.tolist()
@@ -91,7 +92,7 @@ def test_a_run_repeats_itself_after_a_warm_up_and_keeps_its_history(cpu):
     first = found(engine, 5)
     found(engine, 2)
     assert found(engine, 5) == first
-    history = engine.run(5, history=True).history
+    history = engine.run(Iterations(5), history=True).history
     assert [row[3] for row in history] == sorted({row[3] for row in history}, reverse=True)
     assert history[-1][3] == first[0]
 

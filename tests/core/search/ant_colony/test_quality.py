@@ -7,6 +7,7 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
+from core.search.stops import Iterations
 from tests.core.search.ant_colony.reference import FloatAntSystem
 
 DORIGO = {"alpha": 1.0, "beta": 5.0, "rho": 0.5}
@@ -34,7 +35,9 @@ def distances(shared_data):
 def engine_lengths(cpu, distances, iterations, seeds, **numbers):
     """Lengths of the engine's best tours, with as many ants as cities."""
     settings = Settings(ants=len(distances), **numbers)
-    return np.array([AntColony(cpu, Solo(), distances, settings, seed=s).run(iterations).length for s in seeds])
+    return np.array(
+        [AntColony(cpu, Solo(), distances, settings, seed=s).run(Iterations(iterations)).length for s in seeds]
+    )
 
 
 def float_lengths(distances, iterations, seeds, **numbers):

@@ -13,6 +13,7 @@ from core.errors import UserError
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.ant_colony.shape import shape_for
+from core.search.stops import Iterations
 
 N = 13
 MMAS = {"variant": "mmas", "colonies": 4}
@@ -147,7 +148,7 @@ def test_a_team_that_cannot_share_its_lanes_is_refused(distances, team, candidat
 
 def test_a_team_larger_than_the_devices_is_refused(cpu, distances):
     engine = AntColony(cpu, Solo(), distances, Settings(ants=4), team=(32, 1))
-    assert "a team of 32 lanes; this device runs teams of 1 to 1" in refusal(engine.run, 1)
+    assert "a team of 32 lanes; this device runs teams of 1 to 1" in refusal(engine.run, Iterations(1))
 
 
 # --- the paper's mapping ---
@@ -204,7 +205,7 @@ def test_tours_beyond_31_bits_are_refused(cpu, distances):
     words = f"tours of 13 cities at distances up to {2**31 // N + 1} do not fit 31 bits"
     assert refusal(AntColony, cpu, Solo(), far, Settings(ants=2)) == words
     far[0, 1] = far[1, 0] = 2**31 // N
-    assert AntColony(cpu, Solo(), far, Settings(ants=2)).run(1).length < 2**31
+    assert AntColony(cpu, Solo(), far, Settings(ants=2)).run(Iterations(1)).length < 2**31
 
 
 @pytest.mark.parametrize(("changes", "what"), [({"ants": 6}, "6 ants"), ({**MMAS, "colonies": 6}, "6 colonies")])
@@ -218,13 +219,14 @@ def test_more_ranks_than_work_are_refused_on_every_rank(cpu, distances, changes,
 @pytest.mark.parametrize("iterations", [0, -1, 2**31])
 def test_a_number_of_iterations_is_refused(cpu, distances, iterations):
     engine = AntColony(cpu, Solo(), distances, Settings(ants=2))
-    assert refusal(engine.run, iterations) == f"there is at least 1 iteration, not {iterations}"
+    expected = f"stop after {iterations} iterations: expected 1 to {2**31 - 1}"
+    assert refusal(engine.run, Iterations(iterations)) == expected
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_beyond_64_bits_is_refused(cpu, distances, seed):
     engine = AntColony(cpu, Solo(), distances, Settings(ants=2), seed=seed)
-    assert f"argument colony.seed is u64; {seed} does not fit" in refusal(engine.run, 1)
+    assert f"argument colony.seed is u64; {seed} does not fit" in refusal(engine.run, Iterations(1))
 
 
 # --- memory ---

@@ -7,6 +7,7 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
+from core.search.stops import Iterations
 from tests.core.search.ant_colony.reference import Colonies, heuristic, weights_of
 
 stats = pytest.importorskip("scipy.stats")
@@ -156,4 +157,4 @@ def test_the_engine_draws_these_samples(name):
     sample = SAMPLES[name]()
     cpu = CpuBackend(CpuBackend.devices()[0])
     engine = AntColony(cpu, Solo(), sample.distances, Settings(**sample.changes), seed=SEED)
-    assert engine.run(sample.colonies.iteration).digest == sample.colonies.digest
+    assert engine.run(Iterations(sample.colonies.iteration)).digest == sample.colonies.digest

@@ -22,6 +22,7 @@ from core.kernels.roulette import COLUMNS, Choice
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.ant_colony.shape import layout_of, shape_for
+from core.search.stops import Iterations
 from tests.conftest import wide
 from tests.core.kernels.test_two_opt_near import climbed, near_lists
 from tests.core.search.ant_colony.reference import Colonies, construct, draws
@@ -80,7 +81,7 @@ def expected(name, iterations, changes):
 
 def found(engine, iterations):
     """The same of the engine."""
-    outcome = engine.run(iterations)
+    outcome = engine.run(Iterations(iterations))
     who = (outcome.length, outcome.colony, outcome.ant, outcome.iteration)
     return (*who, outcome.digest, outcome.curve.tolist(), engine.best_tour().tolist())
 
@@ -134,9 +135,8 @@ def test_a_run_repeats_itself(cpu, case):
     for iterations in (2, 5, 2, 1):
         assert found(engine, iterations) == expected(SMALL, iterations, pairs)
         reports.clear()
-        outcome = engine.run(iterations, lambda *finished: reports.append(finished))
-        assert outcome.length == min(length for _, length in reports)
-        assert sum(count for count, _ in reports) == iterations * engine.settings.colonies
+        outcome = engine.run(Iterations(iterations), callback=reports.append)
+        assert (reports[-1].done, reports[-1].cost) == (iterations, outcome.length)
     assert all(seconds >= 0 for seconds in engine.phase_seconds(2).values())
     assert found(engine, 2) == expected(SMALL, 2, pairs)
 
@@ -326,7 +326,7 @@ for title in titles:
     given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
     engine = AntColony(*given, strategy=strategy, seed=SEED)
     engine.warm_up()
-    engine.run(1, ranks=ranks)
+    engine.run(Iterations(1), ranks=ranks)
     all_found = ranks.gather(found(engine, iterations))
     if ranks.rank == 0:
         assert all(one == all_found[0] for one in all_found), all_found

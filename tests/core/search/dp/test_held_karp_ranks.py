@@ -287,8 +287,8 @@ for n, most, directed in problems:
     search.warm_up()
     told = []
     first = search.run(ranks=ranks)
-    second = search.run(True, lambda steps, what: told.append(what), ranks)
-    tours = ranks.gather([first.tour.tolist(), second.tour.tolist(), len(told) in (0, search.steps)])
+    second = search.run(callback=told.append, ranks=ranks)
+    tours = ranks.gather([first.tour.tolist(), second.tour.tolist(), told[-1].done == told[-1].total == search.steps])
     if ranks.rank == 0:
         assert all(tour == tours[0] for tour in tours) and tours[0][2] and tours[0][0] == tours[0][1]
         print(first.length, *first.tour)

@@ -18,6 +18,7 @@ from core.problems.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.dp.knapsack_table import cells_that_matter
+from core.search.stops import Seconds
 
 ROOT = Path(__file__).parents[4]
 BIG = 2**32 - 1
@@ -184,12 +185,15 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         assert whole.run().streamed_bytes == 0
 
 
-def test_progress_counts_items_up_to_all_of_them(cpu):
+def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
+    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
     instance = generate("uncorrelated", 301, 500, seed=1)
     told = []
     search = KnapsackSearch(cpu, Solo(), instance)
-    assert search.run(progress=lambda done, items: told.append((done, items))).value == search.run().value
-    assert told == sorted(told) and told[-1] == (len(search.items),) * 2 and len(told) > 1
+    found = search.run(callback=told.append)
+    assert found.value == search.run().value
+    assert told == sorted(told) and told[-1][:2] == (len(search.items),) * 2 and len(told) > 1
+    assert told[-1].evaluations == found.evaluations == instance.n * 501
 
 
 def test_cells_that_matter_hold_every_trace():
@@ -245,7 +249,7 @@ def test_a_limit_ends_the_search_without_a_proof(cpu):
     assert not stopped.optimal and stopped.nodes == 10_000
     assert hard.weight_and_value(stopped.chosen) == (stopped.weight, stopped.value)
     assert stopped.value <= KnapsackSearch(cpu, Solo(), hard).run(trace=False).value
-    timed = BoundSearch(cpu, Solo(), hard, most_seconds=0.01).run()
+    timed = BoundSearch(cpu, Solo(), hard).run(Seconds(0.01))
     assert not timed.optimal and timed.nodes > 0
 
 
@@ -261,9 +265,10 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     told = []
     monkeypatch.setattr("core.search.dp.knapsack_bound.FIRST_BUDGET", 7)
     monkeypatch.setattr("core.search.dp.knapsack_bound.MOST_BUDGET", 7)
-    parted = BoundSearch(cpu, Solo(), instance).run(lambda nodes, best: told.append((nodes, best)))
+    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
+    parted = BoundSearch(cpu, Solo(), instance).run(callback=told.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
-    assert len(told) == -(-whole.nodes // 7) and told == sorted(told)
+    assert len(told) == -(-whole.nodes // 7) and [one.done for one in told] == sorted(one.done for one in told)
 
 
 # --- ranks ---

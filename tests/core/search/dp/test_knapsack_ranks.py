@@ -114,7 +114,7 @@ def test_progress_counts_all_items_on_both_ranks(cpu):
     def run(ranks):
         told = []
         search = KnapsackSearch(twin(cpu), ranks, instance)
-        search.run(progress=lambda done, items: told.append((done, items)))
+        search.run(callback=lambda progress: told.append(progress[:2]))
         return told, len(search.items)
 
     for told, items in on_ranks(2, run):

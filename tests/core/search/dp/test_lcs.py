@@ -257,13 +257,14 @@ def test_half_of_the_papers_strings_is_in_common(cpu):
 
 
 @pytest.mark.parametrize("tiling", TILINGS)
-def test_progress_ends_with_all_of_the_work(cpu, tiling):
+def test_progress_ends_with_all_of_the_work(cpu, tiling, monkeypatch):
+    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
     a, b = drawn(8, 9000, 1100)
     told = []
-    search(cpu, a, b, tiling=tiling).run(progress=lambda done, of: told.append((done, of)))
-    assert told and told == sorted(told)
+    search(cpu, a, b, tiling=tiling).run(callback=lambda progress: told.append(progress[:2]))
+    assert len(told) > 1 and told == sorted(told)
     assert {of for _, of in told} == {told[0][1]}
-    assert all(0 < done <= of for done, of in told)
+    assert all(0 < done <= of for done, of in told) and told[-1][0] == told[-1][1]
 
 
 def test_a_search_keeps_its_strings_as_they_are(cpu):

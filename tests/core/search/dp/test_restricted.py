@@ -182,12 +182,13 @@ def test_of_the_rotations_the_best_and_of_equals_the_first():
 
 
 @pytest.mark.parametrize("rotations", [1, 4])
-def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations):
+def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatch):
+    monkeypatch.setattr("core.search.shape.LOOK_S", 0)
     distances, start = case(15, 40, 1000)
     once = found(distances, 5, start, rotations=rotations)
     told = []
     search = RestrictedTour(CPU, Solo(), distances, 5, start, True, rotations=rotations)
-    one = search.run(lambda passes, length: told.append((passes, length)))
+    one = search.run(callback=lambda progress: told.append((progress.done, progress.cost)))
     assert one.length < once.length
     assert told[0] == (1, once.length)
     assert told[-1] == (one.passes, one.length)

@@ -37,10 +37,10 @@ def test_incumbents_lead_from_the_start_to_the_shortest(cpu, options):
     distances = tsp.load("uniform:10:seed=13").distances
     told = []
     search = ExactSearch(cpu, Solo(), distances, count=True, **options)
-    outcome = search.run(lambda *one: told.append(one), history=True)
+    outcome = search.run(callback=told.append, history=True)
     assert outcome.length < outcome.start_length
     assert holds(outcome)
-    assert told  # others hear of it too
+    assert told[-1].cost == outcome.length and told[-1].evaluations == outcome.nodes.sum()  # others hear of it too
     plain = search.run()
     assert plain.history is None
     assert (plain.digest, plain.length) == (outcome.digest, outcome.length)

@@ -7,19 +7,23 @@ from typing import NamedTuple
 from core.errors import UserError
 
 MOST = 2**31 - 1
+CRITERIA = {"iterations": "iterations", "seconds": "seconds", "target": "a target", "patience": "patience"}
+"""The criteria, and what each is called where a search does not know it."""
 
 
 class Stop(NamedTuple):
     """The criteria of one search; `Iterations`, `Seconds`, `Target` and `NoImprovement` make them.
 
-    All but the time end a search after the same iteration on every backend.
+    All but the time end a search after the same iteration on every backend. A search says in its ``run`` what an
+    iteration is there, and refuses criteria that it cannot honour (`only`).
 
     Attributes
     ----------
     iterations : int
-        Iterations of a walk at most; for simulated annealing, draws.
+        Iterations of a walk at most (for simulated annealing, draws), of a colony, or climbs of hill climbing from
+        random tours.
     seconds : float
-        Wall-clock time, looked at between batches of iterations.
+        Wall-clock time, looked at between launches.
     target : int
         A cost at which the search is content.
     patience : int
@@ -41,8 +45,33 @@ class Stop(NamedTuple):
             min(self.patience, other.patience),
         )
 
-    def check(self) -> None:
-        """Refuse what would never end or cannot be counted in 31 bits.
+    @property
+    def limit(self) -> int | None:
+        """Iterations at most; None: as many as the other criteria let through."""
+        return None if self.iterations == MOST else self.iterations
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of the criteria that say something."""
+        return tuple(name for name, usual in self._field_defaults.items() if getattr(self, name) != usual)
+
+    def only(self, search: str, *honoured: str) -> Stop:
+        """These criteria, if they are among those that a search honours.
+
+        Raises
+        ------
+        UserError
+            Names the search, the first criterion that it does not know, and those that it does.
+
+        """
+        for name in self.given:
+            if name not in honoured:
+                known = " or ".join(CRITERIA[one] for one in honoured) or "none, since it ends by itself"
+                raise UserError(f"{search} cannot stop by {CRITERIA[name]}: expected {known}")
+        return self
+
+    def check(self, most: int = MOST) -> None:
+        """Refuse what would never end, or more iterations than these.
 
         Raises
         ------
@@ -51,8 +80,8 @@ class Stop(NamedTuple):
 
         """
         for name in ("iterations", "patience"):
-            if not 1 <= getattr(self, name) <= MOST:
-                raise UserError(f"stop after {getattr(self, name)} {name}: expected 1 to {MOST}")
+            if not 1 <= getattr(self, name) <= most:
+                raise UserError(f"stop after {getattr(self, name)} {name}: expected 1 to {most}")
         if not self.seconds > 0:
             raise UserError(f"stop after {self.seconds} seconds: expected more than 0")
         if not -MOST <= self.target <= MOST:

@@ -1,0 +1,73 @@
+"""The history of a search whose host sees the best cost between launches: when each look was, and what it saw."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Look(NamedTuple):
+    """What a rank knew of its own work at a time: seconds since the search began, evaluations, and steps."""
+
+    seconds: float
+    evaluations: int
+    steps: int
+
+
+class Looks:
+    """A rank's looks at its search, and those that saw a better cost.
+
+    Of several improvements that one launch made the host sees the last.
+
+    Parameters
+    ----------
+    began : float
+        When the search began, by `time.perf_counter`.
+    cost
+        Of the solution that it begins with; None: with none.
+
+    """
+
+    def __init__(self, began: float, cost: int | None = None) -> None:
+        self.began = began
+        seconds = time.perf_counter() - began
+        self.looks = [Look(seconds, 0, 0)]
+        self.found: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
+
+    def see(self, cost: int, evaluations: int, steps: int = 0) -> None:
+        """Remember how much this rank has done, and the cost if it is a better one."""
+        seconds = time.perf_counter() - self.began
+        self.looks.append(Look(seconds, evaluations, steps))
+        if not self.found or cost < self.found[-1][1]:
+            self.found.append((seconds, cost))
+
+    def history(self, communicator: Any, *, numbered: bool) -> list[list[Any]]:
+        """Rows [steps, evaluations, seconds, cost] of all ranks, on every rank.
+
+        Steps and evaluations are those of all ranks; of the ranks that did not look just then they are interpolated
+        linearly by time between their looks.
+
+        Parameters
+        ----------
+        communicator
+            All ranks call this together.
+        numbered
+            Rows begin with their own number, from 0, in place of steps.
+
+        """
+        every = communicator.gather((self.found, self.looks))
+        rows: list[list[Any]] = []
+        for seconds, cost in sorted(one for found, _ in every or [] for one in found):
+            if not rows or cost < rows[-1][3]:
+                evaluations, steps = (round(sum(at(seconds, looks, k) for _, looks in every)) for k in (1, 2))
+                rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
+        shared: list[list[Any]] = communicator.bcast(rows)
+        return shared
+
+
+def at(seconds: float, looks: list[Look], column: int) -> float:
+    """A count of a rank at a time, from its looks."""
+    columns = np.array(looks, np.float64).T
+    return float(np.interp(seconds, columns[0], columns[column]))
