@@ -9,7 +9,7 @@ import importlib
 import os
 from typing import Any, NamedTuple
 
-from backends.base import Backend, DeviceInfo, Unavailable
+from backends.base import Backend, DeviceInfo, Unavailable, part_of
 
 CLASSES = {
     "python": "backends.python.PythonBackend",
@@ -27,7 +27,7 @@ SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda_simulator.CudaSimu
 class Usability(NamedTuple):
     """One row of ``python -m backends``: a device of a backend, and whether it can be used or why not.
 
-    ``kind`` is the device's (`backends.base.DeviceInfo`); ``oracle`` and ``same_as`` are the backend's
+    ``kind`` is the device's (`backends.base.DeviceInfo`); ``oracle``, ``same_as`` and ``takes_cores`` are the backend's
     (`backends.base.Backend`).
     """
 
@@ -42,6 +42,7 @@ class Usability(NamedTuple):
     kind: str = ""
     oracle: bool = False
     same_as: str = ""
+    takes_cores: bool = False
 
 
 def backend_class(name: str) -> Any:
@@ -61,7 +62,7 @@ def automatic(kind: str) -> str | None:
     return next((name for name, one in classes if one.automatic_for == kind and one.present()), None)
 
 
-def create(name: str, device: str | None = None) -> Backend:
+def create(name: str, device: str | None = None, cores: int | None = None) -> Backend:
     """A backend on one of its devices.
 
     Parameters
@@ -71,17 +72,24 @@ def create(name: str, device: str | None = None) -> Backend:
     device
         An index (digits are nothing else), or a part of the name of one device; without it the first device that
         passes the self-test.
+    cores
+        How many cores of the processor it uses; without it all that this process may.
 
     Raises
     ------
     Unavailable
-        There is no such backend or device here, several devices have such a name, or it failed its self-test.
+        There is no such backend or device here, several devices have such a name, it failed its self-test, or it has
+        not so many cores, or is no processor that could be shared.
 
     """
     kind = backend_class(name)
+    if cores is not None and not kind.takes_cores:
+        takers = [other for other in NAMES if backend_class(other).takes_cores]
+        raise Unavailable(f"--cores {cores} with {name}: expected it with {' or '.join(takers)}")
     found = kind.devices()
     reasons = []
     for one in found if device is None else [named_device(name, found, device)]:
+        one = one if cores is None else part_of(one, cores)
         backend, reason = _tested(kind, one)
         if backend is not None:
             return backend
@@ -119,6 +127,11 @@ def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
     return backend, ""
 
 
+def told_of(kind: Any) -> tuple[bool, str, bool]:
+    """What a `Usability` says of a backend, whatever its device."""
+    return kind.oracle, kind.same_as, kind.takes_cores
+
+
 def survey() -> list[Usability]:
     """Every backend and device of this machine, usable or not, with the reason."""
     rows = []
@@ -127,12 +140,12 @@ def survey() -> list[Usability]:
         try:
             found = kind.devices()
         except Unavailable as error:
-            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", kind.oracle, kind.same_as))
+            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", *told_of(kind)))
             continue
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            told = (backend is not None, reason, device.kind, kind.oracle, kind.same_as)
+            told = (backend is not None, reason, device.kind, *told_of(kind))
             rows.append(Usability(name, *facts, *told))
             if backend is not None:
                 backend.close()

@@ -43,7 +43,8 @@ class DeviceInfo(NamedTuple):
     """One device as `Backend.devices` lists it.
 
     ``index`` is what ``--device`` takes. ``kind`` is what the device is, whichever backend runs it: ``core`` (one core
-    of a processor), ``cores`` (several of them) or ``gpu``; nobody has to conclude it from a backend's name.
+    of a processor), ``cores`` (several of them) or ``gpu``; nobody has to conclude it from a backend's name. ``part``
+    says which part of the device is used where that is not all of it, "4 of 16 cores".
     """
 
     index: str  # type: ignore[assignment]
@@ -52,6 +53,7 @@ class DeviceInfo(NamedTuple):
     memory_bytes: int
     compute_units: int
     kind: str = "core"
+    part: str = ""
 
 
 class Capabilities(NamedTuple):
@@ -181,6 +183,8 @@ class Backend:
     """Whether kernels assert and print, unless the user says otherwise (`backends.listener.checks_asked`)."""
     packs = False
     """Whether it implements `pack`, so that launches which repeat an earlier one are not bound again."""
+    takes_cores = False
+    """Whether it can be told how many of a processor's cores it shall use."""
     profiler = ""
     """The program that counts what its kernels do, where `drivers.profile` knows one."""
 
@@ -668,6 +672,25 @@ def cpu_device() -> DeviceInfo:
     name = name or platform.processor() or platform.machine() or "unknown processor"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return DeviceInfo("0", name, platform.system() + " " + platform.release(), memory, available_cores(), "cores")
+
+
+def part_of(device: DeviceInfo, cores: int) -> DeviceInfo:
+    """A processor of which so many cores are used, and which says so by its name.
+
+    Raises
+    ------
+    Unavailable
+        It has fewer.
+
+    """
+    present = device.compute_units
+    if not 1 <= cores <= present:
+        raise Unavailable(
+            f"--cores {cores}: found {present} core{'s' if present > 1 else ''} for this process, expected 1 to "
+            f"{present} (mpirun binds a rank to one core, or to all of the host with --bind-to none)"
+        )
+    part = f"{cores} of {present} cores"
+    return device._replace(name=f"{device.name}, {part}", compute_units=cores, part=part)
 
 
 def available_cores() -> int:

@@ -35,11 +35,12 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class JoblibBackend(CpuBackend):
-    """Runs each launch on as many processes as there are cores."""
+    """Runs each launch on as many processes as its device has cores."""
 
     name = "joblib"
     automatic_for = ""  # threads do the same at less expense
     same_as = "threads"
+    takes_cores = True
     packs = False  # processes take arguments apart
 
     def __init__(self, device: DeviceInfo) -> None:

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class ThreadsBackend(CpuBackend):
-    """Runs each launch on all cores; atomics are real."""
+    """Runs each launch on all cores, or on as many as its device says; atomics are real."""
 
     name = "threads"
     automatic_for = "cores"
+    takes_cores = True
 
     def __init__(self, device: DeviceInfo) -> None:
         from concurrent.futures import ThreadPoolExecutor

@@ -1,10 +1,13 @@
 """How a failing rank ends the whole job, so that the others do not wait for it in a reduction for ever.
 
-An exception, or an exit with a code, on one rank leaves the rest inside MPI; only MPI's Abort releases them.
+An exception, or an exit with a code, on one rank leaves the rest inside MPI. MPI's Abort releases them, and so does a
+launcher that ends all ranks when one leaves with a code: then that is the way, since Open MPI words an Abort in two
+banners of 16 lines and a code in one of 7, and neither can be switched off.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from types import TracebackType
 from typing import Any
@@ -30,13 +33,16 @@ def install() -> None:
 def end_job(code: int) -> None:
     """End all ranks with this exit code; return where there is no other rank, or MPI has not started.
 
-    A launcher ends a job itself when a process leaves with a code before MPI has started.
+    A launcher ends a job itself when a process leaves with a code before MPI has started. Nothing that is registered
+    for the end of a process runs: it would wait for the others.
     """
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
         return
     sys.stdout.flush()
     sys.stderr.flush()
+    if launcher.ends_all():
+        os._exit(code)
     mpi.COMM_WORLD.Abort(code)
 
 

@@ -39,7 +39,12 @@ class RankParser(Parser):
         raise SystemExit(status)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line and end the job with exit code 2, by rank 0 if it can."""
+        """Say what is wrong with the command line and end the job with exit code 2, by rank 0 if it can.
+
+        Over ranks it is one line, without the usage of a process alone: what the launcher adds follows it.
+        """
         abort.wait_for_first_rank()
+        if launcher.launched():
+            self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message} (--help lists all options)\n")
         self.print_usage(sys.stderr)
         self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message}\n")

@@ -9,11 +9,18 @@ RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
 SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+ENDS_ALL = ("PRTE_LAUNCHED",)
+"""Set by launchers that end all ranks as soon as one leaves with a code: Open MPI's own, from version 5 on."""
 
 
 def _first(names: tuple[str, ...]) -> int | None:
     """Return the first of these variables that holds a natural number."""
     return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), None)
+
+
+def ends_all() -> bool:
+    """Tell whether the launcher is known to end all ranks when one leaves with a code."""
+    return any(name in os.environ for name in ENDS_ALL)
 
 
 def launched() -> bool:

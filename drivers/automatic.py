@@ -22,13 +22,15 @@ def chosen_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -
     gpus : int
         See `gpus_here`.
     one_core : bool
-        Whether `auto` means one core, whatever else is here.
+        Whether `auto` means one core, whatever else is here; a number of cores that is asked for counts before it.
 
     """
     import backends
 
     if options.backend != "auto":
         return chosen_device(options, ranks)
+    if options.cores is not None:
+        return backends.create(backend_for("cores"), None, options.cores)
     if one_core:
         return backends.create(backend_for("core"))
     return automatic_device(options, ranks, gpus)
@@ -122,7 +124,7 @@ def chosen_device(options: Options, ranks: Any) -> Any:
     device = options.device
     if ranks.size > 1:
         device = turn(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
-    return backends.create(options.backend, device)
+    return backends.create(options.backend, device, options.cores)
 
 
 def turn(devices: Sequence[Any], device: str, local_rank: int) -> str:

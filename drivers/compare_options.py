@@ -20,7 +20,7 @@ from reports.environment import cores
 DEFAULT = "ihc"
 OWN = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
-    *("quiet", "check"),
+    *("quiet", "check", "cores"),
 )
 """Options of a workload that a comparison has in its own way, or not at all."""
 INSTEAD = {
@@ -179,6 +179,13 @@ def add_where_options(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="numbers of MPI ranks to run besides (default: 2 4, as far as there are cores; nothing after it: none)",
+    )
+    parser.add_argument(
+        "--cores",
+        nargs="+",
+        type=positive,
+        metavar="N",
+        help="numbers of cores with which threads and joblib run, a row for each (default: all cores)",
     )
     parser.add_argument("--rank-backend", metavar="B", help="what each of several ranks runs on (default: a core)")
     parser.add_argument("--oversubscribe", action="store_true", help="allow more ranks than cores")

@@ -27,19 +27,30 @@ class Configuration:
     device_name: str
     ranks: int = 1
     kind: str = ONE_CORE
+    cores: int | None = None
+    part: str = ""
 
     def __str__(self) -> str:
         """Name it as messages do."""
-        ranks = f", {self.ranks} ranks" if self.ranks > 1 else ""
-        return f"{self.backend} (device {self.device}: {self.device_name}{ranks})"
+        more = (f", {self.part}" if self.part else "") + (f", {self.ranks} ranks" if self.ranks > 1 else "")
+        return f"{self.backend} (device {self.device}: {self.device_name}{more})"
+
+    @property
+    def recorded(self) -> str:
+        """The device as records name it."""
+        return self.part or self.device
 
     def not_run(self, reason: str) -> NotRun:
         """Why it has no row in the table."""
-        return NotRun(self.backend, self.device, self.ranks, reason)
+        return NotRun(self.backend, self.recorded, self.ranks, reason)
 
 
 def plan(
-    devices: Sequence[Any], backends: Sequence[str] | None, ranks: Sequence[int], rank_backend: str | None = None
+    devices: Sequence[Any],
+    backends: Sequence[str] | None,
+    ranks: Sequence[int],
+    rank_backend: str | None = None,
+    cores: Sequence[int] | None = None,
 ) -> tuple[list[Configuration], list[NotRun]]:
     """Choose which configurations to run, the one-core baseline first, and which not and why.
 
@@ -53,11 +64,14 @@ def plan(
         Numbers of MPI ranks to run besides.
     rank_backend : str, optional
         What a rank runs on; None: one core, where that is among the backends.
+    cores : sequence of int, optional
+        Numbers of cores with which backends run that can be told so; None: all cores.
 
     Raises
     ------
     UserError
-        A named backend is unknown or not usable here, or nothing is left to run.
+        A named backend is unknown or not usable here, nothing is left to run, or nothing takes a number of cores, or
+        not so many.
 
     """
     _refuse_unusable(devices, "--backends", backends or ())
@@ -86,7 +100,35 @@ def plan(
             not_run.append(ranked.not_run(obstacle))
         else:
             configurations.append(ranked)
-    return configurations, not_run
+    return configurations if cores is None else with_cores(configurations, devices, cores), not_run
+
+
+def with_cores(
+    configurations: Sequence[Configuration], devices: Sequence[Any], cores: Sequence[int]
+) -> list[Configuration]:
+    """Those that can be told how many cores they use, with each of these numbers, and all others as they are.
+
+    Raises
+    ------
+    UserError
+        None of them can, or a processor has fewer cores.
+
+    """
+    present = {(one.backend, one.device): one.compute_units for one in devices if one.takes_cores}
+    takers = [one for one in configurations if (one.backend, one.device) in present]
+    if not takers:
+        able = " or ".join(dict.fromkeys(backend for backend, _ in present)) or "a backend of all cores"
+        raise UserError(f"--cores: found nothing to run that takes a number of cores, expected {able} among --backends")
+    made: list[Configuration] = []
+    for one in configurations:
+        if one not in takers:
+            made.append(one)
+            continue
+        most = present[one.backend, one.device]
+        if max(cores) > most:
+            raise UserError(f"--cores {max(cores)}: found {most} for {one.backend}, expected at most {most}")
+        made += [replace(one, cores=count, part=f"{count} of {most} cores") for count in sorted(set(cores))]
+    return made
 
 
 def _of_ranks(

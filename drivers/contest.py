@@ -95,6 +95,7 @@ class Contest:
         """The command line that runs one configuration and records it."""
         command = [*python(self.workload.started), *self.arguments]
         command += ["--backend", configuration.backend, "--device", configuration.device]
+        command += ["--cores", str(configuration.cores)] if configuration.cores is not None else []
         command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.beside_peers(configuration) else []
         launcher = mpirun()
@@ -119,7 +120,7 @@ class Contest:
 
     def among(self, records: Iterable[Record], configuration: Configuration, here: Any) -> list[Record]:
         """Those of some records that `records_of` would find in a file."""
-        key = configuration.backend, configuration.device, configuration.ranks
+        key = configuration.backend, configuration.recorded, configuration.ranks
         return merge(
             record
             for record in records

@@ -197,6 +197,13 @@ class Options:
         decides="place",
     )
     device: str = option("0", "which device of the backend (%(default)s)", metavar="D", decides="place")
+    cores: int | None = option(
+        None,
+        "how many cores threads and joblib use (default: all that the process may)",
+        positive,
+        "N",
+        decides="place",
+    )
     share: str = option(
         "auto",
         "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "

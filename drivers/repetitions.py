@@ -347,7 +347,7 @@ class Repetitions:
             "ways": self.ways,
             "seed": self.options.seed,
             "backend": self.run.search.backend.name,
-            "device": self.options.device,
+            "device": self.run.search.backend.device.part or self.options.device,
             "ranks": self.ranks.size,
             "environment": environment(self.hosts),
         }
@@ -375,6 +375,7 @@ class Repetitions:
             "instance_source": self.run.source,
             "confirmed_by": list(judges),
             "device_name": device.name,
+            **({"cores_used": device.compute_units} if device.part else {}),
             "driver": device.driver,
             "simulated": device.driver == "simulated",
             "oracle": backend.oracle,

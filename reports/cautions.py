@@ -133,7 +133,7 @@ def _too_fast(row: Row) -> Found:
 
 def _own_cores(record: Record) -> int | None:
     """Return how many cores a run can keep busy; None for a GPU, or where the number was not recorded."""
-    cores = record.environment.get("cores")
+    cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
     if record.device_kind == "gpu" or not cores:
         return None
     everywhere = int(cores) * int(record.environment.get("hosts") or 1)

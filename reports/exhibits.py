@@ -220,9 +220,9 @@ def processors(record: Record) -> str:
         return f"gpu:{record.ranks}"
     if record.device_kind == "core":
         return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
-    # Every rank has all cores of its host, however many ranks share them.
+    # Every rank has the same cores of its host, however many ranks share them.
     hosts = min(record.ranks, record.environment.get("hosts") or 1)
-    return f"cores:{(record.environment.get('cores') or 1) * hosts}"
+    return f"cores:{(record.host_cores or 1) * hosts}"
 
 
 def _by_what_it_finds(record: Record) -> Record:

@@ -91,7 +91,7 @@ class Record:
         filled in (`reports.unsaid`).
     seed : int
     backend, device : str
-        As given to `--backend` and `--device`.
+        As given to `--backend` and `--device`; of a processor that was used in part the part, "4 of 16 cores".
     device_kind : str
         What the device is, whichever backend runs it: `core`, `cores` or `gpu`. A baseline is a `core`.
     ranks : int
@@ -118,7 +118,7 @@ class Record:
     details : dict
         What a report may show but which neither identifies the run nor decides the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluations_per_step` (texts that complete "Instance: ..."
-        and "Counted: ..."), `device_name`, `simulated` and `oracle` (true or false; the latter: of plain Python, so
+        and "Counted: ..."), `device_name`, `cores_used` (of a host, where `--cores` said so), `simulated` and `oracle` (true or false; the latter: of plain Python, so
         slow that it is no baseline), `schema_read` (1 where a line of that version was read); of dynamic programming
         also `cells`, `method`, `streamed_bytes` and `profile` (as `drivers.profile` makes it).
     unit : str
@@ -163,6 +163,12 @@ class Record:
             object.__setattr__(self, "unit", version_1.UNITS.get(self.workload, version_1.OTHER_UNIT))
         check(self)
         object.__setattr__(self, "ways", all_ways(self.workload, self.ways))
+
+    @property
+    def host_cores(self) -> int | None:
+        """How many cores of a host the run could use; None: not recorded."""
+        cores: int | None = self.details.get("cores_used") or self.environment.get("cores")
+        return cores
 
     @property
     def label(self) -> str:

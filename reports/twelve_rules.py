@@ -260,7 +260,8 @@ def _idle(records: Iterable[Record]) -> Iterator[str]:
         if not cores:
             continue
         hosts = int(record.environment.get("hosts") or 1)
-        full = record.device_kind != "core" or record.ranks >= int(cores) * hosts
+        used = {"core": record.ranks, "cores": (record.host_cores or 0) * hosts}
+        full = used.get(record.device_kind, int(cores) * hosts) >= int(cores) * hosts
         key = json.dumps(record.environment, sort_keys=True)
         most[key] = (host, int(cores), full or most.get(key, (host, 0, False))[2])
     for host, cores, full in most.values():

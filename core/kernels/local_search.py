@@ -123,11 +123,11 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
             barrier()
 
     @kernel
-    def walk_walks(iterations: i32, walks: Rows[W], run: Run, problem: Rows[D]):
-        """Up to ``iterations`` further iterations of every walk."""
+    def walk_walks(first: i32, end: i32, iterations: i32, walks: Rows[W], run: Run, problem: Rows[D]):
+        """Up to ``iterations`` further iterations of the walks ``first`` to ``end - 1``."""
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
-        for w in range(team_rank(), walks.count, team_count()):
+        for w in range(first + team_rank(), end, team_count()):
             one, data = walks[w], problem[w]
             for _ in range(iterations):
                 if one.control[STOP] != RUNNING:
@@ -140,35 +140,35 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 take_step(key, one, run, data)
 
     @kernel
-    def refresh_shared(first: u32, end: u32, walks: Rows[Walk], run: Run, problem: Rows[D]):
-        """Let `quick`'s tables follow the last move, by all lanes of all teams, for this rank's neighbours."""
-        one = walks[0]
+    def refresh_shared(w: i32, first: u32, end: u32, walks: Rows[Walk], run: Run, problem: Rows[D]):
+        """Let `quick`'s tables follow a walk's last move, by all lanes of all teams, for this rank's neighbours."""
+        one = walks[w]
         if is_stale(one):
             worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
-            last_move(Share(worker, workers, first, min(end, run.sizes[0])), one, problem[0])
+            last_move(Share(worker, workers, first, min(end, run.sizes[0])), one, problem[w])
 
     @kernel
-    def scan_shared(rank: i32, ranks: i32, keys: Array[u64], walks: Rows[Walk], run: Run, problem: Rows[D]):
-        """The smallest key among this rank's share of the neighbours, shared out over all teams, into ``keys[0]``."""
+    def scan_shared(w: i32, rank: i32, ranks: i32, keys: Array[u64], walks: Rows[Walk], run: Run, problem: Rows[D]):
+        """The smallest key among a rank's share of a walk's neighbours, shared out over all teams, into ``keys[0]``."""
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
-        one = walks[0]
+        one = walks[w]
         if one.control[STOP] == RUNNING:
             all_of_them = neighbours_of(one, run)
             first = u32(u64(all_of_them) * u64(rank) // u64(ranks))
             end = u32(u64(all_of_them) * u64(rank + 1) // u64(ranks))
-            mine = scan(Share(team_rank(), team_count(), first, end), one, run, sums, problem[0])
+            mine = scan(Share(team_rank(), team_count(), first, end), one, run, sums, problem[w])
             least = team_min(mine, scratch)
             if lane() == 0 and least != u64(NO_KEY):
                 atomic_min(keys, 0, least)
 
     @kernel
-    def step_shared(keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
-        """The move that the scan chose, made by one team."""
+    def step_shared(w: i32, keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
+        """The move of a walk that the scan chose, made by one team."""
         key = keys[0]
-        one = walks[0]
+        one = walks[w]
         if one.control[STOP] == RUNNING:
-            take_step(key, one, run, problem[0])
+            take_step(key, one, run, problem[w])
             if lane() == 0:
                 keys[0] = u64(NO_KEY)
 

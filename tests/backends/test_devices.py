@@ -3,7 +3,7 @@
 import pytest
 
 import backends
-from backends.base import DeviceInfo
+from backends.base import DeviceInfo, part_of
 
 
 def machine(*names):
@@ -43,3 +43,36 @@ def test_a_part_of_several_names_is_refused_with_the_list(found, name):
 def test_a_name_of_no_device_is_refused_with_those_that_exist(name):
     with pytest.raises(backends.Unavailable, match="has no device .*; there are 0: NVIDIA H200; 1: NVIDIA H200 NVL"):
         backends.named_device("cuda", TWO, name)
+
+
+# --- a part of a processor ---
+
+PROCESSOR = DeviceInfo("0", "Test CPU", "Linux", 1 << 30, 16, "cores")
+
+
+def test_a_processor_that_is_used_in_part_says_so_by_its_name():
+    part = part_of(PROCESSOR, 4)
+    assert (part.compute_units, part.part, part.name) == (4, "4 of 16 cores", "Test CPU, 4 of 16 cores")
+    assert part.index == PROCESSOR.index
+    assert part_of(PROCESSOR, 16).part == "16 of 16 cores"
+
+
+@pytest.mark.parametrize("cores", [0, 17])
+def test_more_cores_than_there_are_is_one_line(cores):
+    with pytest.raises(backends.Unavailable, match=f"^--cores {cores}: found 16 cores for this process, expected 1 to"):
+        part_of(PROCESSOR, cores)
+
+
+@pytest.mark.parametrize("name", ["threads", "joblib"])
+def test_as_many_workers_run_as_cores_are_asked_for(name, monkeypatch):
+    monkeypatch.setattr("backends.base.available_cores", lambda: 3)
+    made = backends.create(name, "0", cores=2)
+    assert made.workers == made.device.compute_units == made.capabilities.compute_units == 2
+    assert made.device.part == "2 of 3 cores"
+    made.close()
+
+
+@pytest.mark.parametrize("name", ["cpu", "python"])
+def test_a_backend_of_one_core_refuses_a_number_of_cores(name):
+    with pytest.raises(backends.Unavailable, match=f"^--cores 2 with {name}: expected it with threads or joblib$"):
+        backends.create(name, cores=2)

@@ -61,3 +61,35 @@ def test_more_ranks_than_cores_are_refused():
     refuse_oversubscription([], 1)
     with pytest.raises(UserError, match="--ranks 8: found 4 cores, expected at most 4"):
         refuse_oversubscription([2, 8], 4)
+
+
+def processor(backend, cores=4):
+    """A row of a survey for a backend that can be told how many cores it uses."""
+    made = device(backend)
+    made.takes_cores, made.compute_units = backend in ("threads", "joblib"), cores
+    return made
+
+
+def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once():
+    devices = [processor(name) for name in ("cpu", "threads", "cuda")]
+    chosen, _ = plan(devices, None, [], None, [4, 1, 4])
+    assert [(one.backend, one.cores, one.recorded) for one in chosen] == [
+        ("cpu", None, "0"),
+        ("threads", 1, "1 of 4 cores"),
+        ("threads", 4, "4 of 4 cores"),
+        ("cuda", None, "0"),
+    ]
+    assert str(chosen[1]) == "threads (device 0: stub device, 1 of 4 cores)"
+
+
+@pytest.mark.parametrize(
+    ("backends", "cores", "line"),
+    [
+        (["cpu"], [2], "--cores: found nothing to run that takes a number of cores, expected threads among --backends"),
+        (None, [1, 5], "--cores 5: found 4 for threads, expected at most 4"),
+    ],
+)
+def test_a_number_of_cores_that_changes_nothing_or_is_too_large_is_one_line(backends, cores, line):
+    with pytest.raises(UserError) as caught:
+        plan([processor("cpu"), processor("threads")], backends, [], None, cores)
+    assert str(caught.value) == line

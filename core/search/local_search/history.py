@@ -77,9 +77,9 @@ class Recorder:
         """Let every walk make ``count`` iterations, in as many launches as their notes demand."""
         search, walkers = self.search, self.search.walkers
         counts = np.zeros((search.here, COUNTS), np.int32)
-        counts[:, DUE] = left = count
+        counts[: search.awake, DUE] = left = count
         search.write_rows(walkers.counts, counts)
-        while left:
+        while left and not search.is_cut:
             before = time.perf_counter()
             search.iterate(min(left, self.stride))
             control = search.rows_of(walkers.control, walks.CONTROL)

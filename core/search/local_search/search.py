@@ -24,12 +24,14 @@ from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
 from core.search.local_search.plan import MOST_LEVELS
+from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for
 from core.search.local_search.validation import ProblemError, first_moves_together
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.stops import CRITERIA, Stop
 
 FIRST_BATCH = 16
+"""Iterations of the first batch without a clock; with one it is a single iteration, since nobody knows how long."""
 MOST_GROWTH = 16
 """A batch is at most so many times as long as the one before."""
 REHEARSAL_S, LOOK_S = 0.1, 0.01
@@ -38,6 +40,8 @@ UNLIKE = 1.2
 """Ranks whose speeds differ by less have equal shares: a few iterations do not show more."""
 LONGEST_BATCH_S = 0.25
 """The host looks at the time and can be interrupted about so often."""
+MOST_TRIED_AGAIN_S = 2.0
+"""A longer iteration is not repeated to tell what a first launch takes besides."""
 
 
 class LocalSearch(Launches):
@@ -109,6 +113,11 @@ class LocalSearch(Launches):
         )
         self.tuner: Any = tune(self.evaluating, problem.encoding.n, max(self.sizes)) if tune else None
         self.recorded = {}
+        self.latest_s = 0.0
+        """Seconds of an iteration in the last batch."""
+        self.iteration_s = 0.0
+        """Seconds of an iteration of the walks that run side by side, as the warm-up found; 0: not known."""
+        self.slices: Slices | None = None
         self.choose_launch()
         self.allocate()
         self.host_loop = HostLoop(self) if self.is_host_driven else None
@@ -141,7 +150,7 @@ class LocalSearch(Launches):
         self.first_walk, self.end_walk = 0, 1
         if self.level == "algorithm":
             self.first_walk, self.end_walk = self.share_of_walks()
-        self.here = self.end_walk - self.first_walk
+        self.here = self.awake = self.end_walk - self.first_walk
         backend, encoding = self.backend, self.problem.encoding
         self.given = self.problem.with_room(self.given, self.most_lanes)
         sizes = {"elements": encoding.n, "words of memory": self.memory_words, "words of control": walks.CONTROL}
@@ -241,10 +250,23 @@ class LocalSearch(Launches):
     # --- running ---
 
     def warm_up(self) -> None:
-        """Make one iteration, so that everything is compiled; the time counts as the backend's compilation."""
+        """Make one iteration, so that everything is compiled; the time counts as the backend's compilation.
+
+        Of many walks those make it that run side by side. How long it takes tells how a clock can be kept.
+        """
         self.try_problem()
         with self.backend.warming_up():
-            self.walk(Stop(iterations=1), None, None)
+            self.awake = self.side_by_side
+            try:
+                self.walk(Stop(iterations=1), None, None)
+                self.iteration_s = self.latest_s
+                if LONG_S < self.iteration_s < MOST_TRIED_AGAIN_S:
+                    self.walk(Stop(iterations=1), None, None)
+                    self.iteration_s = min(self.iteration_s, self.latest_s)
+            finally:
+                self.awake = self.here
+            if longest_s(self) > LONG_S and self.host_loop is None:
+                self.bind_parts()
 
     def run(
         self,
@@ -359,9 +381,10 @@ class LocalSearch(Launches):
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
         iterate = recorder.iterate if recorder else self.iterate
-        done, batch = 0, FIRST_BATCH
+        self.slices = slices_for(self, stop.seconds, began)
+        done, batch = 0, FIRST_BATCH if stop.seconds == float("inf") else 1
         while done < stop.iterations:
-            count = min(batch, stop.iterations - done)
+            count = 1 if self.slices else min(batch, stop.iterations - done)
             if self.exchange:
                 count = min(count, self.exchange - done % self.exchange)
             before = time.perf_counter()
@@ -379,6 +402,7 @@ class LocalSearch(Launches):
                 control, now - before, is_ended or now - began > stop.seconds
             )
             batch = next_batch(batch, slowest)
+            self.latest_s = (now - before) / count
             if astray:
                 raise ProblemError(
                     f"{self.problem.name}: a walk came to a cost out of range: expected {self.expected_costs}; look at "
@@ -388,6 +412,7 @@ class LocalSearch(Launches):
             exchanged = self.exchange == 0 or done % self.exchange == 0
             if late or (running == 0 and exchanged):
                 break
+        self.slices = None
         return self.outcome(recorder.history() if recorder else None)
 
     def told(self, watch: Watch, count: int, control: np.ndarray) -> bool:
@@ -397,6 +422,11 @@ class LocalSearch(Launches):
             watch.tell(watch.done, self.best_here(control)[0] if self.here else None)
         return watch.interrupted
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the time was over before all walks of this rank had made an iteration."""
+        return self.slices is not None and self.slices.is_cut
+
     def compared(self, control: np.ndarray, seconds: float, is_late: bool) -> tuple[int, int, bool, float]:
         """Where all ranks stand after a batch: all of them call this, and hear the same.
 
@@ -405,7 +435,8 @@ class LocalSearch(Launches):
         running, astray : int
             How many walks go on, and how many have a cost that is not possible.
         late : bool
-            Whether the time is over by the first rank's clock: they must agree on how often they meet.
+            Whether the time is over by the first rank's clock, or for a rank that has broken off an iteration: they
+            must agree on how often they meet.
         slowest : float
             The seconds of the rank that took longest.
 
@@ -414,7 +445,7 @@ class LocalSearch(Launches):
         told = np.zeros(3 + size, np.int64)
         told[0] = (control[:, walks.STOP] == walks.RUNNING).sum()
         told[1] = self.is_astray(control[:, walks.COST]).sum()
-        told[2] = is_late and rank == 0
+        told[2] = (is_late and rank == 0) or self.is_cut
         told[3 + rank] = round(seconds * 1e9)
         self.communicator.reduce(told, "sum")
         return int(told[0]), int(told[1]), bool(told[2]), float(told[3:].max()) / 1e9
@@ -438,7 +469,7 @@ class LocalSearch(Launches):
         backend.bind(self.kernels.begin, 1, self.step_size, (self.walkers, self.data))
         backend.bind(self.kernels.keep, 1, self.step_size, (self.walkers,))
         if self.in_one_team:
-            backend.bind(self.kernels.walk, 1, self.team_size, (1, self.walkers, self.shared, self.data))
+            backend.bind(self.kernels.walk, 1, self.team_size, (0, 1, 1, self.walkers, self.shared, self.data))
             if self.exchange:
                 backend.bind(self.kernels.adopt, 1, self.step_size, (0, self.adopted, self.walkers, self.data))
             return
@@ -450,11 +481,19 @@ class LocalSearch(Launches):
         if self.host_loop is not None:
             self.host_loop.bind()
 
+    def bind_parts(self) -> None:
+        """Compile what makes an iteration of one walk in parts."""
+        with self.backend.record():
+            self.launch_refresh(0)
+            self.launch_part(0, 0, 1)
+            self.launch_step(0)
+
     def iterate(self, count: int) -> None:
-        """Queue ``count`` iterations of every walk."""
-        if self.in_one_team:
-            self.backend.launch(self.kernels.walk, self.walk_teams, self.team_size, count, self.walkers, self.shared,
-                                self.data)  # fmt: skip
+        """Queue ``count`` iterations of every walk that is awake."""
+        if self.slices is not None:
+            self.slices.iterate(count)
+        elif self.in_one_team:
+            self.launch_walks(count, 0, self.awake)
         elif self.host_loop is not None:
             self.host_loop.iterate(count)
         elif self.is_tuning:
@@ -465,6 +504,17 @@ class LocalSearch(Launches):
                 with self.backend.record() as self.sequence:
                     self.launch_iteration()
             self.sequence.replay(count)
+
+    @property
+    def side_by_side(self) -> int:
+        """How many of this rank's walks the device runs at a time."""
+        return min(self.here, self.walk_teams) if self.in_one_team else self.here
+
+    def launch_walks(self, count: int, first: int, end: int) -> None:
+        """Queue ``count`` iterations of this rank's walks ``first`` to ``end - 1``, each by one team."""
+        teams = max(1, min(end - first, self.walk_teams))
+        self.backend.launch(self.kernels.walk, teams, self.team_size, first, end, count, self.walkers, self.shared,
+                            self.data)  # fmt: skip
 
     def launch_iteration(self) -> None:
         """Queue a scan and the move that it chooses."""
@@ -486,13 +536,23 @@ class LocalSearch(Launches):
         """Queue the reduction of all ranks' smallest keys to the smallest."""
         self.backend.collectives(self.communicator).reduce(self.keys, "least")
 
-    def launch_refresh(self) -> None:
-        """Queue what brings the problem's tables up to date, if it keeps any."""
-        rank, size = self.communicator.rank, self.communicator.size
+    @property
+    def shares_neighbours(self) -> bool:
+        """Whether several ranks share the neighbours of one walk."""
+        return self.level != "algorithm" and self.communicator.size > 1
+
+    @property
+    def own_share(self) -> tuple[int, int]:
+        """Which part of a walk's neighbours this rank looks at, and of how many parts."""
+        return (self.communicator.rank, self.communicator.size) if self.shares_neighbours else (0, 1)
+
+    def launch_refresh(self, walk: int = 0) -> None:
+        """Queue what brings the problem's tables up to date for a walk, if it keeps any."""
+        rank, size = self.own_share
         if self.is_quick:
             first, end = self.sizes[0] * rank // size, self.sizes[0] * (rank + 1) // size
-            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, first, end, self.walkers, self.shared,
-                                self.data)  # fmt: skip
+            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, walk, first, end, self.walkers,
+                                self.shared, self.data)  # fmt: skip
 
     def launch_scan(self) -> None:
         """Queue the search for the smallest key of all ranks."""
@@ -501,9 +561,12 @@ class LocalSearch(Launches):
 
     def launch_own_scan(self) -> None:
         """Queue the search for this rank's smallest key."""
-        rank, size = self.communicator.rank, self.communicator.size
         self.launch_refresh()
-        self.backend.launch(self.kernels.scan, self.teams, self.team_size, rank, size, self.keys, self.walkers,
+        self.launch_part(0, *self.own_share)
+
+    def launch_part(self, walk: int, part: int, parts: int) -> None:
+        """Queue the search for the smallest key in one of so many equal parts of a walk's neighbours."""
+        self.backend.launch(self.kernels.scan, self.teams, self.team_size, walk, part, parts, self.keys, self.walkers,
                             self.shared, self.data)  # fmt: skip
 
     @property
@@ -511,9 +574,9 @@ class LocalSearch(Launches):
         """Whether tables are refreshed before every scan."""
         return self.evaluation.refresh is not None and self.neighbourhoods[0].name in self.evaluation.quick_for
 
-    def launch_step(self) -> None:
-        """Queue the move that the smallest key stands for."""
-        self.backend.launch(self.kernels.step, 1, self.step_size, self.keys, self.walkers, self.shared, self.data)
+    def launch_step(self, walk: int = 0) -> None:
+        """Queue the move of a walk that the smallest key stands for."""
+        self.backend.launch(self.kernels.step, 1, self.step_size, walk, self.keys, self.walkers, self.shared, self.data)
 
     # --- results ---
 

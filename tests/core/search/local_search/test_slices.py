@@ -1,0 +1,167 @@
+"""A clock ends a search soon after its time, however long one iteration takes, and changes no move before that."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.threads import ThreadsBackend
+from cluster import Solo
+from core.search.local_search import Iterations, Seconds, Target
+from core.search.local_search import search as searching
+from core.search.local_search import slices as slicing
+from core.search.local_search.slices import LONG_S, SLICE_S, longest_s
+from tests.core.search.local_search import table
+from tests.core.search.local_search.table import ROWS, found, named
+from tests.thread_ranks import on_ranks, twin
+
+WALKS = ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4})
+NEIGHBOURS = ROWS[0]
+LEVELS = ROWS[1]
+assert WALKS in ROWS
+SOME_WALKS, PARTS = 0.15, 10.0
+"""Seconds of an iteration of one walk, that make slices of some walks, or of some neighbours."""
+
+
+class Clock:
+    """A clock that only launches move, by ``seconds`` for all neighbours of a walk; keeps the launches and its looks."""
+
+    def __init__(self, search, seconds, monkeypatch):
+        self.search, self.seconds = search, seconds
+        self.now, self.looks = 0.0, 0
+        self.launched = []
+        launch = search.backend.launch
+
+        def timed(kernel, teams, team_size, *given):
+            kernels = search.kernels
+            if kernel is kernels.walk:
+                first, end, count = given[:3]
+                self.launched.append(("walks", first, end))
+                self.now += seconds * (end - first) * count
+            elif kernel is kernels.scan:
+                walk, part, parts = given[:3]
+                self.launched.append(("part", part, parts))
+                self.now += seconds / parts
+            launch(kernel, teams, team_size, *given)
+
+        monkeypatch.setattr(search.backend, "launch", timed)
+        for module in (searching, slicing):
+            monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=self.look))
+
+    def look(self):
+        self.looks += 1
+        return self.now
+
+
+@pytest.fixture
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    backend = CpuBackend(CpuBackend.devices()[0])
+    return {named(row): found(table.search(backend, Solo(), row)) for row in (WALKS, NEIGHBOURS, LEVELS)}
+
+
+@pytest.mark.parametrize("row", [WALKS, NEIGHBOURS, LEVELS], ids=named)
+@pytest.mark.parametrize("seconds", [SOME_WALKS, PARTS])
+def test_slices_make_the_moves_of_whole_iterations(row, seconds, cpu, expected):
+    one = table.search(cpu, Solo(), row)
+    one.iteration_s = seconds
+    assert found(one, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
+
+
+def test_slices_of_several_cores_keep_the_history(expected):
+    backend = ThreadsBackend(ThreadsBackend.devices()[0])
+    whole, cut = (table.search(backend, Solo(), WALKS, history=True) for _ in range(2))
+    cut.iteration_s = PARTS
+    first = whole.run(Iterations(table.ITERATIONS))
+    second = cut.run(Iterations(table.ITERATIONS) | Seconds(1e6))
+    assert (second.cost, second.digest) == (first.cost, first.digest)
+    assert [(row[0], row[1], row[3]) for row in second.history] == [(row[0], row[1], row[3]) for row in first.history]
+
+
+def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypatch):
+    one = table.search(cpu, Solo(), WALKS)
+    one.iteration_s = SOME_WALKS
+    clock = Clock(one, SOME_WALKS, monkeypatch)
+    outcome = one.run(Seconds(1.0))
+    assert clock.launched[:3] == [("walks", 0, 1), ("walks", 1, 2), ("walks", 2, 3)]
+    assert 1.0 < clock.now <= 1.0 + SOME_WALKS
+    assert outcome.iterations == len(clock.launched) == 7  # of five walks two have made a second one
+    assert clock.looks > len(clock.launched)
+
+
+def test_one_walks_neighbours_are_looked_at_in_parts(cpu, monkeypatch):
+    one = table.search(cpu, Solo(), NEIGHBOURS)
+    one.iteration_s = 2.0
+    clock = Clock(one, 2.0, monkeypatch)
+    outcome = one.run(Seconds(5.0))
+    assert clock.launched[:2] == [("part", 0, 20), ("part", 1, 20)]
+    assert 5.0 < clock.now <= 5.0 + SLICE_S + 1e-9
+    assert outcome.iterations == 2
+
+
+def test_the_next_run_begins_as_if_none_had_been_cut(cpu, monkeypatch, expected):
+    one = table.search(cpu, Solo(), NEIGHBOURS)
+    one.iteration_s = 2.0
+    with monkeypatch.context() as patch:
+        Clock(one, 2.0, patch)
+        one.run(Seconds(5.05))
+    assert found(one) == expected[named(NEIGHBOURS)]
+
+
+def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monkeypatch):
+    made = []
+    one = table.search(cpu, Solo(), NEIGHBOURS)
+    iterate = one.iterate
+    monkeypatch.setattr(one, "iterate", lambda count: (made.append(count), iterate(count)))
+    one.run(Iterations(1000) | Seconds(1e6))
+    timed, made[:] = made[0], []
+    one.run(Iterations(1000))
+    assert (timed, made[0]) == (1, searching.FIRST_BATCH)
+
+
+def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_tells_how_long_it_took(cpu, monkeypatch):
+    one = table.search(cpu, Solo(), WALKS)
+    clock = Clock(one, 3.0, monkeypatch)
+    one.warm_up()
+    assert clock.launched[0] == ("walks", 0, 1)
+    assert one.iteration_s == longest_s(one) == 3.0 > LONG_S
+    assert one.awake == one.here == 5
+
+
+def test_how_long_an_iteration_may_take_follows_from_the_largest_neighbourhood(cpu):
+    one = table.search(cpu, Solo(), LEVELS)
+    one.iteration_s = 0.1
+    assert longest_s(one) == pytest.approx(0.1 * max(one.sizes) / one.sizes[0])
+
+
+@pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)
+def test_ranks_of_which_one_is_late_all_end(row, expected, monkeypatch):
+    """The second rank's clock is years ahead, so it breaks off the first iteration; nobody waits for it."""
+
+    def ahead_on_the_second(search, seconds, began):
+        slices = slicing.slices_for(search, seconds, began)
+        if slices is not None and search.communicator.rank == 1:
+            slices.deadline -= 1e9
+        return slices
+
+    def run(ranks):
+        one = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, row)
+        one.iteration_s = PARTS
+        return found(one, Iterations(table.ITERATIONS) | Seconds(1e6)), found(one)
+
+    monkeypatch.setattr(searching, "slices_for", ahead_on_the_second)
+    (cut, whole), (cut_too, whole_too) = on_ranks(2, run)
+    assert cut == cut_too != whole == whole_too == expected[named(row)]
+
+
+def test_a_target_ends_walks_that_are_made_in_slices(cpu):
+    one = table.search(cpu, Solo(), WALKS)
+    one.iteration_s = PARTS
+    reachable = table.search(cpu, Solo(), WALKS).run(Iterations(table.ITERATIONS)).cost
+    outcome = one.run(Target(reachable) | Seconds(1e6) | Iterations(1000))
+    assert outcome.cost <= reachable
+    assert outcome.iterations < 5 * 1000
