@@ -1,15 +1,31 @@
-# Every target sets up .venv by itself, from the package index alone. PYTHON=python3.12 chooses the interpreter.
+# Every target sets up .venv by itself, from the package index alone. PYTHON=python3.12 chooses the interpreter, and
+# EXTRAS=opencl,report what is installed besides what every run needs (pyproject.toml lists what there is).
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
-STAMP := $(VENV)/installed
+INSTALLED := $(VENV)/with
 UNFINISHED := $(VENV)/unfinished
 INTEL := $(VENV)/intel
 PAGES := $(VENV)/docs
 PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage
 PROGRAMS := core backends drivers cluster reports
-CHECKED := $(PROGRAMS) docs examples tests
+CHECKED := $(PROGRAMS) onekernel.py docs examples tests
+
+# By default what the last set-up chose; at first what programs can use here, CUDA's wheels (900 MB) only for a driver.
+comma := ,
+space := $(subst ,, )
+DRIVER := $(shell command -v nvidia-smi || ldconfig -p 2>/dev/null | grep -om1 'libcuda\.so\.1')
+HERE := opencl,mpi,report$(if $(DRIVER),$(comma)cuda)
+ifeq ($(EXTRAS),)
+override EXTRAS := $(or $(shell ls -t $(INSTALLED) 2>/dev/null | head -n 1),$(HERE))
+endif
+LINTED := $(EXTRAS),report,test
+
+# $(call with,$(EXTRAS)) is the stamp of a set of extras, whatever their order; `all` stands for most of them.
+with = $(INSTALLED)/$(subst $(space),$(comma),$(call plain,$(sort $(subst $(comma), ,$(1)))))
+plain = $(if $(filter all,$(1)),$(filter-out opencl mpi cuda report test,$(1)),$(1))
+EVERYTHING := $(call with,all)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
@@ -36,26 +52,30 @@ help:
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
 	@echo "make docs      build the site into docs/_build"
-	@echo "make venv      only set up .venv; make clean removes it, all caches and reports/out"
+	@echo "make venv      only set up .venv, for a small one: EXTRAS=opencl,report; make clean removes it, all caches and"
+	@echo "               reports/out"
 
 # Bytecode too, for environments in which Python writes none: 64 ranks that compile the sources start a third later.
-venv: $(STAMP)
-	@$(RUN) -m compileall -q $(PROGRAMS)
+COMPILE := @$(RUN) -m compileall -q $(PROGRAMS) onekernel.py
 
-# A set-up that was interrupted leaves `unfinished` behind and starts over; one that fails leaves no stamp.
-$(STAMP): pyproject.toml constraints.txt cluster/setup.py
+venv: $(call with,$(EXTRAS))
+	$(COMPILE)
+
+# What is installed is a stamp for each set of extras. While a set-up runs they all lie in `unfinished`: one that was
+# interrupted or failed leaves them there, and the next one starts over.
+$(INSTALLED)/%: pyproject.toml constraints.txt cluster/setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
 	    echo "error: PYTHON=$(PYTHON) is $$($(PYTHON) --version 2>&1 || true), expected Python 3.11, 3.12 or 3.13;" \
 	         "name one of them: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 2; }
 	@if [ -e $(UNFINISHED) ] || ! $(RUN) -m pip --version >/dev/null 2>&1; then rm -rf $(VENV); fi
-	@mkdir -p $(VENV) && touch $(UNFINISHED)
+	@mkdir -p $(INSTALLED) && mv $(INSTALLED) $(UNFINISHED)
 	@$(RUN) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install --quiet --editable '.[all]'
+	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install --quiet --editable '.[$*]'
 	$(RUN) -m cluster.setup
-	@rm $(UNFINISHED) && touch $(STAMP)
+	@touch $(UNFINISHED)/$* && mv $(UNFINISHED) $(INSTALLED)
 
 # Only the tests of wide launch shapes need Intel's OpenCL runtime for CPUs (700 MB); without it they are left out.
-$(INTEL): $(STAMP)
+$(INTEL): $(EVERYTHING)
 	@if [ "$$(uname -sm)" != "Linux x86_64" ]; then \
 	    echo "wide launch shapes are not tested: Intel's OpenCL runtime is for x86-64 Linux, this is $$(uname -sm)"; \
 	elif PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
@@ -63,7 +83,7 @@ $(INTEL): $(STAMP)
 	else echo "wide launch shapes are not tested: pip could not install .[opencl-intel]"; fi
 
 # The site's tools are no part of a plain set-up; without them its tests are left out.
-$(PAGES): $(STAMP)
+$(PAGES): $(EVERYTHING)
 	@if PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
 	    $(RUN) -m pip install --quiet --retries 1 --editable '.[docs]'; then touch $(PAGES); \
 	else echo "the site and its notebooks are not tested: pip could not install .[docs]"; fi
@@ -78,13 +98,15 @@ paper: venv
 overview: venv
 	$(RUN) -m drivers.overview
 
-test: venv $(INTEL) $(PAGES)
+test: $(EVERYTHING) $(INTEL) $(PAGES)
+	$(COMPILE)
 	$(PYTEST) -m "not slow"
 
-test-all: venv $(INTEL) $(PAGES)
+test-all: $(EVERYTHING) $(INTEL) $(PAGES)
+	$(COMPILE)
 	ONEKERNEL_EXAMPLES=new $(PYTEST)
 
-lint: venv
+lint: $(call with,$(LINTED))
 	$(RUN) -m ruff check $(CHECKED)
 	$(RUN) -m ruff format --check $(CHECKED)
 	$(RUN) -m mypy
@@ -96,7 +118,7 @@ gallery: venv
 	$(RUN) -m reports gallery
 	$(RUN) -m reports results
 
-docs: venv $(PAGES)
+docs: $(PAGES)
 	$(RUN) -m sphinx -W --keep-going -q -E -b html -c docs . docs/_build
 
 clean:

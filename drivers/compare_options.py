@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core.command_line import Parser, program
+from core.command_line import COMPLETES, Parser, program
 from core.errors import UserError
 from drivers.configurations import numbers_of_ranks
 from drivers.options import COMMON, add_common_option, add_options, natural, parsed, positive, seeds, spelled
@@ -61,6 +62,8 @@ def read(
         workload = named(words.pop(0) if words and not words[0].startswith("-") else DEFAULT)
     whole = _parser(workload)
     add_options(whole, workload.options, leave_out=left_out(workload))
+    if COMPLETES in os.environ and not workload.program:
+        whole.add_argument("workload", nargs="?", choices=NAMES)
     for word in whole.parse_known_intermixed_args(words)[1]:
         raise UserError(_unknown(word, workload, whole))
     options, rest = _parser(workload).parse_known_args(words)

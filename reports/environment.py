@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parents[1]
+"""Of the checkout, or where the packages are installed, perhaps below a checkout of something else."""
 PACKAGES = (
     "numpy",
     "numba",
@@ -33,12 +35,12 @@ def environment(hosts: int = 1) -> dict[str, Any]:
     Returns
     -------
     dict
-        `suite` (git commit, `+changes` when files differ from it, None outside a checkout), `python`, `os`,
+        `suite` (git commit, `+changes` when files differ from it; the version where it is installed), `python`, `os`,
         `host`, `cpu`, `cores`, `hosts`, and `packages` (name to version, installed ones only). The same on every call
         in the same place, since it helps to identify a run.
     """
     return {
-        "suite": suite_commit(),
+        "suite": suite_commit() if (ROOT / ".git").exists() else _version("onekernel"),
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
         "host": platform.node() or "unknown",
@@ -79,11 +81,11 @@ def processor_model() -> str:
 
 
 def suite_commit() -> str | None:
-    """Find the commit of the checkout that this file lies in, or None where there is none."""
+    """Find the commit of the checkout that this file lies in; None where git says nothing."""
     command = [
         "git",
         "-C",
-        str(Path(__file__).parent),
+        str(ROOT),
         "describe",
         "--always",
         "--abbrev=12",

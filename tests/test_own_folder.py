@@ -1,5 +1,6 @@
 """A user's folder may hold files named like the suite's packages: whatever is started there finds the suite's."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,42 +13,6 @@ from drivers import children
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
 WORK = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4")
-PROBLEM = """
-import numpy as np
-
-import onekernel
-from core.lang import Array, bundle, function, i32
-from core.search.local_search import Bits, Move, Problem, flipped
-from drivers.own_problem import main
-
-
-@bundle
-class Weights:
-    n: i32
-    weights: Array[i32]
-
-
-@function
-def added(bits: Array[i32], move: Move, data: Weights) -> i32:
-    total = 0
-    for p in range(data.n):
-        total += (flipped(bits, p, move) - bits[p]) * data.weights[p]
-    return total
-
-
-class Lightest(Problem):
-    delta = added
-
-    def __init__(self, n: int = 6):
-        self.weights = np.arange(-3, n - 3, dtype=np.int32)
-        super().__init__(f"lightest:{n}", Bits(n), Weights(n, self.weights))
-
-    def cost(self, bits):
-        return int(np.asarray(bits, np.int64) @ self.weights)
-
-
-main(Lightest)
-"""
 
 
 @pytest.fixture
@@ -55,7 +20,7 @@ def folder(tmp_path):
     """A folder with a problem beside files that end whatever imports them."""
     for name in PACKAGES:
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('somebody imported the user's {name}.py')\n")
-    (tmp_path / "lightest.py").write_text(PROBLEM)
+    shutil.copy(ROOT / "tests" / "lightest.py", tmp_path)
     return tmp_path
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import subprocess
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,11 @@ def test_the_commit_is_the_checkouts():
         pytest.skip("not a git checkout with a commit")
     said = environment()["suite"].removesuffix("+changes")
     assert head.stdout.strip().startswith(said.rpartition("-g")[2]) or said in _tags()
+
+
+def test_an_installed_suite_is_named_by_its_version(monkeypatch, tmp_path):
+    monkeypatch.setattr("reports.environment.ROOT", tmp_path)
+    assert environment()["suite"] == metadata.version("onekernel")
 
 
 def _tags():

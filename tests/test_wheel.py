@@ -1,0 +1,109 @@
+"""The wheel: what is in it, and that all of it works outside a checkout, in a folder with files of the packages' names."""
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
+LEFT_OUT = (ROOT / "reports" / "out", ROOT / "reports" / "gallery")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Build the wheel as `pip` does."""
+    if importlib.util.find_spec("hatchling") is None:
+        pytest.skip("hatchling is not installed; pip install 'onekernel[test]'")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture
+def names(wheel):
+    with zipfile.ZipFile(wheel) as packed:
+        return {name for name in packed.namelist() if ".dist-info/" not in name}
+
+
+def test_the_wheel_holds_the_packages_with_their_data_and_nothing_else(names):
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
+    kept = {
+        str(path.relative_to(ROOT))
+        for path in files
+        if "__pycache__" not in path.parts and not any(path.is_relative_to(folder) for folder in LEFT_OUT)
+    }
+    assert names == kept | {"onekernel.py", "onekernel-stubs/__init__.pyi"}
+    assert {"reports/templates/compare.md.j2", "reports/papers/oneil2011.toml", "core/problems/tsplib.tsv"} <= names
+
+
+def test_type_checkers_read_every_part_of_it(names, wheel):
+    assert {f"{package}/py.typed" for package in PACKAGES} <= names
+    with zipfile.ZipFile(wheel) as packed:
+        assert packed.read("onekernel-stubs/__init__.pyi") == packed.read("onekernel.py")
+
+
+def test_the_wheel_brings_the_command(wheel):
+    with zipfile.ZipFile(wheel) as packed:
+        (entries,) = (name for name in packed.namelist() if name.endswith("entry_points.txt"))
+        assert packed.read(entries).decode().split() == [
+            *("[console_scripts]", "onekernel", "=", "drivers.console:main"),
+        ]
+
+
+@pytest.fixture
+def installed(wheel, tmp_path, environment):
+    """Run programs in a user's folder with the wheel installed, and with what it needs from this environment."""
+    site, folder = tmp_path / "site", tmp_path / "mine"
+    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile", "--target", site, wheel]
+    subprocess.run([sys.executable, *map(str, install)], check=True, timeout=120)
+    folder.mkdir()
+    for name in PACKAGES:
+        (folder / f"{name}.py").write_text(f"raise SystemExit('somebody imported the user's {name}.py')\n")
+    shutil.copy(ROOT / "tests" / "lightest.py", folder)
+
+    def run(*command):
+        words = {"onekernel": [sys.executable, str(site / "bin" / "onekernel")], "python": [sys.executable]}
+        return subprocess.run(
+            [*words[command[0]], *command[1:]],
+            cwd=folder,
+            env=environment | {"PYTHONPATH": str(site)},
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+
+    return run
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
+    found = installed("python", "-c", "import onekernel, core; print(onekernel.__file__, core.__file__)").stdout.split()
+    assert [os.path.commonpath([path, tmp_path / "site"]) for path in found] == [str(tmp_path / "site")] * 2
+    version = importlib.metadata.version("onekernel")
+    assert installed("onekernel", "--version").stdout == f"onekernel {version}\n"
+    assert "cpu" in installed("onekernel", "devices").stdout
+    for command, told in (
+        (("onekernel", "ihc", "--climbers", "10"), "confirmed by the scorer"),
+        (("onekernel", "overview", "--seconds-each", "0", "--workloads", "lcs", "--backends", "cpu", "--ranks"), "lcs"),
+        (("onekernel", "reproduce", "--list"), "oneil2011"),
+        (("onekernel", "check", "lightest.py", "--n", "8"), ""),
+        (("python", "lightest.py", "--check"), ""),
+        (("python", "lightest.py", "--backend", "joblib", "--record", "runs.jsonl"), "confirmed by the scorer"),
+        (
+            ("python", "lightest.py", "compare", "--backends", "cpu", "threads", "--repeats", "1", "--ranks", "2"),
+            "ranks",
+        ),
+        (("onekernel", "report", "csv", "runs.jsonl"), "lightest"),
+    ):
+        done = installed(*command)
+        assert done.returncode == 0 and told in done.stdout, (command, done.stdout, done.stderr)
+        assert "failed" not in done.stdout, (command, done.stdout, done.stderr)
