@@ -211,8 +211,13 @@ def test_functions_of_other_parameters_are_refused(cpu, decode, apply, words):
 
 
 def test_a_neighbourhood_that_the_problem_does_not_list_is_refused(cpu):
-    with pytest.raises(UserError, match="neighbourhood 'blocks'"):
-        LocalSearch(cpu, Solo(), with_own("insert"), TabuSearch(), [BLOCKS])
+    for problem in (with_own("insert"), with_own("insert", BLOCKS._replace(apply=swap_ends))):
+        with pytest.raises(
+            UserError, match="neighbourhood 'blocks': ordering:5 does not list it in its `neighbourhoods`"
+        ):
+            LocalSearch(cpu, Solo(), problem, TabuSearch(), [BLOCKS])
+    with pytest.raises(UserError, match="neighbourhood 'blocks' for a permutation encoding: expected exchange2"):
+        LocalSearch(cpu, Solo(), with_own("insert"), TabuSearch(), "blocks")
 
 
 def test_kinds_of_moves_do_not_mix(cpu):

@@ -9,7 +9,7 @@ from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
-from core.kernels.moves import NEVER
+from core.kernels.moves import ATTRIBUTES, MOVES, NEVER
 from core.lang import Array, KernelError, function, i32
 from core.search.local_search import (
     AnyMove,
@@ -27,6 +27,7 @@ from core.search.local_search import (
     exchanged,
     moved,
 )
+from core.search.local_search.plan import Plan
 from tests.core.search.local_search.scored import Colours, Gains, Ordering, Spins, clashes, lost
 from tests.core.search.local_search.table import found
 
@@ -176,6 +177,13 @@ def test_a_value_knows_all_neighbourhoods_and_a_delta_alone_those_that_it_was_wr
     both.value = None
     assert both.neighbourhood_names() == ["exchange2", "exchange3"]
     assert list(Ordering(4, both=True).evaluations("insert")) == ["plain", "value"]
+
+
+def test_insertions_are_forbidden_for_the_tenures_of_permutations():
+    plan = Plan(Ordering(20), TabuSearch(), "insert")
+    assert (plan.memory_kind, plan.memory_words, plan.tenure, plan.tenure_span) == (ATTRIBUTES, 400, 18, 4)
+    plan = Plan(Ordering(20), TabuSearch(), "reverse")
+    assert (plan.memory_kind, plan.memory_words, plan.tenure) == (MOVES, 190, 31)
 
 
 def test_a_value_changes_the_digest_of_what_is_searched():
