@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import UserError
+from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem
 from core.search.local_search import Algorithm, TabuSearch
 from core.search.shape import Callback, Progress
@@ -31,7 +32,7 @@ from drivers.workloads import named
 def minimize(
     problem: Problem,
     algorithm: Algorithm | None = None,
-    neighbourhood: str | Sequence[str] = "auto",
+    neighbourhood: str | Neighbourhood | Sequence[str | Neighbourhood] = "auto",
     *,
     callback: Callback | None = None,
     **options: Any,
@@ -45,7 +46,8 @@ def minimize(
     algorithm
         By default tabu search.
     neighbourhood
-        A name, or up to three that a descent tries one after another; by default the problem's first.
+        One, by its name or itself, or up to three that a descent tries one after another; by default the problem's
+        first.
     callback
         Is told of the progress a few times a second; if it returns True, the best so far is returned.
     **options
@@ -66,7 +68,8 @@ def minimize(
         wrong.
 
     """
-    names = neighbourhood if isinstance(neighbourhood, str) else ",".join(neighbourhood)
+    several = [neighbourhood] if isinstance(neighbourhood, (str, Neighbourhood)) else neighbourhood
+    names = ",".join(one if isinstance(one, str) else one.name for one in several)
     given = {**options_of_algorithm(algorithm or TabuSearch()), "neighbourhood": names, **options}
     return found_by(workload_of(problem, ()), given, callback)
 

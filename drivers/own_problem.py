@@ -155,9 +155,7 @@ def described(problem: Maker | Problem) -> str:
 
 def fitted(problem: Problem) -> tuple[str, ...]:
     """Some seconds of one core's work at most, if a neighbour takes as many steps as a solution has elements."""
-    from core.problems.encodings import neighbourhood
-
-    size = neighbourhood(problem.neighbourhood_names()[0], problem.encoding).size(problem.encoding, problem.points)
+    size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
     iterations = COMPARED_STEPS // (COMPARED_WALKS * max(1, size) * problem.encoding.n)
     return ("--walks", str(COMPARED_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
 

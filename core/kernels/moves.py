@@ -151,7 +151,8 @@ def reversed_(permutation: Array[i32], p: i32, move: Move) -> i32:
 def moved(solution: Array[S], p: i32, move: AnyMove) -> S:
     """Element ``p`` of the neighbour to which a move of any neighbourhood leads.
 
-    `AnyMove` (-1, -1, -1, ``move.change``) leads to the solution itself.
+    ``AnyMove(-1, -1, -1, move.change)`` leads to the solution itself. Where ``move.change == OWN``, a function of the
+    neighbourhood's own makes the move, and another must read its neighbours.
     """
     place = p
     if move.change == OWN:

@@ -141,6 +141,11 @@ class Neighbourhood(NamedTuple):
             raise UserError(f"neighbourhood {name}: `apply` is {apply!r}: expected a @function or {', '.join(CHANGES)}")
         return cls(name, "", moves.CUSTOM, CHANGES[apply], False, size, decode)
 
+    @property
+    def functions(self) -> list[Function]:
+        """Those of its own."""
+        return [*self.decode, *([self.apply] if self.apply is not None else [])]
+
     def size(self, encoding: Encoding, points: int = 0) -> int:
         """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
         n = encoding.n

@@ -257,7 +257,7 @@ def content_digest(problem: Problem) -> str:
     for name in problem.neighbourhood_names():
         one = problem.neighbourhood(name)
         if one.own_size is not None:
-            functions += [*one.decode, *([one.apply] if one.apply else [])]
+            functions += one.functions
             own += f" {one.name} {one.change} {one.size(problem.encoding)}"
         for evaluation, its in problem.evaluations(name).items():
             functions += its.functions

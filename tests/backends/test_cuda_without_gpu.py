@@ -46,11 +46,12 @@ from core.lang.types import BY_DTYPE, BY_NAME
 from core.problems import tsp
 from core.problems.qap import Qap
 from core.search.ihc import HillClimbing
-from core.search.local_search import LocalSearch, TabuSearch
+from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stops import Iterations
 from tests.backends import kernels
 from tests.backends.test_conformance import CASES
 from tests.backends.test_tables import program
+from tests.core.search.local_search.scored import Ordering
 
 ROOT = Path(__file__).parents[2]
 INSTANCE = "uniform:12:seed=1"
@@ -369,6 +370,18 @@ def test_the_published_mapping_reads_its_matrices_by_the_read_only_path_if_asked
     text = ptx(of_launch(one.kernels.fitness, 256, *arguments), (9, 0))
     assert "ld.global." in text.replace("ld.global.nc.", "")
     assert ("ld.global.nc." in text) is (tables == "readonly")
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [("insert", TabuSearch()), ("reverse", IteratedLocalSearch()), ("blocks", SimulatedAnnealing())],
+    ids=["insert", "reverse", "blocks"],
+)
+def test_a_search_by_value_compiles_to_ptx(ptx, name, algorithm):
+    """A walk in one team, whose lanes shift a run of elements or turn it round together."""
+    one = LocalSearch(CpuBackend(CpuBackend.devices()[0]), Solo(), Ordering(6), algorithm, name)
+    text = ptx(of_launch(one.kernels.walk, 64, 1, one.walkers, one.shared, one.data), (9, 0))
+    assert ".target sm_90" in text and "bar.sync" in text
 
 
 def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):

@@ -1,6 +1,6 @@
 """Local search as a family (`luong2013`): one template, any problem, any backend, any number of ranks."""
 
-from core.kernels.moves import exchanged, flipped, inserted, moved, reversed_
+from core.kernels.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.kernels.walks import AnyMove, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
 from core.problems.problem import Evaluation, Problem
@@ -19,6 +19,7 @@ from core.search.stops import Iterations, NoImprovement, Seconds, Stop, Target
 
 __all__ = [
     "NEIGHBOURHOODS",
+    "OWN",
     "Algorithm",
     "AnyMove",
     "Bits",

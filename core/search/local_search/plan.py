@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import hooks, moves
-from core.problems.encodings import Neighbourhood
+from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.problems.problem import Evaluation, Problem, checked_place
 from core.problems.signatures import check_functions, check_neighbourhood
 from core.search.local_search.algorithms import Algorithm
@@ -94,6 +94,9 @@ class Plan:
         self.check_host(generate, select, tuned)
         self.check_costs()
         given = [neighbourhoods] if isinstance(neighbourhoods, (str, Neighbourhood)) else list(neighbourhoods)
+        for one in given:
+            if isinstance(one, Neighbourhood) and one not in (*problem.neighbourhoods, *NEIGHBOURHOODS.values()):
+                raise UserError(f"neighbourhood {one.name!r}: {problem.name} does not list it in its `neighbourhoods`")
         self.choose_neighbourhoods([one if isinstance(one, str) else one.name for one in given])
         self.choose_evaluation(evaluation)
         self.choose_memory()

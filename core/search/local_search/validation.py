@@ -344,7 +344,7 @@ class Trial:
     def refuse_error(self, error: Exception) -> NoReturn:
         """Say where in the problem's functions the plain-Python run met an error."""
         frames = traceback.extract_tb(error.__traceback__)
-        own = {one.path for one in self.evaluation.functions}
+        own = {one.path for one in (*self.evaluation.functions, *self.one.functions)}
         ours = [frame for frame in frames if frame.filename in own]
         place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}" if ours else self.evaluation.functions[0].name
         what = WRITTEN if "read-only" in str(error) else str(error.__cause__ or error)  # the cause names no place again

@@ -1,4 +1,4 @@
-"""Pairs and triples by index, on every backend, against NumPy's and Python's combinations."""
+"""Pairs, triples and insertions by index, on every backend, against NumPy's and Python's combinations and lists."""
 
 import itertools
 import math
@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from backends.cpu import CpuBackend
 from core.kernels.index_mappings import (
+    insertion_index,
+    insertion_source,
+    insertion_target,
     pair_column,
     pair_index,
     pair_row,
@@ -50,6 +53,15 @@ def map_triples(
         second[p] = i + 1 + j
         third[p] = i + 1 + pair_column(rest, j, n - i - 1)
         again[p] = triple_index(T(i), T(second[p]), T(third[p]), T(n))
+
+
+@kernel
+def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], second: Array[i32], again: Array[u32]):
+    """The insertion of each index, and the index of that insertion."""
+    for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+        first[p] = insertion_source(indices[p], n)
+        second[p] = insertion_target(indices[p], n)
+        again[p] = insertion_index(first[p], second[p], n)
 
 
 @kernel
@@ -152,3 +164,48 @@ def test_the_number_of_triples_of_every_size(cpu, dtype, most):
     cpu.launch(count_triples, 1, 1, sizes.size, cpu.upload(sizes), found)
     np.testing.assert_array_equal(cpu.download(found), np.array([math.comb(int(n), 3) for n in sizes], dtype))
     assert math.comb(most + 1, 3) > np.iinfo(dtype).max or most == LARGEST
+
+
+# --- insertions ---
+
+
+def insertions(backend, n, indices):
+    return mapped(backend, map_insertions, n, indices.astype(np.uint32), 2)
+
+
+def after_insertion(solution, i, j):
+    other = list(solution)
+    other.insert(j, other.pop(i))
+    return tuple(other)
+
+
+def test_every_neighbour_by_insertion_of_small_sizes_has_one_index(backend):
+    for n in range(2, 7 if backend.name == "python" else 20):
+        found = np.transpose(insertions(backend, n, np.arange((n - 1) ** 2)))
+        reached = [after_insertion(range(n), i, j) for i, j in found.tolist()]
+        every = {after_insertion(range(n), i, j) for i, j in itertools.permutations(range(n), 2)}
+        assert len(reached) == len(every) and set(reached) == every
+
+
+def test_the_ends_of_every_row_of_insertions_and_both_sides_of_its_diagonal(backend):
+    n = LARGEST
+    rows = np.arange(1, n - 1, 1_000 if backend.name == "python" else 1)
+    for columns, expected in (
+        (np.zeros_like(rows), (rows + 1, np.zeros_like(rows))),
+        (rows - 1, (rows + 1, rows - 1)),
+        (rows, (rows, rows + 1)),
+        (np.full_like(rows, n - 2), (rows, np.full_like(rows, n - 1))),
+    ):
+        found = insertions(backend, n, rows * (n - 1) + columns)
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(insertions(backend, n, np.array([0, n - 2])), [[0, 0], [1, n - 1]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(places=st.lists(st.tuples(st.integers(0, LARGEST - 1), st.integers(0, LARGEST - 1)), min_size=1, max_size=50))
+def test_any_insertion_has_its_index(cpu, places):
+    places = np.array([(i, j) for i, j in places if j not in (i, i - 1)] or [(0, 1)])
+    i, j = places.T
+    indices = np.where(j > i, i * (LARGEST - 1) + j - 1, (i - 1) * (LARGEST - 1) + j)
+    assert indices.max() < 2**32
+    np.testing.assert_array_equal(np.transpose(insertions(cpu, LARGEST, indices)), places)

@@ -15,13 +15,21 @@ made = {}
 
 
 def neighbours(name, solution, choices):
-    """Every neighbour in the order of its index, as `luong2013` defines it; None for an index that is none."""
+    """Every neighbour in the order of its index, as `luong2013` and `core.kernels` define it; None for an index that is none."""
     n, solution = len(solution), list(map(int, solution))
     if name == "assign":
         for i in range(n):
             for value in range(choices):
                 if value != solution[i]:
                     yield [*solution[:i], value, *solution[i + 1 :]]
+    elif name == "insert":
+        for row, column in itertools.product(range(n - 1), repeat=2):
+            i, j = (row, column + 1) if column >= row else (row + 1, column)
+            rest = [*solution[:i], *solution[i + 1 :]]
+            yield [*rest[:j], solution[i], *rest[j:]]
+    elif name == "reverse":
+        for i, j in itertools.combinations(range(n), 2):
+            yield [*solution[:i], *solution[i : j + 1][::-1], *solution[j + 1 :]]
     elif name == "2opt":
         for i, j in itertools.combinations(range(n), 2):
             fresh = j > i + 1 and (i, j) != (0, n - 1)

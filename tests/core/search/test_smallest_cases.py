@@ -30,6 +30,7 @@ from core.search.dp.restricted import RestrictedTour
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.stops import Iterations
+from tests.core.search.local_search.scored import Ordering
 
 ROOT = Path(__file__).parents[3]
 
@@ -185,6 +186,9 @@ LEAST = {
     "tsp": (lambda: TspTour.load("uniform:3:seed=1"), "exchange2"),
     "tsp of four": (lambda: TspTour.load("uniform:4:seed=1"), "exchange3"),
     "tsp by 2opt": (lambda: TspTour.load("uniform:4:seed=1"), "2opt"),
+    "order of two": (lambda: Ordering(2), "insert"),
+    "order of three": (lambda: Ordering(3), "insert"),
+    "order by segments": (lambda: Ordering(3), "reverse"),
     "cut": (lambda: MaxKCut.load("maxcut:2:2:seed=1"), "assign"),
     "labs": (lambda: Labs(1), "flip1"),
     "labs of two": (lambda: Labs(2), "flip2"),

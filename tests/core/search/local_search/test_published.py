@@ -38,6 +38,8 @@ ROWS = [
     ("tsp", "exchange2", "tabu of moves", "device"),
     ("tsp", "2opt", "ils", "host"),
     ("weierstrass", "crowns", "tabu", "host"),
+    ("order", "insert", "ils", "device"),
+    ("order", "blocks", "hill", "host"),
 ]
 
 
@@ -96,6 +98,10 @@ def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
         pytest.param("ppp", "flip1+flip2+flip3", "vns", marks=pytest.mark.slow),
         ("tsp", "2opt", "ils"),
         ("cut", "assign", "tabu"),
+        ("order", "insert", "tabu"),
+        pytest.param("order", "reverse", "hill", marks=pytest.mark.slow),
+        pytest.param("order", "blocks", "tabu", marks=pytest.mark.slow),
+        pytest.param("order", "adjacent", "tabu", marks=pytest.mark.slow),
         pytest.param("weierstrass", "crowns", "first", marks=pytest.mark.slow),
     ],
 )
@@ -105,7 +111,9 @@ def test_a_host_that_makes_the_neighbours_makes_the_same_search(backend, problem
     assert found(one) == found(made(cpu, row))
 
 
-@pytest.mark.parametrize("name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "2opt", "assign"])
+@pytest.mark.parametrize(
+    "name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "insert", "reverse", "2opt", "assign"]
+)
 def test_a_host_makes_the_neighbours_that_the_paper_defines(name):
     one = NEIGHBOURHOODS[name]
     encoding = {"bits": Bits(7), "permutation": Permutation(7), "values": Values(7, 3)}[one.encoding]
