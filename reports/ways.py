@@ -41,6 +41,7 @@ WAYS: dict[str, dict[Any, str]] = {
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
         "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
         "counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
+        "fields": "what each bit costs beside the others is kept and updated after each move, O(1) a neighbour",
         "plain": "the problem's own `delta` is computed for each neighbour",
     },
     "layout": {

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from core.problems import folders
 from core.problems.errors import InstanceError, require_integer
 from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.generators import LARGEST_SEED, random_words
@@ -24,6 +25,8 @@ MOST_VERTICES = 20_000
 MOST_PARTS = 100_000
 """Keeps the number of neighbours, (k - 1) n, within 31 bits for every graph."""
 
+SUFFIXES = ("", ".txt", ".rud", ".rudy", ".mc", ".txt.gz", ".rud.gz", ".rudy.gz", ".mc.gz")
+SUBFOLDERS = ("", "gset")
 _FORM = "maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH]"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _DENSITY = re.compile(r"[01](\.[0-9]{1,9})?")
@@ -134,13 +137,14 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
     ----------
     spec : str
         A rudy file, which may be packed with gzip, here or in `data_folder`; or "maxcut:100:3" and its like,
-        see `generate`.
+        see `generate`; "random:100" and its like are the same for `k` parts. Else a name such as "G1", looked up in
+        `data_folder`, in the folders of $TSPLIB_DIR, and in the user's cache, and in their subfolder gset.
     data_folder : path, optional
         Where to look for a file that is not found by `spec` alone.
     seed : int, 0 to 2**63 - 1
         Of a generated graph whose `spec` names none.
     k : int, 2 to 100,000
-        Number of parts for the graph of a file; a specification brings its own.
+        Number of parts for the graph of a file; a specification "maxcut:N:K" brings its own.
 
     Raises
     ------
@@ -150,11 +154,18 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
     if data_folder is not None and not os.path.isdir(data_folder):
         raise InstanceError(data_folder, None, "no such folder", "a folder of instances")
     places = [spec, os.path.join(data_folder or "", spec)]
-    path = first_file(places)
-    if path is not None:
-        return read(path, k)
+    file = first_file(places)
+    if file is not None:
+        return read(file, k)
+    if spec.startswith("random:"):
+        _check_parts(spec, k)
+        family, size, *options = spec.split(":")
+        return generate(":".join(["maxcut", size, str(k), *options]), seed)
     if spec.startswith("maxcut:"):
         return generate(spec, seed)
+    path = folders.find(spec, data_folder, SUBFOLDERS, SUFFIXES) if os.path.basename(spec) == spec else None
+    if path is not None:
+        return read(path, k)
     raise InstanceError(spec, None, instead_of_file(places), f"a file, or {_FORM}")
 
 

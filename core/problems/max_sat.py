@@ -109,6 +109,7 @@ class MaxSat(Problem):
         arrays = (given.literals, given.starts, given.weights, *sat.clauses_by_variable(given))
         self.formula = [*arrays, len(given.weights)]
         super().__init__(given.name, Bits(given.variables), Formula(*self.formula))
+        self.sha256 = given.sha256
 
     def cost(self, solution: np.ndarray) -> int:
         """The weight of the clauses that are not satisfied."""

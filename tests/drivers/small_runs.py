@@ -17,6 +17,7 @@ QUICK = {
     "knapsack": "--items 5 --capacity 50 --backend cpu",
     "labs": "--instance 9 --iterations 1 --backend cpu",
     "maxsat": "--instance random:9:seed=1 --iterations 1 --backend cpu",
+    "maxcut": "--instance random:9:seed=1 --iterations 1 --backend cpu",
 }
 """What each driver does in no time."""
 

@@ -161,6 +161,15 @@ WRONG = {
         ("--instance random:9:seeds=1", "option 'seeds=1' (unknown)"),
         ("--neighbourhood flip2", "knows flip1"),
     ],
+    "maxcut": [
+        ("--instance G99", "G99: found no such file"),
+        ("--instance folder", "folder: found a folder"),
+        ("--instance text.txt", "text.txt:1: found 'no instance, no record'"),
+        ("--instance random:9:density=2", "density '2'"),
+        ("--instance maxcut:9:3", "--parts 2 for maxcut:9:3:seed=0"),
+        ("--parts 1", "1 parts"),
+        ("--parts 3 --neighbourhood flip1", "for a values encoding: expected assign"),
+    ],
     "exact": [
         ("--instance uniform:31:seed=1", "30"),
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),

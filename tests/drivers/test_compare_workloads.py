@@ -24,6 +24,7 @@ SMALL = {
     "knapsack": "--items 20 --capacity 500",
     "labs": "--instance 12 --walks 4 --iterations 20",
     "maxsat": "--instance random:20:seed=1 --walks 4 --iterations 20",
+    "maxcut": "--instance random:20:seed=1 --walks 4 --iterations 20",
 }
 PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 

@@ -140,6 +140,7 @@ def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(nam
         ("weierstrass", "10", "points"),
         ("labs", "9", "flip1"),
         ("maxsat", "random:9", "flip1"),
+        ("maxcut", "random:9", "flip1"),
     ],
 )
 def test_every_evaluation_of_the_problems_has_words(workload, spec, neighbourhood):

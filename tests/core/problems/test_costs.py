@@ -5,6 +5,7 @@ import pytest
 
 from core.problems import tsp
 from core.problems.labs import Labs
+from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
 from core.problems.perceptron import AT_A_TIME
@@ -34,6 +35,7 @@ PROBLEMS = {
     "weierstrass": lambda: Weierstrass.load("5"),
     "labs": lambda: Labs(13),
     "max sat": lambda: MaxSat("random:12:ratio=4"),
+    "max cut": lambda: MaxCut("random:12:weights=-9..9"),
     "max k cut": lambda: MaxKCut.load("maxcut:12:3:seed=1"),
 }
 

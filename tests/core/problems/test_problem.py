@@ -16,6 +16,7 @@ from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
 from core.problems.graphs import GraphInstance
 from core.problems.labs import Labs
+from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
 from core.problems.perceptron import PerceptronInstance
@@ -53,6 +54,7 @@ SMALL = {
     "tour in the plane": lambda: TspTour.load("uniform:5:seed=1"),
     "cut": lambda: MaxKCut(GraphInstance("drawn", symmetric(5, -9, 9, 3), 3)),
     "labs": lambda: Labs(7),
+    "max cut": lambda: MaxCut(GraphInstance("drawn", symmetric(6, -9, 9, 4), 2)),
     "max sat": lambda: MaxSat("random:6:ratio=9:length=2"),
 }
 

@@ -12,6 +12,7 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.problems.knapsack import Knapsack
 from core.problems.labs import Labs
+from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
 from core.problems.ppp import Ppp
@@ -192,6 +193,8 @@ LEAST = {
     "cut": (lambda: MaxKCut.load("maxcut:2:2:seed=1"), "assign"),
     "labs": (lambda: Labs(1), "flip1"),
     "labs of two": (lambda: Labs(2), "flip2"),
+    "cut of one vertex": (lambda: MaxCut("random:1"), "flip1"),
+    "cut of two": (lambda: MaxCut("random:2"), "flip2"),
     "sat": (lambda: MaxSat(SatInstance("one", 1, [[-1]])), "flip1"),
     "weierstrass": (lambda: Weierstrass.load("1", points=1), "crowns"),
 }

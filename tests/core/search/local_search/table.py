@@ -1,6 +1,7 @@
 """Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
 
 from core.problems.labs import Labs
+from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
 from core.problems.ppp import Ppp
@@ -25,6 +26,7 @@ PROBLEMS = {
     "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
     "order": lambda: Ordering(5),
     "labs": lambda: Labs(11),
+    "bits cut": lambda: MaxCut("random:11:seed=1:weights=-3..9"),
     "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
@@ -65,6 +67,8 @@ ROWS = [
     ("labs", "flip2", "correlations", "annealing", {}),
     ("sat", "flip1", "counts", "tabu", {"level": "algorithm", "walks": 3}),
     ("sat", "flip1", "plain", "ils", {}),
+    ("bits cut", "flip1", "fields", "tabu", {}),
+    ("bits cut", "flip2", "fields", "ils", {}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})
@@ -77,6 +81,7 @@ SLOW_ROWS = [
         ("weierstrass", ("crowns",), ("full",)),
         ("labs", ("flip1", "flip2", "flip3"), ("correlations", "plain")),
         ("sat", ("flip1",), ("counts", "plain")),
+        ("bits cut", ("flip1", "flip2", "flip3"), ("fields", "linear")),
     )
     for name in names
     for evaluation in evaluations
