@@ -1,4 +1,6 @@
-"""What can be wrong with a problem of one's own, as errors that a program can tell apart: one line each, exit code 2."""
+"""What can be wrong with a problem of one's own, as errors that a program can tell apart: one line each."""
+
+# ruff: noqa: N818  (what is wrong is a good name for an error)
 
 from __future__ import annotations
 

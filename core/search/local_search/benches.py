@@ -1,17 +1,10 @@
-"""Where a problem's functions are tried one at a time: on a device, or on the plain-Python run.
-
-The plain-Python run checks every subscript, every overflow and every barrier, which devices do not.
-"""
+"""Where a problem's functions are tried one at a time: what a trial asks for, and how a device answers."""
 
 from __future__ import annotations
 
 import copy
-import math
-import time
-import traceback
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +14,9 @@ from core.kernels.move_trials import trial_kernels
 from core.kernels.moves import MOVES, NEVER
 from core.kernels.walks import BEST_COST, CONTROL, COST, LIMITS, Move, Run, Share, Walk
 from core.lang import Kernel
-from core.lang.bundles import Row, Rows, fields_of, row_sizes, unbundled
-from core.lang.types import BY_DTYPE, Array, Const, Generic
+from core.lang.bundles import Row, Rows, fields_of, row_sizes
+from core.lang.types import Array, Generic
 from core.problems.encodings import Neighbourhood
-from core.problems.mistakes import ProblemError, WrongLanes, WrongNumber, WrongSubscript, WrongWrite
 from core.problems.problem import Problem
 from core.problems.signatures import check_functions, check_neighbourhood
 
@@ -32,9 +24,6 @@ PATTERNS = (0xA5, 0x5A)
 """Bytes of memory that nobody has written: what differs between two such memories is not written yet."""
 TEAMS = 3
 """That ask for differences side by side on a device."""
-WRITTEN = (
-    "it writes where it should only read: data are for reading, a walk's state are rows, evaluating changes nothing"
-)
 
 
 @lru_cache(maxsize=64)
@@ -229,156 +218,18 @@ class DeviceBench(Bench):
         super().__init__(problem, name, evaluation_name, lanes, f"on {backend.name}")
 
     def array(self, host: np.ndarray) -> Any:
+        """A copy of a flat host array on the device."""
         return self.backend.upload(np.ascontiguousarray(host))
 
     def host(self, array: Any) -> np.ndarray:
+        """What such a copy holds after all that was launched."""
         found: np.ndarray = self.backend.download(array)
         return found
 
     def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
+        """Run a kernel; ``given`` stands before the solution. Nobody looks at who writes."""
         self.start(kernel, teams, (*given, self.solution, self.data))
 
     def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
+        """Launch a kernel."""
         self.backend.launch(kernel, teams, self.lanes, *arguments)
-
-
-class EnoughReads(Exception):  # noqa: N818
-    """A `PlainBench` has read, or worked, as much as it may."""
-
-
-class Metered(np.ndarray):
-    """An array that counts down how often it, or a view of it, is read."""
-
-    left: list[int]
-
-    def __array_finalize__(self, source: Any) -> None:
-        self.left = getattr(source, "left", [0])
-
-    def __getitem__(self, key: Any) -> Any:
-        self.left[0] -= 1
-        if self.left[0] < 0:
-            raise EnoughReads
-        return super().__getitem__(key)
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """The same memory, to which nobody writes."""
-    same = array.view()
-    same.flags.writeable = False
-    return same
-
-
-def metered(array: np.ndarray, left: list[int]) -> Metered:
-    """The same memory, whose reads count down ``left[0]`` to the `EnoughReads` that ends them."""
-    same: Metered = array.view(Metered)
-    same.left = left
-    return same
-
-
-def of_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
-    """The bundle with every array, rows included, as ``change`` makes it."""
-    changed = copy.copy(data)
-    for name, kind in fields_of(type(data)).items():
-        if isinstance(kind, Array):
-            setattr(changed, name, change(getattr(data, name)))
-    return changed
-
-
-class PlainBench(Bench):
-    """The same on the plain-Python run, in one team.
-
-    Parameters
-    ----------
-    problem, name, evaluation_name, lanes
-        See `Bench`.
-    reverse
-        Whether lanes run from last to first.
-    left
-        In its only element the number of elements that kernels may read before `EnoughReads` ends the trial.
-    seconds
-        Of the processor after which no further kernel runs: some functions compute much and read little.
-
-    """
-
-    first_at_once = 1  # so that some are rescored before the reads run out
-    most_asked = 64
-    teams = 1
-
-    def __init__(
-        self,
-        problem: Problem,
-        name: str,
-        evaluation_name: str,
-        lanes: int = 1,
-        reverse: bool = False,
-        left: list[int] | None = None,
-        seconds: float = math.inf,
-    ) -> None:
-        super().__init__(problem, name, evaluation_name, lanes, "in plain Python")
-        self.reverse, self.left = reverse, left
-        self.end = time.process_time() + seconds
-        self.place += ", which run from last to first" if reverse else ""
-
-    def array(self, host: np.ndarray) -> np.ndarray:
-        return host.copy()
-
-    def to_read(self, host: np.ndarray) -> np.ndarray:
-        return read_only(host)
-
-    def host(self, array: np.ndarray) -> np.ndarray:
-        return array.copy()
-
-    def at_leisure(self, reads: int | None = None) -> PlainBench:
-        other = copy.copy(self)
-        other.left, other.end = None if reads is None else [reads], math.inf
-        return other
-
-    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
-        data, solution = self.data, self.solution
-        if not writes:
-            data, solution = of_arrays(data, read_only), read_only(solution)
-        self.start(kernel, teams, (*given, solution, data))
-
-    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
-        from core.lang import oracle
-
-        left = self.left
-        if time.process_time() > self.end:
-            raise EnoughReads
-        kinds, values, types = unbundled(kernel, arguments)
-        constants = {key: values.pop(key) for key, kind in kinds.items() if isinstance(kind, Const)}
-        for key, kind in kinds.items():
-            if isinstance(kind, Array):
-                if isinstance(kind.element, Generic):
-                    types[kind.element.name] = BY_DTYPE[values[key].dtype]
-                if left is not None:
-                    values[key] = metered(values[key], left)
-        try:
-            oracle.run(kernel.specialise(constants, self.lanes, types), teams, list(values.values()), self.reverse)
-        except EnoughReads:
-            raise
-        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, RuntimeError) as error:
-            self.refuse(error)
-
-    def refuse(self, error: Exception) -> NoReturn:
-        """Say where in the problem's functions the plain-Python run met an error."""
-        frames = traceback.extract_tb(error.__traceback__)
-        functions = [*self.evaluation.functions, *self.one.decode, *([self.one.apply] if self.one.apply else [])]
-        own = {one.path for one in functions}
-        ours = [frame for frame in frames if frame.filename in own]
-        function = self.evaluation.functions[0]
-        place = f"{function.path}:{function.first_line}: {function.name}"
-        if ours:
-            place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
-        what = str(error.__cause__ or error)  # the cause names no place again
-        mistake: type[ProblemError] = ProblemError
-        if "read-only" in str(error):
-            what, mistake = WRITTEN, WrongWrite
-        elif isinstance(error, LookupError):
-            mistake = WrongSubscript
-        elif isinstance(error, ArithmeticError):
-            mistake = WrongNumber
-        elif isinstance(error, RuntimeError):
-            mistake = WrongLanes
-        raise mistake(f"{place}: {what} ({self.problem.name}, {self.name}, evaluation {self.evaluation_name}, "
-                      f"{self.place})") from error  # fmt: skip

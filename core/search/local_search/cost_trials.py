@@ -47,7 +47,7 @@ class Scorer:
         if not is_array or found.shape != (len(solutions),):
             given = f"an array of {found.dtype}, {found.shape}" if isinstance(found, np.ndarray) else f"{found!r}"
             raise WrongCost(
-                f"{self.problem.name}: `costs` gives {given} for {len(solutions)} solutions: expected one integer each, "
+                f"{self.problem.name}: `costs` gives {given} for {len(solutions)} solutions: expected an integer each, "
                 f"an array of int64, {(len(solutions),)} ({self.place_of('costs')})"
             )
         for cost in (found.min(), found.max()) if len(found) else ():

@@ -10,9 +10,10 @@ import numpy as np
 from core.kernels.moves import FLIP, NEVER
 from core.kernels.walks import EVERYTHING, ONE_MOVE
 from core.problems.mistakes import ProblemError, WrongChoice, WrongDelta, WrongState
-from core.search.local_search.benches import PATTERNS, Bench, EnoughReads
+from core.search.local_search.benches import PATTERNS, Bench
 from core.search.local_search.courses import A_MOVE, NO_MOVE, UNKNOWN, Course, Stop, text_of, triple
 from core.search.local_search.likely_causes import likely_cause
+from core.search.local_search.plain_bench import EnoughReads
 
 ENOUGH_FOR_A_CAUSE, READS_FOR_A_CAUSE = 24, 200_000
 """Moves that are asked for to find out why one is wrong, and elements that plain Python may read meanwhile."""

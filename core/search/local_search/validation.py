@@ -16,6 +16,7 @@ import numpy as np
 from core.errors import LaunchRefused, TeamTooLarge, UserError
 from core.kernels.moves import start_solutions
 from core.kernels.walks import Walk
+from core.problems.encodings import Neighbourhood
 from core.problems.mistakes import (
     MISTAKES,
     ProblemError,
@@ -25,9 +26,10 @@ from core.problems.mistakes import (
     WrongState,
 )
 from core.problems.problem import Problem, content_digest
-from core.search.local_search.benches import Bench, DeviceBench, EnoughReads, PlainBench
+from core.search.local_search.benches import Bench, DeviceBench
 from core.search.local_search.cost_trials import SCORED, Scorer, check_costs
 from core.search.local_search.courses import Course
+from core.search.local_search.plain_bench import EnoughReads, PlainBench
 from core.search.local_search.trials import Trial
 
 PLAIN = "plain Python"
@@ -108,7 +110,7 @@ class Checked(NamedTuple):
 
 def check(
     problem: Problem,
-    neighbourhood: str | None = None,
+    neighbourhood: str | Neighbourhood | None = None,
     evaluation: str | None = None,
     *,
     backends: Sequence[Any] = (),
@@ -128,7 +130,7 @@ def check(
     problem
         The problem.
     neighbourhood, evaluation
-        Names; by default all that the problem knows.
+        Names, of your own neighbourhood itself; by default all that the problem knows.
     backends
         Made ones (`backends.base.Backend`); those of plain Python are no further place.
     moves
@@ -147,6 +149,8 @@ def check(
     """
     began = time.perf_counter()
     scorer = check_costs(problem, seed)
+    if isinstance(neighbourhood, Neighbourhood):
+        neighbourhood = neighbourhood.name
     names = [neighbourhood] if neighbourhood else problem.neighbourhood_names()
     ways = {name: [evaluation] if evaluation else list(problem.evaluations(name)) for name in names}
     tried: list[Tried] = []
@@ -159,7 +163,8 @@ def check(
     for name, evaluations in ways.items():
         course = course_of(scorer, name, evaluations[0], moves, seed)
         for one in evaluations:
-            function = problem.evaluations(name)[one].functions[0]
+            way = problem.evaluations(name)[one]
+            function = way.delta or way.value
             for place, benches in places_of(problem, name, one, runs, devices):
                 count, said = tried_there(course, benches, one == evaluations[0], right.get((one, function), ""))
                 tried.append(Tried(name, one, place, count))
