@@ -1,17 +1,18 @@
-"""A problem's functions one at a time, for the plain-Python run that holds them to its scorer: no search, no rule."""
+"""A problem's functions one at a time, for whoever holds them to the problem's scorer: no search, no rule."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.kernels.hooks import D, Hooks
 from core.kernels.moves import change
 from core.kernels.walks import AnyMove, Move, S, Share
-from core.lang import Array, Function, Kernel, barrier, i32, kernel, lane, team_size, u32
+from core.lang import Array, Function, Kernel, barrier, i32, kernel, lane, team_count, team_rank, team_size, u32
 
 
 class Trials(NamedTuple):
-    """The kernels of `trial_kernels`; each runs in one team.
+    """The kernels of `trial_kernels`: `build` and `make` run in one team, the others in any number.
 
     Attributes
     ----------
@@ -23,9 +24,10 @@ class Trials(NamedTuple):
         ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``, or
         `Hooks.value` where that is all there is.
     ask_quick : Kernel
-        ``ask_quick(first, count, listed, differences, solution, data)``: `Hooks.quick` of neighbours ``first`` and on.
+        ``ask_quick(count, indices, listed, differences, solution, data)``: `Hooks.quick` of the same moves, which are
+        the neighbours of these indices.
     ask_parts : Kernel
-        ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane a worker.
+        ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
     make : Kernel
         ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
 
@@ -39,8 +41,12 @@ class Trials(NamedTuple):
     make: Kernel
 
 
+@lru_cache(maxsize=64)
 def trial_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> Trials:
-    """Make the kernels that try one problem's functions; ``change_kind`` is what a move does, or ``apply`` does it."""
+    """Make the kernels that try one problem's functions, or take those made before.
+
+    ``change_kind`` is what a move does, or ``apply`` does it.
+    """
     delta, quick, begin, update, move_by, refresh, partial, value = hooks
 
     @kernel
@@ -52,13 +58,14 @@ def trial_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None)
     @kernel
     def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
         """What `quick` needs for the neighbours of the share."""
+        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
         made = AnyMove(move.i, move.j, move.k, change_kind)
-        refresh(Share(lane(), team_size(), share.first, share.end), changed, made, solution, data)
+        refresh(Share(worker, workers, share.first, share.end), changed, made, solution, data)
 
     @kernel
     def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
         """What each listed move adds."""
-        for m in range(lane(), count, team_size()):
+        for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
             move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             if delta is not None:
                 difference = delta(solution, move, data)
@@ -68,17 +75,19 @@ def trial_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None)
                 differences[m] = cost
 
     @kernel
-    def ask_quick(first: u32, count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
+    def ask_quick(
+        count: i32, indices: Array[u32], listed: Array[i32], differences: Array[i32], solution: Array[S], data: D
+    ):
         """The same from what `refresh` has left."""
-        for m in range(lane(), count, team_size()):
+        for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
             move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
-            difference = quick(solution, first + u32(m), move, data)
+            difference = quick(solution, indices[m], move, data)
             differences[m] = difference
 
     @kernel
     def ask_parts(count: i32, listed: Array[i32], parts: Array[i32], solution: Array[S], data: D):
         """The same by all lanes together: every lane's part of each."""
-        for m in range(count):
+        for m in range(team_rank(), count, team_count()):
             move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             part = partial(lane(), team_size(), solution, move, data)
             parts[m * team_size() + lane()] = part

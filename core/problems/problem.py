@@ -18,6 +18,7 @@ from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
+from core.problems.mistakes import WrongData
 
 
 class Evaluation(NamedTuple):
@@ -91,7 +92,7 @@ class Problem:
     def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
         self.name = name
         self.encoding = encoding
-        self.data = None if data is None else checked_data(name, data)
+        self.data = None if data is None else checked_data(name, data, self.delta or self.value)
 
     @property
     def is_tested(self) -> bool:
@@ -169,7 +170,7 @@ class Problem:
 
     def checked_data_for(self, evaluation: str) -> Any:
         """The same with flat arrays and plain numbers; raises `UserError` for what kernel functions could not read."""
-        return checked_data(self.name, self.data_for(evaluation))
+        return checked_data(self.name, self.data_for(evaluation), self.delta or self.value)
 
     @staticmethod
     def hooks(evaluation: Evaluation, neighbourhood: str) -> Hooks:
@@ -187,60 +188,68 @@ class Problem:
         )
 
 
-def checked_data(name: str, data: Any) -> Any:
+def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     """The bundle with flat arrays and plain numbers, or a refusal of what kernel functions could not read.
+
+    ``reader`` is one of these functions, if it is known: messages about arrays name it.
 
     Raises
     ------
-    UserError
+    WrongData
         Data that are no bundle; a field whose value is not of its type, or does not fit it; a bundle within a bundle; a
         row without elements. One line names the field, what was found and what was expected.
 
     """
     if not is_bundle(type(data)):
-        raise UserError(f"{name}: data are {reprlib.repr(data)}: expected a @bundle of arrays and numbers")
+        raise WrongData(f"{name}: data are {reprlib.repr(data)}: expected a @bundle of arrays and numbers")
     checked = copy.copy(data)
     for field, kind in fields_of(type(data)).items():
         what, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)
         if is_bundle(kind):
-            raise UserError(f"{what} is a bundle: expected arrays and numbers; inherit from {kind.__name__} instead")
+            raise WrongData(f"{what} is a bundle: expected arrays and numbers; inherit from {kind.__name__} instead")
         if isinstance(kind, Row):
             if value is not None:
-                raise UserError(f"{what} is given: expected nothing, since rows are memory that every walk has")
+                raise WrongData(f"{what} is given: expected nothing, since rows are memory that every walk has")
             if isinstance(kind.element, Generic):
-                raise UserError(f"{what} is a row of any type {kind.element.name}: expected one type, such as i32")
+                raise WrongData(f"{what} is a row of any type {kind.element.name}: expected one type, such as i32")
         elif isinstance(kind, Array):
-            setattr(checked, field, checked_array(what, kind, value))
+            setattr(checked, field, checked_array(f"{name}: data {field!r}", kind, value, reader))
         else:
             setattr(checked, field, checked_number(what, kind, value))
     for field, size in row_sizes(checked).items():
         if size < 1:
-            raise UserError(f"{name}: {type(data).__name__}.{field} is a row of {size} elements: expected 1 or more")
+            raise WrongData(f"{name}: {type(data).__name__}.{field} is a row of {size} elements: expected 1 or more")
     return checked
 
 
-def checked_array(what: str, kind: Array, value: Any) -> np.ndarray:
-    """The array of a field, flat; ``what`` begins the message of a refusal."""
+def checked_array(what: str, kind: Array, value: Any, reader: Function | None = None) -> np.ndarray:
+    """The array of a field, flat; ``what`` begins the message of a refusal, and ``reader`` is what would read it."""
     if not isinstance(value, np.ndarray):
-        raise UserError(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a NumPy array")
+        raise WrongData(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a NumPy array")
     if isinstance(kind.element, Generic):
         if value.dtype not in BY_DTYPE:
-            raise UserError(f"{what} is an array of {value.dtype}: expected one of {', '.join(map(str, BY_DTYPE))}")
+            raise WrongData(f"{what} is an array of {value.dtype}: expected one of {', '.join(map(str, BY_DTYPE))}")
     elif value.dtype != kind.element.dtype:
-        advice = f"write .astype(np.{kind.element.dtype})"
-        raise UserError(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}; {advice}")
+        wanted, place, advice = "expected", "", f"use .astype(np.{kind.element.dtype})"
+        if isinstance(reader, Function):
+            wanted, place = f"{reader.name}() wants", f" ({reader.path}:{reader.first_line}: {reader.name})"
+        if kind.element.kind in "iu" and value.dtype.kind in "iu" and value.size:
+            least, most = int(value.min()), int(value.max())
+            if least < kind.element.low or most > kind.element.high:
+                advice = f"which values from {least} to {most} do not fit"
+        raise WrongData(f"{what} is {value.dtype}: {wanted} {kind_text(kind)}, {advice}{place}")
     return np.ascontiguousarray(value).reshape(-1)
 
 
 def checked_number(what: str, kind: Any, value: Any) -> bool | int | float:
     """The number of a field, as Python has it; ``what`` begins the message of a refusal."""
     if isinstance(value, np.ndarray):
-        raise UserError(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
+        raise WrongData(f"{what} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
     if not isinstance(value, NUMBERS):
-        raise UserError(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a number")
+        raise WrongData(f"{what} is {reprlib.repr(value)}: expected {kind_text(kind)}, a number")
     scalar = kind.scalar if isinstance(kind, Const) else kind
     if not isinstance(scalar, Generic) and not fits(scalar, value):
-        raise UserError(f"{what} is {reprlib.repr(value)}, which does not fit {kind_text(kind)}")
+        raise WrongData(f"{what} is {reprlib.repr(value)}, which does not fit {kind_text(kind)}")
     plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
     return bool(plain) if scalar is boolean else float(plain) if scalar in (f32, f64) else plain
 

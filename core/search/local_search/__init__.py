@@ -3,6 +3,18 @@
 from core.kernels.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.kernels.walks import AnyMove, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
+from core.problems.mistakes import (
+    ProblemError,
+    WrongChoice,
+    WrongCost,
+    WrongData,
+    WrongDelta,
+    WrongLanes,
+    WrongNumber,
+    WrongState,
+    WrongSubscript,
+    WrongWrite,
+)
 from core.problems.problem import Evaluation, Problem
 from core.search.local_search.algorithms import (
     Algorithm,
@@ -14,7 +26,7 @@ from core.search.local_search.algorithms import (
 )
 from core.search.local_search.outcome import Outcome, Unconfirmed
 from core.search.local_search.search import LocalSearch
-from core.search.local_search.validation import ProblemError, check
+from core.search.local_search.validation import Checked, check
 from core.search.stops import Iterations, NoImprovement, Seconds, Stop, Target
 
 __all__ = [
@@ -23,6 +35,7 @@ __all__ = [
     "Algorithm",
     "AnyMove",
     "Bits",
+    "Checked",
     "Evaluation",
     "HillClimbing",
     "IteratedLocalSearch",
@@ -45,6 +58,15 @@ __all__ = [
     "Unconfirmed",
     "Values",
     "VariableNeighbourhoodSearch",
+    "WrongChoice",
+    "WrongCost",
+    "WrongData",
+    "WrongDelta",
+    "WrongLanes",
+    "WrongNumber",
+    "WrongState",
+    "WrongSubscript",
+    "WrongWrite",
     "check",
     "exchanged",
     "flipped",

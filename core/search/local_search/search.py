@@ -17,6 +17,7 @@ from core.kernels.walk_notes import NotingWalk, note
 from core.kernels.walks import Run, Share, Walk
 from core.lang.bundles import placed, row_sizes
 from core.problems.encodings import Neighbourhood
+from core.problems.mistakes import ProblemError
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.history import Recorder, places_for
@@ -25,7 +26,7 @@ from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for
-from core.search.local_search.validation import ProblemError, first_moves_together
+from core.search.local_search.validation import first_moves_together
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.stops import CRITERIA, Stop

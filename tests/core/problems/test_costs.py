@@ -14,7 +14,7 @@ from core.problems.qap import CACHED, Qap
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
 from core.search.local_search import ProblemError, check
-from core.search.local_search.validation import random_solution
+from core.search.local_search.cost_trials import random_solution
 
 
 def by_coordinates():

@@ -258,13 +258,13 @@ class NoRow:
         (np.ones(3), r"mine: data are array\(\[1., 1., 1.\]\): expected a @bundle"),
         (Own, r"mine: data are <class .*Own'>: expected a @bundle"),
         ({"weights": np.ones(3)},
-         r"Own.weights is an array of float64: expected Array\[i32\]; write .astype\(np.int32\)"),
-        ({"weights": np.ones(3, ">i4")}, r"Own.weights is an array of >i4: .* write .astype\(np.int32\)"),
-        ({"weights": [1, 2, 3]}, r"Own.weights is \[1, 2, 3\]: expected Array\[i32\], a NumPy array"),
-        ({"weights": 7}, r"Own.weights is 7: expected Array\[i32\], a NumPy array"),
-        ({"weights": None}, r"Own.weights is None: expected Array\[i32\]"),
-        ({"values": np.ones(3, np.float16)}, r"Own.values is an array of float16: expected one of int8, int16"),
-        ({"values": np.ones(3, object)}, r"Own.values is an array of object: expected one of"),
+         r"mine: data 'weights' is float64: expected Array\[i32\], use .astype\(np.int32\)$"),
+        ({"weights": np.ones(3, ">i4")}, r"data 'weights' is >i4: .* use .astype\(np.int32\)"),
+        ({"weights": [1, 2, 3]}, r"data 'weights' is \[1, 2, 3\]: expected Array\[i32\], a NumPy array"),
+        ({"weights": 7}, r"data 'weights' is 7: expected Array\[i32\], a NumPy array"),
+        ({"weights": None}, r"data 'weights' is None: expected Array\[i32\]"),
+        ({"values": np.ones(3, np.float16)}, r"data 'values' is an array of float16: expected one of int8, int16"),
+        ({"values": np.ones(3, object)}, r"data 'values' is an array of object: expected one of"),
         ({"n": np.array([2])}, r"Own.n is an array of int64: expected i32, a number"),
         ({"n": np.array(2)}, r"Own.n is an array of int64: expected i32, a number"),
         ({"n": 2**31}, r"mine: Own.n is 2147483648, which does not fit i32"),
@@ -346,7 +346,7 @@ def test_data_for_an_evaluation_are_held_to_the_same():
         def data_for(self, evaluation):
             return Clauses(self.data.clauses.astype(np.int64))
 
-    with pytest.raises(UserError, match=r"3sat: Clauses.clauses is an array of int64: expected Array\[i32\]"):
+    with pytest.raises(UserError, match=r"3sat: data 'clauses' is int64: \w+\(\) wants Array\[i32\]"):
         Plan(Mine("3sat", 1), HillClimbing(), "flip1")
     with pytest.raises(UserError, match="none: data are None: expected a @bundle"):
         Plan(Problem("none", Bits(3), None), HillClimbing(), "flip1")

@@ -1,0 +1,308 @@
+"""One evaluation on one bench along a course: what it says of moves, what it keeps, and what a scan takes."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NoReturn
+
+import numpy as np
+
+from core.kernels.moves import FLIP, NEVER
+from core.kernels.walks import EVERYTHING, ONE_MOVE
+from core.problems.mistakes import ProblemError, WrongChoice, WrongDelta, WrongState
+from core.search.local_search.benches import PATTERNS, Bench
+from core.search.local_search.courses import A_MOVE, NO_MOVE, UNKNOWN, Course, Stop, text_of, triple
+from core.search.local_search.likely_causes import likely_cause
+from core.search.local_search.plain_bench import EnoughReads
+
+ENOUGH_FOR_A_CAUSE, READS_FOR_A_CAUSE = 24, 200_000
+"""Moves that are asked for to find out why one is wrong, and elements that plain Python may read meanwhile."""
+
+
+class Trial:
+    """One evaluation on one bench along a course.
+
+    Parameters
+    ----------
+    course, bench
+        The same neighbourhood's.
+    whole
+        Whether to try all moves of each stop, and not only those that everybody tries.
+    chooses
+        Whether to look at what a scan takes, which is another kernel to compile.
+    right : str
+        Neighbourhoods of which the same function has been right, in words; empty: none.
+
+    Attributes
+    ----------
+    tried : int
+        Differences that were held to `cost` so far.
+    notes : list of str
+        What is unusual, but shown to be no mistake.
+
+    """
+
+    def __init__(self, course: Course, bench: Bench, whole: bool = True, chooses: bool = True, right: str = "") -> None:
+        self.course, self.bench, self.chooses, self.right = course, bench, chooses, right
+        self.few = None if whole else course.few
+        self.hooks = bench.hooks
+        self.role = "delta" if self.hooks.delta is not None else "value"
+        self.made = 0
+        self.tried = 0
+        self.notes: list[str] = []
+
+    def run(self, moves: int, looks: tuple[int, ...] = ()) -> None:
+        """Try neighbours, make a move, and so on: so many moves; a solution without neighbours has none.
+
+        ``looks`` says after how many moves the rows and what a scan takes are looked at too.
+        """
+        if self.course.size < 1:
+            return
+        stop = self.course.stop(0)
+        self.bench.build(stop.solution)
+        changed = (EVERYTHING, 0, 0, -1)
+        while True:
+            picks = stop.picked(self.few)
+            self.compare(stop, picks, changed)
+            if self.made in looks:
+                self.hold_rows(stop)
+                if self.chooses:
+                    self.hold_choice(stop)
+            move = self.course.choose(self.made) if self.made < moves else None
+            if move is None:
+                return
+            self.bench.make(move)
+            self.made += 1
+            stop = self.course.stop(self.made)
+            self.hold_solution(stop.solution, move)
+            changed = (ONE_MOVE, *move)
+
+    # --- differences ---
+
+    def compare(self, stop: Stop, picks: np.ndarray, changed: tuple[int, int, int, int]) -> None:
+        """Hold all that say what moves add to the scorer; `quick` is asked for those of the course's window."""
+        self.bench.cost = stop.cost
+        bench, step = self.bench, (self.bench.first_at_once if self.made == 0 else 0) or max(1, len(picks))
+        said = np.empty(len(picks), np.int64)
+        for first in range(0, len(picks), step):
+            some = picks[first : first + step]
+            self.course.rescore(stop, some)
+            said[first : first + step] = bench.ask(stop.moves[some])
+            self.hold(stop, some, said[first : first + step])
+            self.tried += len(some)
+        if self.hooks.quick is not None:
+            window = picks < stop.of_window
+            some = picks[window]
+            bench.refresh(self.course.window.start, self.course.window.stop, changed[0], changed[1:])
+            moves = stop.moves[some]
+            self.agree("quick", moves, bench.ask_quick(stop.indices[some], moves), said[window])
+        if self.hooks.partial is not None:
+            self.agree("partial", stop.moves[picks], bench.ask_parts(stop.moves[picks]), said)
+
+    def hold(self, stop: Stop, some: np.ndarray, said: np.ndarray) -> None:
+        """Hold what `delta` says of some moves to the scorer; what is no move for one evaluation is none for all."""
+        claims = np.where(said == NEVER, NO_MOVE, A_MOVE)
+        earlier = stop.claims[some]
+        stop.claims[some] = np.where(earlier == UNKNOWN, claims, earlier)
+        off = np.abs(said - stop.added[some]) > self.course.scorer.tolerance
+        wrong = np.where(claims == NO_MOVE, earlier == A_MOVE, off | (earlier == NO_MOVE))
+        if wrong.any():
+            x = int(np.argmax(wrong))
+            self.refuse_delta(stop, int(some[x]), int(said[x]))
+
+    def refuse_delta(self, stop: Stop, x: int, said: int) -> NoReturn:
+        """Say what `delta` says of a move and what `cost` does, and whose mistake it seems to be."""
+        move = stop.moves[x]
+        expected = NEVER if stop.claims[x] == NO_MOVE else int(stop.added[x])
+        found = f"{self.role} says {number_text(said)}, cost says {number_text(expected)}"
+        if expected == NEVER:
+            found = f"{self.role} says {said}, though it says NEVER (no move) elsewhere"
+        if self.made and (self.hooks.update or self.hooks.move or self.hooks.begin):
+            fresh = self.bench.at_leisure().fresh()
+            again = int(fresh.ask(move[None])[0])
+            if again != said and abs(again - expected) <= self.course.scorer.tolerance:
+                self.refuse_state(f"{self.moved(move)}: {self.difference_of_rows(fresh)}; {found}")
+        begin = self.hooks.begin
+        also = f"begin {begin.path}:{begin.first_line}" if begin is not None else ""
+        cause = self.likely_cause(stop)
+        raise WrongDelta(f"{self.moved(move)}: {found}{cause} ({self.source(self.role, also)})")
+
+    def likely_cause(self, stop: Stop) -> str:
+        """What the numbers of some tried moves show, in words that follow a message; empty: nothing."""
+        picks = stop.picked(ENOUGH_FOR_A_CAUSE)
+        with contextlib.suppress(EnoughReads, ProblemError):
+            self.course.rescore(stop, picks)
+            said, moves = self.bench.at_leisure(READS_FOR_A_CAUSE).ask(stop.moves[picks]), stop.moves[picks]
+            picks, moves, said = picks[said != NEVER], moves[said != NEVER], said[said != NEVER]
+            found = likely_cause(said, stop.added[picks], stop.cost, self.other_changes(stop, moves))
+            if not found and self.right and (said != stop.added[picks]).all():
+                found = f"all {len(said)} tried are wrong, while moves of {self.right} were right"
+            return f"; {found}" if found else ""
+        return ""
+
+    def other_changes(self, stop: Stop, moves: np.ndarray) -> dict[str, np.ndarray]:
+        """What a `delta` may say by mistake that knows one flip alone: by `cost`, of moves that flip several bits."""
+        if self.course.one.change != FLIP or not len(moves) or moves[0, 1] < 0:
+            return {}
+        added = self.course.added
+        parts = [added(stop, with_only(moves, place)) for place in range(3) if moves[0, place] >= 0]
+        found = {
+            "what the changed elements add alone, as if the others stayed": sum(parts[1:], parts[0]),
+            "that of the first element alone: is move.j forgotten?": parts[0],
+        }
+        if len(parts) > 2:
+            two = moves.copy()
+            two[:, 2] = -1
+            found["that of the first two elements alone: is move.k forgotten?"] = added(stop, two)
+        return found
+
+    def agree(self, role: str, moves: np.ndarray, said: np.ndarray, expected: np.ndarray) -> None:
+        """Hold what another function says to `delta`, which it equals exactly."""
+        wrong = np.flatnonzero(said != expected)
+        if not len(wrong):
+            return
+        x = int(wrong[0])
+        found = f"{role} says {number_text(said[x])}, delta says {number_text(expected[x])}"
+        refresh = self.hooks.refresh
+        also = f"refresh {refresh.path}:{refresh.first_line}" if role == "quick" and refresh else ""
+        raise WrongDelta(f"{self.moved(moves[x])}: {found} ({self.source(role, also)})")
+
+    # --- state ---
+
+    def hold_solution(self, expected: np.ndarray, move: tuple[int, int, int]) -> None:
+        """Hold the solution behind a move to where the move leads."""
+        found = self.bench.host(self.bench.solution)
+        wrong = np.flatnonzero(found != expected)
+        if len(wrong):
+            p = int(wrong[0])
+            self.made -= 1
+            text = f"{self.moved(move)}: the move leaves {found[p]} at {p} of the solution, expected {expected[p]}"
+            raise WrongState(f"{text} ({self.source(self.mover)})")
+
+    @property
+    def mover(self) -> str:
+        """The function that follows or makes moves: whose mistake a wrong state seems to be."""
+        return "update" if self.hooks.update is not None else "move" if self.hooks.move is not None else "begin"
+
+    def refuse_state(self, found: str) -> NoReturn:
+        """Say that what a walk keeps is wrong."""
+        others = [one for one in ("move", "begin") if getattr(self.hooks, one) is not None and one != self.mover]
+        also = ", ".join(
+            f"{one} {getattr(self.hooks, one).path}:{getattr(self.hooks, one).first_line}" for one in others
+        )
+        missing = "" if self.hooks.update or self.hooks.move else "; nothing follows a move: is update missing?"
+        raise WrongState(f"{found}{missing} ({self.source(self.mover, also)})")
+
+    def difference_of_rows(self, fresh: Bench) -> str:
+        """Which row holds something else than `begin` gives, in words."""
+        kept, begun, other = self.bench.rows(), fresh.rows(), fresh.fresh(PATTERNS[1]).rows()
+        for must_be_begun in (True, False):
+            for name, row in kept.items():
+                places = unequal(row, begun[name])
+                if must_be_begun:
+                    places = places[~unlike(begun[name], other[name])[places]]
+                if len(places):
+                    p = int(places[0])
+                    return f"row '{name}' holds {row[p]} at {p}, begin gives {begun[name][p]}"
+        return "its rows are not those that begin gives"
+
+    def hold_rows(self, stop: Stop) -> None:
+        """Hold what a walk keeps to what `begin` gives from scratch, where that decides what a move adds.
+
+        What `begin` leaves unwritten may hold anything. Rows may differ and be right, such as lists in another order:
+        that is shown by all differences, or as many as the bench should be asked for. Where only the problem's own
+        `move` knows the neighbours, they may follow from what is kept, such as a counter: it is left out.
+        """
+        if not self.made or not self.bench.rows() or self.course.mover is not None:
+            return
+        fresh = self.bench.fresh()
+        found = self.difference_of_rows(fresh) if self.has_strayed(fresh) else ""
+        if not found:
+            return
+        indices = np.arange(self.course.size)
+        if self.course.size > self.bench.most_asked:
+            indices = np.random.default_rng(self.course.seed).integers(self.course.size, size=self.bench.most_asked)
+        moves = self.course.listed(indices, stop.solution)
+        kept, begun = self.bench.ask(moves), fresh.ask(moves)
+        wrong = np.flatnonzero(np.abs(kept - begun) > self.course.scorer.tolerance)
+        if len(wrong):
+            x = int(wrong[0])
+            expected = int(self.course.added(stop, moves[x : x + 1])[0])
+            by_begin = abs(int(kept[x]) - expected) <= self.course.scorer.tolerance
+            said = (
+                f"delta says {number_text((begun if by_begin else kept)[x])}{' by that of begin' if by_begin else ''}"
+            )
+            self.refuse_state(f"{self.moved(moves[x])}: {found}; {said}, cost says {expected}")
+        where = f"{self.course.one.name}, evaluation {self.bench.evaluation_name}, {self.bench.place}"
+        self.notes.append(f"{found} after {self.made} moves ({where}); none of {len(moves)} moves adds anything else")
+
+    def has_strayed(self, fresh: Bench) -> bool:
+        """Whether an element that `begin` decides holds something else."""
+        kept, begun, other = self.bench.rows(), fresh.rows(), self.bench.fresh(PATTERNS[1]).rows()
+        return any((~unlike(begun[name], other[name])[unequal(row, begun[name])]).any() for name, row in kept.items())
+
+    # --- choice ---
+
+    def hold_choice(self, stop: Stop) -> None:
+        """Hold what a scan takes to the first of the least differences; of small neighbourhoods."""
+        size = self.course.size
+        if size > self.bench.most_asked:
+            return
+        moves = self.course.listed(np.arange(size), stop.solution)
+        walk = self.bench.fresh()  # whose tables `refresh` may write for all neighbours
+        said = walk.ask(moves)
+        walk.refresh(0, size, EVERYTHING, (0, 0, -1))
+        if self.hooks.quick is not None:
+            self.agree("quick", moves, walk.ask_quick(np.arange(size), moves), said)
+        taken = walk.chosen(size)
+        least = int(np.argmin(said))
+        expected = None if said[least] == NEVER else least
+        if taken != expected:
+            words = [f"neighbour {x} of {text_of(moves[x])}" if x is not None else "none" for x in (taken, expected)]
+            where = f"{self.course.one.name} from seed {self.course.seed}{self.after}"
+            raise WrongChoice(f"{where}: a scan takes {words[0]}, expected {words[1]}, the first of those that add "
+                              f"least ({self.source(self.role)})")  # fmt: skip
+
+    # --- words ---
+
+    @property
+    def after(self) -> str:
+        """After how many moves that is, in words."""
+        return f", after {self.made} move{'s' * (self.made > 1)}" if self.made else ""
+
+    def moved(self, move: Any) -> str:
+        """The beginning of a message about a move: which, and from where."""
+        return f"{self.course.one.name} {text_of(triple(move))} from seed {self.course.seed}{self.after}"
+
+    def source(self, role: str, also: str = "") -> str:
+        """The end of a message: file, line and name of a function, and where it ran."""
+        function = getattr(self.hooks, role) or getattr(self.hooks, self.role)
+        parts = [f"{function.path}:{function.first_line}: {function.name}", also, self.course.problem.name]
+        parts += [f"evaluation {self.bench.evaluation_name}", self.bench.place]
+        return ", ".join(one for one in parts if one)
+
+
+def with_only(moves: np.ndarray, place: int) -> np.ndarray:
+    """Moves that change one of the elements only: (count, 3)."""
+    found = np.full_like(moves, -1)
+    found[:, 0] = moves[:, place]
+    return found
+
+
+def unlike(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where two arrays hold other bits."""
+    found: np.ndarray = one.view(f"u{one.itemsize}") != other.view(f"u{other.itemsize}")
+    return found
+
+
+def unequal(kept: np.ndarray, begun: np.ndarray) -> np.ndarray:
+    """Places where what is kept is not what was begun; sums of floating point round differently in another order."""
+    if kept.dtype.kind == "f":
+        largest = float(np.nanmax(np.abs(begun[np.isfinite(begun)]), initial=0.0))
+        return np.flatnonzero(~np.isclose(kept, begun, rtol=1e-3, atol=1e-5 * largest, equal_nan=True))
+    return np.flatnonzero(kept != begun)
+
+
+def number_text(said: Any) -> str:
+    """A difference, or that a move is none."""
+    return "NEVER (no move)" if said == NEVER else str(int(said))

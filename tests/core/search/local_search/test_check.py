@@ -1,0 +1,329 @@
+"""`check` finds every kind of mistake that a problem of one's own may have, and says so in the user's words."""
+
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import backends
+from core.search.local_search import (
+    WrongChoice,
+    WrongCost,
+    WrongData,
+    WrongDelta,
+    WrongLanes,
+    WrongNumber,
+    WrongState,
+    WrongSubscript,
+    check,
+    validation,
+)
+from core.search.local_search.benches import Bench, DeviceBench
+from core.search.local_search.cost_trials import check_costs
+from core.search.local_search.courses import Course
+from core.search.local_search.likely_causes import likely_cause
+from core.search.local_search.plain_bench import PlainBench
+from core.search.local_search.trials import Trial
+from drivers.trying import backends_here
+from tests.conftest import wide
+from tests.core.search.local_search import wrong
+from tests.core.search.local_search.table import PROBLEMS
+from tests.core.search.local_search.wrong import RingCut
+
+KEPT = {"delta": wrong.added_kept, "begin": wrong.begin}
+PLACE = r"\(.*wrong.py:\d+: "
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Plain Python reads less than for users, and as much however busy the machine is."""
+    monkeypatch.setattr(validation, "READS", 40_000)
+    monkeypatch.setattr(validation, "SECONDS", math.inf)
+
+
+@pytest.fixture(scope="module")
+def devices():
+    with backends_here() as made:
+        yield {one.name: one for one in made}
+
+
+@pytest.fixture(params=["cpu", "opencl"])
+def device(request, devices):
+    """Devices that run machine code; kernels there are those of all others."""
+    if request.param not in devices:
+        pytest.skip(f"no {request.param} here")
+    return devices[request.param]
+
+
+def along(problem, name, *benches, looks=(0, 3)):
+    """Let benches alone take a course, without plain Python before them."""
+    course = Course(check_costs(problem, 0), name, 0, 64, 16, 6)
+    for bench in benches:
+        Trial(course, bench).run(24, looks)
+
+
+# --- delta ---
+
+
+@pytest.mark.parametrize(
+    ("name", "delta", "cause"),
+    [
+        ("flip1", wrong.opposite, "every one of 24 tried has the opposite sign: "),
+        ("flip1", wrong.whole, "every one of 24 tried is the neighbour's whole cost: "),
+        ("flip2", wrong.twice, "every one of 24 tried is 2 times what cost says: "),
+        ("flip1", wrong.one_more, r"every one of 24 tried is 1 too large \("),
+        ("flip2", wrong.one_by_one, r"every one of \d+ tried is what the changed elements add alone, as if the others"),
+        ("flip3", wrong.one_by_one, r"every one of \d+ tried is what the changed elements add alone"),
+        ("flip1", wrong.wrong_for_one, ""),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_wrong_delta_is_told_with_its_place_and_a_cause_that_the_numbers_show(name, delta, cause):
+    with pytest.raises(WrongDelta) as found:
+        check(RingCut(delta=delta), name)
+    said = str(found.value)
+    words = rf"{name} \((\d+(?:, \d+)*)\) from seed 0(?:, after \d+ moves?)?: delta says (-?\d+), cost says (-?\d+)"
+    move, claimed, true = re.match(words, said).groups()
+    assert claimed != true
+    assert re.search(rf"{PLACE}{delta.name}, ring:24, evaluation only, in plain Python", said)
+    assert re.search(cause, said) if cause else "every one" not in said
+    assert len(move.split(", ")) == int(name[-1])
+
+
+def test_that_fewer_elements_were_right_is_told_where_nothing_else_explains_it():
+    with pytest.raises(WrongDelta, match=r"; all \d+ tried are wrong, while moves of flip1 were right \("):
+        check(RingCut(delta=wrong.wrong_for_several))
+
+
+@pytest.mark.parametrize("delta", [wrong.opposite, wrong.one_more], ids=lambda one: one.name)
+def test_a_device_s_own_trial_tells_the_same(device, delta):
+    problem = RingCut(delta=delta)
+    with pytest.raises(WrongDelta, match=rf"delta says .*; every one .*{PLACE}{delta.name}, .*on {device.name}\)$"):
+        along(problem, "flip1", DeviceBench(device, problem, "flip1", "only", 1))
+
+
+def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
+    problem = RingCut(200, delta=wrong.wrong_for_one)
+    assert check(problem, "flip1").moves > 0
+    with pytest.raises(WrongDelta, match=rf"flip1 \(101\) from seed 0: delta says .*on {device.name}\)$"):
+        check(problem, "flip1", backends=[device])
+
+
+def test_what_is_no_move_for_one_evaluation_is_none_for_all():
+    problem = PROBLEMS["tsp"]()
+    course = Course(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
+    bench = PlainBench(problem, "2opt", "table")
+    Trial(course, bench).run(0)
+    stop = course.stop(0)
+    stop.claims[:] = 1 - stop.claims
+    with pytest.raises(WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
+        Trial(course, bench).run(0)
+
+
+# --- subscripts, numbers, data ---
+
+
+def test_a_subscript_outside_of_its_array_is_told():
+    with pytest.raises(WrongSubscript, match=r"wrong.py:\d+: behind_the_end: index 24 outside an array of 24"):
+        check(RingCut(delta=wrong.behind_the_end), "flip1")
+
+
+def test_a_number_beyond_its_type_is_told():
+    with pytest.raises(WrongNumber, match=r"wrong.py:\d+: too_large: .*overflow"):
+        check(RingCut(delta=wrong.too_large), "flip1")
+
+
+def test_data_of_another_type_are_told_with_who_reads_them_and_what_helps():
+    class Wide(RingCut):
+        delta = wrong.added
+
+        def data_for(self, evaluation):
+            return wrong.Ring(np.arange(24) * scale, 24)
+
+    scale = 1
+    with pytest.raises(
+        WrongData,
+        match=rf"^ring:24: data 'weights' is int64: added\(\) wants Array\[i32\], use .astype\(np.int32\) {PLACE}added\)$",
+    ):
+        check(Wide())
+    scale = 2**31
+    with pytest.raises(WrongData, match="which values from 0 to 49392123904 do not fit"):
+        check(Wide())
+    with pytest.raises(WrongData, match=r"data 'weights' is float64: expected Array\[i32\], use .astype"):
+        RingCut(weights=np.ones(24))
+
+
+# --- state ---
+
+
+def test_a_row_that_a_move_does_not_keep_is_named(device):
+    problem = RingCut(**KEPT, update=wrong.update_but_for_the_last)
+    words = rf"row 'cut' holds (\d) at 2[0-3], begin gives (?!\1)\d; delta says .*, cost says .* {PLACE}update_but"
+    with pytest.raises(WrongState, match=words + r".*, begin .*wrong.py:\d+, .*in plain Python\)$"):
+        check(problem, "flip1")
+    with pytest.raises(WrongState, match=words + rf".*on {device.name}\)$"):
+        along(problem, "flip1", DeviceBench(device, problem, "flip1", "only", 1))
+
+
+def test_a_missing_update_is_named():
+    with pytest.raises(WrongState, match="nothing follows a move: is update missing"):
+        check(RingCut(**KEPT), "flip1")
+
+
+def test_a_wrong_row_is_found_though_no_tried_move_reads_it():
+    """Few moves are compared after each; the rows are looked at whole."""
+    problem = RingCut(**KEPT, update=wrong.update_but_for_the_last)
+    course = Course(check_costs(problem, 0), "flip1", 0, 2, 2, 2)
+    trial = Trial(course, PlainBench(problem, "flip1", "only"))
+    trial.hold = lambda stop, some, said: stop.claims.__setitem__(some, 0)
+    with pytest.raises(WrongState, match="row 'cut' holds . at 2[0-3], begin gives"):
+        trial.run(24, (24,))
+
+
+def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
+    """As long as every difference is right: lists may be kept in any order."""
+    problem = RingCut(**KEPT, update=wrong.update)
+    monkeypatch.setattr(Trial, "has_strayed", lambda self, fresh: True)
+    monkeypatch.setattr(Trial, "difference_of_rows", lambda self, fresh: "row 'cut' holds 1 at 2, begin gives 0")
+    notes = check(problem, "flip1").notes
+    assert notes
+    assert re.match(
+        r"row 'cut' .* after 3 moves \(flip1, evaluation only, in plain .*; none of 24 moves adds", notes[0]
+    )
+
+
+# --- lanes ---
+
+
+def test_lanes_that_depend_on_their_order_are_told_on_a_device_with_teams():
+    from tests.core.search.local_search.weighted import Weighted, begins_with_a_race, update
+    from tests.core.search.local_search.weighted import added_kept as sums
+
+    problem = Weighted(range(1, 40), only=wrong.Evaluation(sums, begin=begins_with_a_race, update=update))
+    with pytest.raises(WrongLanes, match="in plain Python with 3 lanes.*; with one lane it is right: do lanes share"):
+        check(problem, "flip1")
+    try:
+        made = wide()
+    except backends.Unavailable as error:
+        pytest.skip(str(error))
+    with pytest.raises(WrongDelta, match="with 32 lanes"):
+        along(problem, "flip1", *(DeviceBench(made, problem, "flip1", "only", size) for size in (1, 32)))
+
+
+# --- choice ---
+
+
+def test_the_first_of_equal_neighbours_is_taken(device):
+    problem = RingCut(weights=np.full(24, 3, np.int32))
+    bench = DeviceBench(device, problem, "flip2", "only", 1)
+    bench.build(np.zeros(24, np.int32))
+    said = bench.ask(np.array([[i, j, -1] for i in range(24) for j in range(i + 1, 24)], np.int32))
+    assert (said == said.min()).sum() > 1
+    assert bench.chosen(len(said)) == int(said.argmin())
+
+
+def test_another_choice_is_told(monkeypatch):
+    monkeypatch.setattr(Bench, "chosen", lambda self, size: size - 1)
+    with pytest.raises(
+        WrongChoice, match=r"a scan takes neighbour 23 of \(23\), expected neighbour \d+ of \(\d+\), the first"
+    ):
+        check(RingCut(), "flip1")
+
+
+# --- costs ---
+
+
+def costing(cost, **more):
+    """The ring with another scorer."""
+    return type("Mine", (RingCut,), {"cost": cost, **more})()
+
+
+def write(self, bits):
+    bits[3] = 1 - bits[3]
+    return 0
+
+
+COUNTS = iter(range(10**6))
+WRONG_COSTS = [
+    (lambda self, bits: 2.5, {}, r"`cost` gives 2.5, float: expected an int; count in units"),
+    (lambda self, bits: 2.0, {}, r"`cost` gives 2.0, float: expected an int; write int\(...\)"),
+    (lambda self, bits: None, {}, "`cost` gives None, NoneType: expected an int; is there a return?"),
+    (lambda self, bits: bits[0] == 1, {}, r"`cost` gives .*(True|False).*, bool_?: expected an int"),
+    (write, {}, r"`cost` changes its solution, element 3 from (\d) to (?!\1)\d: expected that it only reads"),
+    (lambda self, bits: next(COUNTS), {}, r"`cost` says 0 of a solution, and 1 when it is asked again"),
+    (RingCut.cost, {"costs": lambda self, s: np.zeros(len(s))}, r"`costs` gives an array of float64, \(3,\) for 3"),
+    (RingCut.cost, {"costs": lambda self, s: np.zeros(len(s), int)}, "`costs` says 0 of a solution: expected [1-9]"),
+    (RingCut.cost, {"costs": lambda self, s: [1, 2, 3]}, r"`costs` gives \[1, 2, 3\] for 3 solutions: expected an"),
+    (RingCut.cost, {"cost_range": lambda self: (0, 9)}, r"a solution costs \d+: expected 0 to 9, as `cost_range` says"),
+]
+
+
+@pytest.mark.parametrize(("cost", "more", "words"), WRONG_COSTS, ids=[str(k) for k in range(len(WRONG_COSTS))])
+def test_a_wrong_cost_is_told_with_its_place(cost, more, words):
+    with pytest.raises(WrongCost, match=rf"^ring:24: {words}.*\(.*\.py:\d+: cost") as found:
+        check(costing(cost, **more))
+    assert "\n" not in str(found.value)
+
+
+def test_integers_of_numpy_are_costs():
+    assert check(costing(lambda self, bits: np.int64(RingCut.cost(self, bits))), "flip1").costs[0] >= 0
+
+
+# --- causes ---
+
+
+def test_a_cause_is_named_only_where_all_numbers_show_it():
+    added = np.array([3, -1, 4, 0, 5])
+    assert "opposite sign" in likely_cause(-added, added, 9, {})
+    assert "opposite" not in likely_cause(np.append(-added, 7), np.append(added, 7), 9, {})
+    assert likely_cause(-added[:3], added[:3], 9, {}) == ""
+    assert likely_cause(np.full(5, 1), np.full(5, -1), 9, {}) == ""  # one number shows nothing
+    assert "a half of" in likely_cause(added, 2 * added, 9, {})
+    assert "2 too small" in likely_cause(added - 2, added, 9, {})
+    assert "is 0" in likely_cause(0 * added, added, 9, {})
+    assert likely_cause(added + 1, added, 9, {"another thing": added + 1}) == "every one of 5 tried is another thing"
+
+
+# --- what is right ---
+
+
+@pytest.mark.parametrize("name", ["cut", *(pytest.param(one, marks=pytest.mark.slow) for one in PROBLEMS)])
+def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
+    checked = check(PROBLEMS[name](), backends=list(devices.values()))
+    assert {one.place for one in checked.tried} == {validation.PLAIN, *devices}
+    assert checked.notes == []
+
+
+def test_what_was_tried_is_printed_as_a_table(device):
+    problem = RingCut(**KEPT, update=wrong.update)
+    checked = check(problem, backends=[device])
+    first, head, *rows = str(checked).splitlines()
+    assert re.match(r"ring:24: [\d,]+ moves tried, all right; costs from \d+ to \d+; \d+\.\d s$", first)
+    assert head.split() == ["neighbourhood", "evaluation", "plain", "Python", device.name]
+    assert [row.split()[:2] for row in rows] == [["flip1", "only"], ["flip2", "only"], ["flip3", "only"]]
+    assert [one.moves for one in checked.tried if one.place == device.name] == [256 + 24 * 16] * 3
+
+
+def test_the_same_moves_are_tried_again():
+    first, second = (check(RingCut(**KEPT, update=wrong.update), seed=7) for _ in range(2))
+    assert first._replace(seconds=0) == second._replace(seconds=0)
+    assert first.costs != check(RingCut(**KEPT, update=wrong.update), seed=8).costs
+
+
+def test_a_solution_without_neighbours_is_right():
+    assert check(RingCut(1, weights=np.ones(1, np.int32)), "flip2").moves == 0
+
+
+def test_only_devices_bring_their_packages():
+    program = """
+import sys
+from core.search.local_search import check
+from tests.core.search.local_search.wrong import RingCut
+assert check(RingCut(8), "flip1", moves=8).moves
+print(sorted({"numba", "llvmlite", "pyopencl", "mpi4py"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

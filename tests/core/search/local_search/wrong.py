@@ -1,0 +1,147 @@
+"""A cut of a ring of weighted edges, with the mistakes that a problem of one's own may have."""
+
+import numpy as np
+
+from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.search.local_search import Bits, Evaluation, Move, Problem, flipped
+
+
+@bundle
+class Ring:
+    """The weight of the edge behind every vertex."""
+
+    weights: Array[i32]
+    n: i32
+
+
+@bundle
+class Cuts(Ring):
+    """The weights, and whether each edge is cut, which a walk keeps."""
+
+    cut: Row(i32, "n")
+
+
+@function
+def cut_before(bits: Array[i32], p: i32, data: Ring) -> i32:
+    q = p + 1 if p + 1 < data.n else 0
+    return data.weights[p] if bits[p] != bits[q] else 0
+
+
+@function
+def cut_after(bits: Array[i32], p: i32, move: Move, data: Ring) -> i32:
+    q = p + 1 if p + 1 < data.n else 0
+    return data.weights[p] if flipped(bits, p, move) != flipped(bits, q, move) else 0
+
+
+@function
+def added(bits: Array[i32], move: Move, data: Ring) -> i32:
+    total = 0
+    for p in range(data.n):
+        total += cut_after(bits, p, move, data) - cut_before(bits, p, data)
+    return total
+
+
+# --- kept ---
+
+
+@function
+def added_kept(bits: Array[i32], move: Move, data: Cuts) -> i32:
+    total = 0
+    for p in range(data.n):
+        total += cut_after(bits, p, move, data) - data.cut[p]
+    return total
+
+
+@function
+def begin(bits: Array[i32], data: Cuts):
+    for p in range(lane(), data.n, team_size()):
+        data.cut[p] = cut_before(bits, p, data)
+
+
+@function
+def update(bits: Array[i32], move: Move, data: Cuts):
+    for p in range(lane(), data.n, team_size()):
+        data.cut[p] = cut_after(bits, p, move, data)
+
+
+@function
+def update_but_for_the_last(bits: Array[i32], move: Move, data: Cuts):
+    for p in range(lane(), data.n - 4, team_size()):
+        data.cut[p] = cut_after(bits, p, move, data)
+
+
+# --- wrong ones ---
+
+
+@function
+def opposite(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return -added(bits, move, data)
+
+
+@function
+def whole(bits: Array[i32], move: Move, data: Ring) -> i32:
+    total = 0
+    for p in range(data.n):
+        total += cut_after(bits, p, move, data)
+    return total
+
+
+@function
+def twice(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return 2 * added(bits, move, data)
+
+
+@function
+def one_more(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return added(bits, move, data) + 1
+
+
+@function
+def one_by_one(bits: Array[i32], move: Move, data: Ring) -> i32:
+    total = added(bits, Move(move.i, -1, -1), data)
+    if move.j >= 0:
+        total += added(bits, Move(move.j, -1, -1), data)
+    if move.k >= 0:
+        total += added(bits, Move(move.k, -1, -1), data)
+    return total
+
+
+@function
+def wrong_for_several(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return added(bits, move, data) + (1 + move.i if move.j >= 0 else 0)
+
+
+@function
+def behind_the_end(bits: Array[i32], move: Move, data: Ring) -> i32:
+    before = data.weights[move.i - 1 if move.i > 0 else data.n]
+    return before - before + added(bits, move, data)
+
+
+@function
+def too_large(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return added(bits, move, data) * 1_000_000_000 // 1_000_000_000
+
+
+@function
+def wrong_for_one(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return added(bits, move, data) + (1 if move.i == data.n // 2 + 1 else 0)
+
+
+class RingCut(Problem):
+    """The weight of all cut edges."""
+
+    def __init__(self, n=24, delta=added, weights=None, **hooks):
+        weights = np.random.default_rng(n).integers(1, 9, n).astype(np.int32) if weights is None else weights
+        self.way = Evaluation(delta, **hooks)
+        super().__init__(f"ring:{n}", Bits(n), Ring(weights, n))
+
+    def cost(self, bits):
+        return int(self.data.weights[bits != np.roll(bits, -1)].sum())
+
+    def evaluations(self, neighbourhood):
+        return {"only": self.way}
+
+    def data_for(self, evaluation):
+        if self.way.begin is None:
+            return self.data
+        return Cuts(weights=self.data.weights, n=self.data.n)
