@@ -14,8 +14,8 @@ from reports.exhibit_tables import NOT_RUN, words_of
 from reports.exhibits import Datum, Shown, evidence, has, series_of, shown
 from reports.paper import PROCESSORS
 from reports.parameters import parameters
-from reports.results_file import Choice, ResultsTable, columns_of, exhibit_of
 from reports.records import Record
+from reports.results_file import Choice, ResultsTable, columns_of, exhibit_of
 from reports.statistics import ratio_of_medians
 from reports.text_table import Table
 from reports.wording import number, ratio_interval
