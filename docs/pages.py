@@ -86,10 +86,12 @@ def printed(command: str) -> str:
     name, arguments = (words[1], words[2:]) if module else (words[0], words[1:])
     folder = tempfile.TemporaryDirectory()
     arguments = [WRITTEN.sub(rf"{folder.name}/\g<0>", word) for word in arguments]
-    main, argv, before = sys.modules["__main__"], sys.argv, os.getcwd()
+    main, argv, path, before = sys.modules["__main__"], sys.argv, [*sys.path], os.getcwd()
     out, err = io.StringIO(), io.StringIO()
     sys.modules["__main__"], sys.argv = types.ModuleType("__main__"), [name, *arguments]
     os.chdir(ROOT)
+    if not module:
+        sys.path.insert(0, str(Path(name).parent.resolve()))
     code: object = 0
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
@@ -102,6 +104,7 @@ def printed(command: str) -> str:
         code = stop.code
     finally:
         sys.modules["__main__"], sys.argv = main, argv
+        sys.path[:] = path
         os.chdir(before)
         folder.cleanup()
     if code:
