@@ -35,6 +35,7 @@ highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 

@@ -109,7 +109,7 @@ def printed(command: str) -> str:
         folder.cleanup()
     if code:
         raise RuntimeError(f"`{command}` ended with {code}: {out.getvalue()}{err.getvalue()}")
-    return out.getvalue()
+    return out.getvalue().replace(f"{ROOT}/", "")
 
 
 def shown(block: Block) -> list[tuple[str, str]]:
