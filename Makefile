@@ -51,7 +51,7 @@ help:
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
-	@echo "make docs      build the site into docs/_build"
+	@echo "make docs      build the site into docs/_build/html"
 	@echo "make venv      only set up .venv, for a small one: EXTRAS=opencl,report; make clean removes it, all caches and"
 	@echo "               reports/out"
 
@@ -119,7 +119,7 @@ gallery: venv
 	$(RUN) -m reports results
 
 docs: $(PAGES)
-	$(RUN) -m sphinx -W --keep-going -q -E -b html -c docs . docs/_build
+	$(RUN) -m sphinx -W --keep-going -q -E -b html -c docs -d docs/_build/kept . docs/_build/html
 
 clean:
 	rm -rf $(VENV) build dist docs/_build reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

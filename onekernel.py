@@ -62,7 +62,10 @@ if __name__ == "__main__":
 from core.errors import UserError
 from core.lang import *  # noqa: F403
 from core.lang import __all__ as _language
+from core.problems.labs import Labs
+from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
+from core.problems.max_sat import MaxSat
 from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.problems.tsp_moves import TspTour
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
     from drivers.minimize import minimize, run
     from drivers.results import Result, Results
     from drivers.side_by_side import Comparison, compare
+    from drivers.trying import check
     from reports.runs import Runs, load
 
 _FOUND_IN = {
@@ -82,6 +86,7 @@ _FOUND_IN = {
     "Result": "drivers.results",
     "Results": "drivers.results",
     "Runs": "reports.runs",
+    "check": "drivers.trying",
     "compare": "drivers.side_by_side",
     "load": "reports.runs",
     "minimize": "drivers.minimize",
@@ -89,8 +94,11 @@ _FOUND_IN = {
 }
 """What is imported when it is first asked for: the ranks of an own problem need none of it, and pay for imports."""
 
+# The engine's `check` is told which backends to try; the one of this module finds them.
+del globals()["check"]
+
 __all__ = [
-    "Comparison", "MaxKCut", "Ppp", "Qap", "Result", "Results", "Runs", "TspTour", "UserError", "Weierstrass",
+    "Comparison", "Labs", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "Result", "Results", "Runs", "TspTour", "UserError", "Weierstrass",
     "compare", "load", "main", "minimize", "run", *_language, *_local_search,
 ]  # fmt: skip
 

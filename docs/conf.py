@@ -1,4 +1,4 @@
-"""The site: `make docs` builds it into docs/_build. Its source folder is the repository, so every link works in both.
+"""The site: `make docs` builds it into docs/_build/html. Its source folder is the repository: links work in both.
 
 Pages are Markdown. The gallery's reports, the kernel language and CONTRIBUTING are pages where they lie, not copies.
 """
@@ -31,10 +31,11 @@ nb_execution_mode = "off"
 
 # Docstrings write code between single backticks.
 default_role = "code"
-highlight_language = "bash"
+highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 
@@ -47,7 +48,9 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 
-PICTURE = re.compile(r'<a href="(?P<page>[^"]+)"><img src="(?P<file>[^"]+)" width="(?P<width>\d+)" alt="(?P<alt>[^"]*)"></a>')
+PICTURE = re.compile(
+    r'<a href="(?P<page>[^"]+)"><img src="(?P<file>[^"]+)" width="(?P<width>\d+)" alt="(?P<alt>[^"]*)"></a>'
+)
 """A picture that leads to a page, of a width that Markdown of the repository's viewers cannot say."""
 
 

@@ -1,7 +1,7 @@
 """What the pages show: commands, programs, and what came out of them.
 
-A block of `console` has commands after `$ ` and below each what it printed. `python docs/pages.py` runs them all and
-writes what comes out today into the pages; the tests run them too, and compare all but times and names of devices.
+A block of `console` has commands after `$ ` and below each what it printed. `python docs/pages.py [PAGE ...]` runs them
+and writes what comes out today into the pages; the tests run them too, and compare all but times and names of devices.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import runpy
 import shlex
 import sys
+import tempfile
 import types
 import warnings
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 PROMPT = "$ "
+WRITTEN = re.compile(r"^\w+\.(jsonl|svg|csv)$")
+"""Names of files that commands of the pages write."""
 CHANGING = (
     (re.compile(r"\(compile [^)]*\)"), "(...)"),
     (re.compile(r"\bon (cpu|threads|joblib|opencl|cuda|python) \([^)]*\)"), r"on \1"),
@@ -70,6 +73,8 @@ def commands(block: Block) -> list[str]:
 def printed(command: str) -> str:
     """What a command `python FILE ...` or `python -m MODULE ...` prints on standard output, run in this process.
 
+    Files that it writes go to a folder that is removed again.
+
     Raises
     ------
     RuntimeError
@@ -79,10 +84,14 @@ def printed(command: str) -> str:
     assert program == "python", command
     module = words[0] == "-m"
     name, arguments = (words[1], words[2:]) if module else (words[0], words[1:])
-    main, argv, folder = sys.modules["__main__"], sys.argv, os.getcwd()
+    folder = tempfile.TemporaryDirectory()
+    arguments = [WRITTEN.sub(rf"{folder.name}/\g<0>", word) for word in arguments]
+    main, argv, path, before = sys.modules["__main__"], sys.argv, [*sys.path], os.getcwd()
     out, err = io.StringIO(), io.StringIO()
     sys.modules["__main__"], sys.argv = types.ModuleType("__main__"), [name, *arguments]
     os.chdir(ROOT)
+    if not module:
+        sys.path.insert(0, str(Path(name).parent.resolve()))
     code: object = 0
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
@@ -95,10 +104,12 @@ def printed(command: str) -> str:
         code = stop.code
     finally:
         sys.modules["__main__"], sys.argv = main, argv
-        os.chdir(folder)
+        sys.path[:] = path
+        os.chdir(before)
+        folder.cleanup()
     if code:
         raise RuntimeError(f"`{command}` ended with {code}: {out.getvalue()}{err.getvalue()}")
-    return out.getvalue()
+    return out.getvalue().replace(f"{ROOT}/", "")
 
 
 def shown(block: Block) -> list[tuple[str, str]]:
@@ -119,13 +130,13 @@ def renew(page: Path) -> None:
     content = page.read_text(encoding="utf-8")
     for block in blocks(page):
         if block.language == "console":
+            os.environ["COLUMNS"] = "80"
             text = "".join(f"{PROMPT}{command}\n{printed(command)}" for command, _ in shown(block))
             content = content.replace(f"```console\n{block.text}```", f"```console\n{text}```")
     page.write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    os.environ["COLUMNS"] = "80"
     sys.path.insert(0, str(ROOT))
-    for one in pages():
-        renew(one)
+    for one in [Path(name) for name in sys.argv[1:]] or pages():
+        renew(one.resolve())

@@ -100,9 +100,9 @@ def program(problem: Maker | Problem, started: tuple[str, ...], argv: Sequence[s
 
 def checked(workload: Workload[Any], options: Any) -> int:
     """Try the functions of the problem that the options make."""
-    from core.search.local_search import check
+    from drivers.trying import check
 
-    check(workload.load(options, 1).problem)
+    print(check(workload.load(options, 1).problem, seed=options.seed))
     return DONE
 
 

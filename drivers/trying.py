@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from backends import NAMES, backend_class, create
 from backends.base import Backend, Unavailable
+
+if TYPE_CHECKING:
+    from core.problems.problem import Problem
+    from core.search.local_search import Checked
 
 
 @contextlib.contextmanager
@@ -32,3 +37,30 @@ def backends_here(names: tuple[str, ...] = NAMES) -> Iterator[list[Backend]]:
                 made.append(create(name))
                 stack.callback(made[-1].close)
         yield made
+
+
+def check(problem: Problem, **options: Any) -> Checked:
+    """Try a problem's functions against its `cost`: in plain Python, and on every backend that is usable here.
+
+    Parameters
+    ----------
+    problem
+        The problem; small instances are tried faster.
+    **options
+        ``neighbourhood``, ``evaluation``, ``moves``, ``seed``: see `core.search.local_search.check`.
+
+    Returns
+    -------
+    Checked
+        What was tried; it prints as a table.
+
+    Raises
+    ------
+    ProblemError
+        The first mistake that was found: `WrongDelta`, `WrongState`, `WrongCost`, ..., each with file and line.
+
+    """
+    from core.search.local_search import check as tried
+
+    with backends_here() as backends:
+        return tried(problem, backends=backends, **options)

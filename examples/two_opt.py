@@ -12,8 +12,24 @@ import numpy as np
 from backends import create
 from cluster import communicator
 from core.kernels.tours import start_tours
-from core.lang import Array, Row, Rows, barrier, bundle, function, i32, kernel, lane, min, shared_array, u32, u64
-from core.lang import team_count, team_rank, team_size
+from core.lang import (
+    Array,
+    Row,
+    Rows,
+    barrier,
+    bundle,
+    function,
+    i32,
+    kernel,
+    lane,
+    min,
+    shared_array,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+    u64,
+)
 from core.lang.library import pack, packed_cost, packed_index, team_min
 from core.problems import tsp
 from core.search.ihc import HillClimbing
@@ -86,7 +102,8 @@ def main(argv):
     found = search.run(count)
     tuned = found.length, time.perf_counter() - begin
     for what, (length, seconds) in (("this kernel", plain), (type(search.scan).__name__, tuned)):
-        print(f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {found.evaluations / seconds:.3g} moves/s")
+        rate = found.evaluations / seconds
+        print(f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {rate:.3g} moves/s")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ def partition():
 def tardiness(tmp_path_factory):
     jobs = tmp_path_factory.mktemp("jobs") / "seven.txt"
     random = np.random.default_rng(3)
-    np.savetxt(jobs, np.column_stack([random.integers(1, 9, 7), random.integers(1, 5, 7), random.integers(1, 30, 7)]), "%d")
+    np.savetxt(
+        jobs, np.column_stack([random.integers(1, 9, 7), random.integers(1, 5, 7), random.integers(1, 30, 7)]), "%d"
+    )
     return example("tardiness").Tardiness(jobs)
 
 

@@ -8,6 +8,9 @@ import pytest
 from docs import pages
 from docs.pictures import draw
 
+# One worker builds it, once.
+pytestmark = pytest.mark.xdist_group("site")
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):

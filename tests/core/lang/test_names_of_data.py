@@ -46,7 +46,7 @@ SOME = ["above", "base", "c", "i32", "iteration", "lane", "left", "sizes", "step
 # Those that the problem's own functions use.
 OWN = {"Move", "Sequence", "added", "bits", "difference", "energy", "flipped", "i32", "move", "p", "range", "total"}
 
-# The README's problem, which loses its way if a datum has not the value 100, 101 ... that it was given.
+# Low autocorrelation binary sequences, which loses its way if a datum has not the value 100, 101 ... that it was given.
 TEXT = """
 from core.lang import Array, bundle, function, i32
 from core.search.local_search import Move, flipped
