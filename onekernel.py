@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from drivers.minimize import minimize, run
     from drivers.results import Result, Results
     from drivers.side_by_side import Comparison, compare
-    from drivers.trying import check
+    from drivers.trying import check  # type: ignore[assignment]
     from reports.runs import Runs, load
 
 _FOUND_IN = {

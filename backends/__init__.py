@@ -145,8 +145,7 @@ def survey() -> list[Usability]:
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            told = (backend is not None, reason, device.kind, *told_of(kind))
-            rows.append(Usability(name, *facts, *told))
+            rows.append(Usability(name, *facts, backend is not None, reason, device.kind, *told_of(kind)))
             if backend is not None:
                 backend.close()
     return rows
