@@ -31,6 +31,8 @@ NOT_HERE = ("instance", "data", "peers", "scaled")
 """Options of the house's workloads that a problem has only if its constructor has a parameter of that name."""
 OF_THE_RUN = ("seed",)
 """Parameters of a constructor that are given what the option of that name says."""
+OTHER_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
+"""Workloads that are not called as the class of their problem."""
 COMPARED_STEPS = 200_000_000
 """Elements of solutions that a comparison looks at, about, where nobody says how much it shall do."""
 COMPARED_WALKS = 64
@@ -109,7 +111,7 @@ def checked(workload: Workload[Any], options: Any) -> int:
 # --- the declaration ---
 
 
-def workload_of(problem: Maker | Problem, started: tuple[str, ...], name: str = "") -> Workload[Any]:
+def workload_of(problem: Maker | Problem, started: tuple[str, ...]) -> Workload[Any]:
     """Declare local search on a problem.
 
     Parameters
@@ -118,8 +120,6 @@ def workload_of(problem: Maker | Problem, started: tuple[str, ...], name: str = 
         See `main`.
     started
         What Python is told to run for this workload.
-    name
-        In records; by default the class's in small letters.
 
     Raises
     ------
@@ -128,17 +128,15 @@ def workload_of(problem: Maker | Problem, started: tuple[str, ...], name: str = 
 
     """
     owner = type(problem) if isinstance(problem, Problem) else problem
-    plain = name or owner.__name__.lower()
     make = (lambda: problem) if isinstance(problem, Problem) else problem
-    options = options_of(make)
 
     def load(given: OwnOptions) -> tuple[Problem, str]:
         return made(make, given), f"made by {' '.join(started)}"
 
     return local_search(
-        plain if name or plain not in NAMES else f"own-{plain}",
+        name_of(owner),
         f"local search on {owner.__name__}",
-        options,
+        options_of(make),
         load=load,
         chosen=None,
         standard=(),
@@ -146,6 +144,14 @@ def workload_of(problem: Maker | Problem, started: tuple[str, ...], name: str = 
         best_known="best known",
         program=started,
     )
+
+
+def name_of(owner: Maker) -> str:
+    """What the workload of a class is called in records: as the house's own program, or by the class's name."""
+    plain = OTHER_NAMES.get(owner.__name__, owner.__name__.lower())
+    if owner.__module__.startswith("core.problems."):
+        return plain
+    return f"own-{owner.__name__.lower()}" if plain in NAMES else owner.__name__.lower()
 
 
 def described(problem: Maker | Problem) -> str:

@@ -1,0 +1,146 @@
+"""Runs from Python: what comes back, that nothing is printed, and how a run is ended from outside."""
+
+import signal
+
+import numpy as np
+import pytest
+
+import onekernel as ok
+from core.errors import UserError
+from drivers.qap import main as qap
+from reports.records import load
+
+
+@pytest.fixture(scope="module")
+def assignment():
+    return ok.Qap("taillard:8:seeds=1,2")
+
+
+def test_a_result_says_what_a_program_prints(assignment, capsys):
+    found = ok.minimize(assignment, ok.TabuSearch(), backend="cpu", iterations=200, seed=3)
+    assert capsys.readouterr() == ("", "")
+    qap(["--instance", assignment.name, "--backend", "cpu", "--iterations", "200", "--seed", "3"])
+    said = capsys.readouterr().out
+    assert f"best cost {found.cost}" in said and f"hash {found.hash}" in said
+    assert f"best cost {found.cost}" in str(found) and "confirmed by the scorer" in str(found)
+    assert found.confirmed is True and assignment.cost(found.solution) == found.cost
+    assert found.evaluations == 200 * 28 and found.unit == "neighbours"
+    assert (found.seed, found.backend, found.ranks, found.interrupted) == (3, "cpu", 1, False)
+    assert found.seconds > 0 and found.history is None
+
+
+def test_several_seeds_give_several_results(assignment):
+    found = ok.minimize(assignment, backend="cpu", iterations=20, seeds=range(3), history=True)
+    assert [run.seed for run in found] == [0, 1, 2] and len(found) == 3
+    assert found.cost == min(found.costs) and found.confirmed
+    assert np.array_equal(found.solution, found.best.solution)
+    assert found.evaluations == sum(run.evaluations for run in found)
+    alone = [ok.minimize(assignment, backend="cpu", iterations=20, seed=seed) for seed in range(3)]
+    assert [run.hash for run in alone] == [run.hash for run in found]
+    assert found.hash != found[0].hash and found[1:].costs == found.costs[1:]
+
+
+def test_a_record_is_that_of_the_program(assignment, tmp_path):
+    file = tmp_path / "runs.jsonl"
+    for _ in range(2):  # a record holds no solution, so a run is made again
+        found = ok.minimize(assignment, ok.TabuSearch(tenure=4), backend="cpu", iterations=20, record=file)
+    (record,) = load(file)
+    assert record.best_cost == found.cost and len(record.samples) == 2 and record.scored
+    assert record.parameters["tenure"] == 4
+
+
+@pytest.mark.parametrize("algorithm", [ok.HillClimbing(), ok.IteratedLocalSearch(strength=2), ok.SimulatedAnnealing()])
+def test_every_algorithm_runs(assignment, algorithm):
+    assert ok.minimize(assignment, algorithm, "exchange2", backend="cpu", iterations=50).confirmed
+
+
+def test_several_neighbourhoods_are_tried_in_turn(assignment):
+    found = ok.minimize(
+        assignment, ok.VariableNeighbourhoodSearch(), ["exchange2", "exchange3"], backend="cpu", iterations=9
+    )
+    assert found.confirmed
+
+
+def test_any_workload_runs_by_name():
+    found = ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu")
+    assert found.confirmed and found.unit == "moves" and sorted(found.solution) == list(range(20))
+
+
+def test_a_callback_is_told_and_ends_the_search(assignment):
+    told = []
+    found = ok.minimize(
+        assignment, backend="cpu", iterations=10**9, callback=lambda progress: told.append(progress) or len(told) == 2
+    )
+    assert found.interrupted and found.confirmed and len(told) == 2
+    assert told[0].done < told[1].done < 10**9 and told[1].cost >= found.cost
+
+
+def test_ctrl_c_returns_the_best_so_far(assignment, capsys):
+    before = signal.getsignal(signal.SIGINT)
+    found = ok.minimize(
+        assignment, backend="cpu", iterations=10**9, seeds=[0, 1], callback=lambda _: signal.raise_signal(signal.SIGINT)
+    )
+    assert found.interrupted and found.confirmed and len(found) == 1
+    assert "ending with the best so far" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_twice_interrupts(assignment):
+    def impatient(_):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        ok.minimize(assignment, backend="cpu", iterations=10**9, callback=impatient)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"iteration": 5}, r"iteration=5 \(did you mean iterations\?\): found no such option of qap"),
+        ({"iterations": 0}, "iterations=0: expected an integer of at least 1"),
+        ({"level": "house"}, "level='house': expected one of iteration, algorithm, solution"),
+        ({"seed": 1, "seeds": [1, 2]}, "seed=1 and seeds: expected one of them"),
+        ({"seeds": [1, 1]}, "different seeds"),
+        ({"backend": "abacus"}, "no backend 'abacus'"),
+    ],
+)
+def test_what_is_wrong_is_one_line(assignment, options, why):
+    with pytest.raises(UserError, match=why):
+        ok.minimize(assignment, **{"backend": "cpu", "iterations": 5, **options})
+
+
+def test_an_option_that_only_another_algorithm_has_is_refused(assignment):
+    with pytest.raises(UserError, match="--tenure with --algorithm annealing"):
+        ok.minimize(assignment, ok.SimulatedAnnealing(), backend="cpu", iterations=5, tenure=3)
+
+
+def test_a_plot_holds_the_history(assignment):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    found = ok.minimize(assignment, backend="cpu", iterations=50, seeds=[4, 5], history=True)
+    over_evaluations, over_seconds = found.plot()
+    lines = [line for line in over_evaluations.lines if len(line.get_xdata()) > 2]
+    assert [line.get_ydata()[len(run.history) - 1] for line, run in zip(lines, found, strict=True)] == found.costs
+    assert {text.get_text() for text in over_seconds.get_legend().get_texts()} >= {"seed 4", "seed 5"}
+    assert found[0].plot()[0].get_xlabel() == "neighbours"
+    pyplot.close("all")
+
+
+def test_a_plot_needs_a_history(assignment):
+    with pytest.raises(UserError, match="expected a run with history=True"):
+        ok.minimize(assignment, backend="cpu", iterations=5).plot()
+
+
+SCRIPT = """
+import onekernel as ok
+found = ok.minimize(ok.Qap("taillard:8:seeds=1,2"), backend="cpu", iterations=50, share="always")
+print("found", found.cost, found.hash, found.ranks)
+"""
+
+
+def test_every_rank_is_given_the_result(mpirun, tmp_path, assignment):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    run = mpirun(2, tmp_path / "script.py")
+    alone = ok.minimize(assignment, backend="cpu", iterations=50)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split("\n")[:2] == [f"found {alone.cost} {alone.hash} 2"] * 2
