@@ -73,10 +73,11 @@ def no_search(task: Task) -> Any:
 def local_search(task: Task) -> Any:
     """Walks, and the sizes of all neighbourhoods; refuses what every device would."""
     from core.search.local_search.plan import Plan
+    from drivers.local_search import chosen_neighbourhoods
 
     options = task.options
     given = {name: getattr(options, name) for name in PLANNED}
-    names, tuned = options.neighbourhood.split(","), options.shape != "fixed"
+    names, tuned = chosen_neighbourhoods(options, task.problem), options.shape != "fixed"
     return Plan(task.problem, options.chosen_algorithm(), names, tuned=tuned, **given)
 
 

@@ -7,17 +7,15 @@ python -m drivers.maxcut --instance random:100:density=0.1 --parts 3
 Of two parts the cost is minus the weight of the edges that are cut, of more parts the weight of those that are not.
 """
 
-from __future__ import annotations
-
 import sys
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.local_search import local_search
 from drivers.options import instance_option, option, positive
-from drivers.search_options import RESULTS, SEARCH, SearchOptions
+from drivers.search_options import RESULTS, SearchOptions, neighbourhood_option
 
 CHOSEN = "random:400:density=0.1:weights=1..1"
 
@@ -28,19 +26,7 @@ class MaxcutOptions(SearchOptions):
 
     instance: str | None = instance_option("random:100:density=0.1", CHOSEN)
     parts: int = option(2, "how many (%(default)s)", positive, "K", group=RESULTS, decides="work")
-    neighbourhood: str = option(
-        "auto",
-        "its moves; auto: flip1, or assign for more parts than two",
-        metavar="NAME",
-        group=SEARCH,
-        decides="search",
-    )
-
-    def settled(self, chosen: str | None, ranks: int) -> Self:
-        """These options with what the command line left open filled in."""
-        given = super().settled(chosen, ranks)
-        usual = "flip1" if given.parts == 2 else "assign"
-        return replace(given, neighbourhood=usual if given.neighbourhood == "auto" else given.neighbourhood)
+    neighbourhood: str = neighbourhood_option("auto")
 
 
 def load(options: MaxcutOptions) -> tuple[Any, str]:

@@ -11,7 +11,7 @@ from drivers.workload import Workload
 
 OF_PAPERS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
 """Those whose speeds the benches and the overview show."""
-FURTHER = ("labs", "maxsat", "maxcut")
+FURTHER = ("labs", "maxsat", "maxcut", "flowshop", "linearordering")
 """More problems for local search."""
 NAMES = OF_PAPERS + FURTHER
 

@@ -41,6 +41,8 @@ WAYS: dict[str, dict[Any, str]] = {
         "ties": "every vertex's ties to every part are kept and updated after each move, O(1) a neighbour",
         "correlations": "the autocorrelation of every lag is kept and updated after each move, O(n) a neighbour",
         "counts": "the number of every clause's true literals is kept, a neighbour looks at its variable's clauses",
+        "ends": "heads and tails of the schedule are kept, a neighbour runs the jobs between the positions that change",
+        "sums": "what each element loses to those ahead of it is kept and updated after each move, O(1) a neighbour",
         "fields": "what each bit costs beside the others is kept and updated after each move, O(1) a neighbour",
         "plain": "the problem's own `delta` is computed for each neighbour",
     },

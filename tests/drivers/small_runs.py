@@ -18,6 +18,8 @@ QUICK = {
     "labs": "--instance 9 --iterations 1 --backend cpu",
     "maxsat": "--instance random:9:seed=1 --iterations 1 --backend cpu",
     "maxcut": "--instance random:9:seed=1 --iterations 1 --backend cpu",
+    "flowshop": "--instance taillard:8:3 --iterations 1 --backend cpu",
+    "linearordering": "--instance random:9:seed=1 --iterations 1 --backend cpu",
 }
 """What each driver does in no time."""
 

@@ -161,6 +161,19 @@ WRONG = {
         ("--instance random:9:seeds=1", "option 'seeds=1' (unknown)"),
         ("--neighbourhood flip2", "knows flip1"),
     ],
+    "flowshop": [
+        ("--instance ta121", "no such instance, expected ta001 to ta120"),
+        ("--instance text.txt", "no such instance"),
+        ("--instance taillard:5:99", "machines '99'"),
+        ("--neighbourhood flip1", "for a permutation encoding"),
+    ],
+    "linearordering": [
+        ("--instance missing.mat", "missing.mat: found no such instance"),
+        ("--instance folder", "folder: found a folder"),
+        ("--instance empty.tsp", "empty.tsp:1: found no number"),
+        ("--instance random:9:seed=-1", "seed '-1'"),
+        ("--neighbourhood exchange2", "knows insert"),
+    ],
     "maxcut": [
         ("--instance G99", "G99: found no such file"),
         ("--instance folder", "folder: found a folder"),

@@ -25,6 +25,8 @@ SMALL = {
     "labs": "--instance 12 --walks 4 --iterations 20",
     "maxsat": "--instance random:20:seed=1 --walks 4 --iterations 20",
     "maxcut": "--instance random:20:seed=1 --walks 4 --iterations 20",
+    "flowshop": "--instance taillard:9:4 --walks 4 --iterations 20",
+    "linearordering": "--instance random:12:seed=1 --walks 4 --iterations 20",
 }
 PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 

@@ -20,6 +20,8 @@ SAME = {
     "weierstrass": ("--instance", "2", "--points", "4", "--iterations", "3"),
     "labs": ("--instance", "9", "--walks", "2", "--iterations", "3"),
     "maxsat": ("--instance", "random:9:seed=1", "--iterations", "3"),
+    "flowshop": ("--instance", "taillard:8:3", "--iterations", "3"),
+    "linearordering": ("--instance", "random:9:seed=1", "--walks", "2", "--iterations", "3"),
     "maxcut": ("--instance", "random:9:seed=1", "--parts", "3", "--iterations", "3"),
     "lcs": ("--text", "ABCBD", "BDC"),
     "knapsack": ("--items", "6", "--capacity", "40", "--tiling", "none"),

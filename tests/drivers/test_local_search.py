@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends.cuda import CudaBackend
-from drivers import automatic, labs, maxcut, maxsat, ppp, qap, tsp, weierstrass
+from drivers import automatic, flowshop, labs, linearordering, maxcut, maxsat, ppp, qap, tsp, weierstrass
 from drivers.command import parse
 from drivers.options import Options
 from drivers.search_options import FIRST_SECONDS, FIRST_WALKS, ITERATIONS
@@ -217,6 +217,8 @@ def test_a_target_that_the_start_meets_costs_no_iteration(drive):
         (labs, ["--instance", "11"]),
         (maxsat, ["--instance", "random:12:ratio=5"]),
         (maxcut, ["--instance", "random:12:density=0.5"]),
+        (flowshop, ["--instance", "taillard:8:3"]),
+        (linearordering, ["--instance", "random:9"]),
         (maxcut, ["--instance", "random:12:density=0.5", "--parts", "3"]),
     ],
     ids=lambda one: one.__name__.removeprefix("drivers.") if hasattr(one, "main") else "",

@@ -141,6 +141,8 @@ def test_ways_that_searches_record_have_words_for_every_choice_of_the_option(nam
         ("labs", "9", "flip1"),
         ("maxsat", "random:9", "flip1"),
         ("maxcut", "random:9", "flip1"),
+        ("flowshop", "ta001", "insert"),
+        ("linearordering", "random:9", "insert"),
     ],
 )
 def test_every_evaluation_of_the_problems_has_words(workload, spec, neighbourhood):

@@ -7,7 +7,7 @@ import numpy as np
 from core.kernels.hooks import BEST, HALT, Rules
 from core.kernels.local_search import search_kernels
 from core.kernels.moves import MOVES, NEVER
-from core.kernels.walks import CHANGED, CONTROL, EVERYTHING, Share, Walk
+from core.kernels.walks import CHANGED, CONTROL, COST, EVERYTHING, Share, Walk
 from core.lang.bundles import fields_of
 from core.search.local_search import NEIGHBOURHOODS
 
@@ -62,6 +62,7 @@ def by_kernels(backend, problem, name, evaluation, solution):
     backend.write(walkers.solution, np.array(solution, encoding.dtype))
     control = np.zeros(CONTROL, np.int32)
     control[CHANGED] = EVERYTHING
+    control[COST] = problem.cost(np.array(solution))
     backend.write(walkers.control, control)
     rows = backend.rows(data, 1)
     lanes = min(4, backend.capabilities.max_team_size)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from core.problems import tsp
+from core.problems.flow_shop import FlowShop
 from core.problems.labs import Labs
+from core.problems.linear_ordering import LinearOrdering
 from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
@@ -35,6 +37,8 @@ PROBLEMS = {
     "weierstrass": lambda: Weierstrass.load("5"),
     "labs": lambda: Labs(13),
     "max sat": lambda: MaxSat("random:12:ratio=4"),
+    "flow shop": lambda: FlowShop("taillard:9:4"),
+    "linear ordering": lambda: LinearOrdering("random:12"),
     "max cut": lambda: MaxCut("random:12:weights=-9..9"),
     "max k cut": lambda: MaxKCut.load("maxcut:12:3:seed=1"),
 }

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from core.problems import graphs, knapsack, matrix_text, perceptron, qaplib, sat, strings, tours, tsp, tsplib
+from core.problems import graphs, knapsack, matrix_text, orderings, perceptron, qaplib, sat, strings, tours, tsp, tsplib
 from core.problems.errors import InstanceError
 from drivers.matrix_files import load_matrix
 from tests.core.problems import samples
@@ -128,6 +128,13 @@ def check_graph(instance: graphs.GraphInstance, content: bytes) -> None:
     for i, j, *weight in rows[1:]:
         expected[i - 1, j - 1] = expected[j - 1, i - 1] = weight[0] if weight else 1
     assert (instance.weights == expected).all() and len(rows) == rows[0][1] + 1
+
+
+def check_ordering(instance: orderings.OrderingInstance, content: bytes) -> None:
+    rows = [row.split() for row in rows_of(content)]
+    numbers = [row for row in rows if all(re.fullmatch("[+-]?[0-9]+", token) for token in row)]
+    assert len(rows) - len(numbers) <= 1
+    assert [int(token) for row in numbers for token in row] == [instance.n, *instance.weights.ravel().tolist()]
 
 
 def check_sat(instance: sat.SatInstance, content: bytes) -> None:
@@ -244,6 +251,9 @@ READERS = {
     "QAPLIB": Reader(".dat", texts(*QAPS), qaplib.read, check_qap),
     "graph": Reader(".rud", texts(*GRAPHS), partial(graphs.load, k=3), check_graph),
     "DIMACS": Reader(".cnf", texts(*FORMULAS), sat.load, check_sat),
+    "LOLIB": Reader(
+        ".mat", texts("two of 1975\n 2\n0 1\n-2 0\n", "3\n0 1 2\n3 0 4\n5 6 0\n"), orderings.load, check_ordering
+    ),
     "perceptron": Reader(".ppp", texts(*PERCEPTRONS), perceptron.load, check_perceptron),
     "knapsack": Reader(".kp", texts("3 10\n5 4\n40 7\n4294967295 0\n", "1 5\n3 5\n"), knapsack.load, check_knapsack),
     "knapsack by Pisinger": Reader(".csv", texts(PISINGER), knapsack.load, check_pisinger),

@@ -14,8 +14,10 @@ from core.errors import UserError
 from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
 from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
+from core.problems.flow_shop import FlowShop
 from core.problems.graphs import GraphInstance
 from core.problems.labs import Labs
+from core.problems.linear_ordering import LinearOrdering
 from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
@@ -54,6 +56,8 @@ SMALL = {
     "tour in the plane": lambda: TspTour.load("uniform:5:seed=1"),
     "cut": lambda: MaxKCut(GraphInstance("drawn", symmetric(5, -9, 9, 3), 3)),
     "labs": lambda: Labs(7),
+    "flow shop": lambda: FlowShop("taillard:5:3"),
+    "linear ordering": lambda: LinearOrdering("random:5"),
     "max cut": lambda: MaxCut(GraphInstance("drawn", symmetric(6, -9, 9, 4), 2)),
     "max sat": lambda: MaxSat("random:6:ratio=9:length=2"),
 }

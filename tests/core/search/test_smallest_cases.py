@@ -10,8 +10,10 @@ import pytest
 
 from backends.python import PythonBackend
 from cluster import Solo
+from core.problems.flow_shop import FlowShop
 from core.problems.knapsack import Knapsack
 from core.problems.labs import Labs
+from core.problems.linear_ordering import LinearOrdering
 from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
@@ -195,6 +197,9 @@ LEAST = {
     "labs of two": (lambda: Labs(2), "flip2"),
     "cut of one vertex": (lambda: MaxCut("random:1"), "flip1"),
     "cut of two": (lambda: MaxCut("random:2"), "flip2"),
+    "shop of two": (lambda: FlowShop("taillard:2:1"), "insert"),
+    "shop of three": (lambda: FlowShop("taillard:3:2"), "exchange3"),
+    "ordering of two": (lambda: LinearOrdering("random:2"), "insert"),
     "sat": (lambda: MaxSat(SatInstance("one", 1, [[-1]])), "flip1"),
     "weierstrass": (lambda: Weierstrass.load("1", points=1), "crowns"),
 }

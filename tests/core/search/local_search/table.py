@@ -1,6 +1,8 @@
 """Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
 
+from core.problems.flow_shop import FlowShop
 from core.problems.labs import Labs
+from core.problems.linear_ordering import LinearOrdering
 from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
@@ -26,6 +28,8 @@ PROBLEMS = {
     "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
     "order": lambda: Ordering(5),
     "labs": lambda: Labs(11),
+    "shop": lambda: FlowShop("taillard:6:3:seed=2"),
+    "ordering": lambda: LinearOrdering("random:7:seed=2"),
     "bits cut": lambda: MaxCut("random:11:seed=1:weights=-3..9"),
     "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
@@ -69,6 +73,10 @@ ROWS = [
     ("sat", "flip1", "plain", "ils", {}),
     ("bits cut", "flip1", "fields", "tabu", {}),
     ("bits cut", "flip2", "fields", "ils", {}),
+    ("shop", "insert", "ends", "tabu", {}),
+    ("shop", "exchange2", "value", "annealing", {}),
+    ("ordering", "insert", "sums", "tabu", {"level": "algorithm", "walks": 3}),
+    ("ordering", "insert", "linear", "ils", {}),
 ]
 SLOW_ROWS = [
     (problem, name, evaluation, algorithm, {})
@@ -82,6 +90,8 @@ SLOW_ROWS = [
         ("labs", ("flip1", "flip2", "flip3"), ("correlations", "plain")),
         ("sat", ("flip1",), ("counts", "plain")),
         ("bits cut", ("flip1", "flip2", "flip3"), ("fields", "linear")),
+        ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("ends", "value")),
+        ("ordering", ("insert",), ("sums", "linear")),
     )
     for name in names
     for evaluation in evaluations
