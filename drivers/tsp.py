@@ -16,7 +16,6 @@ from drivers.local_search import local_search
 from drivers.outputs import OutputFile
 from drivers.search_options import RESULTS, SearchOptions, algorithm_option, neighbourhood_option
 
-
 PAPER = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 """What comparisons run unless they are told otherwise: tabu search by swaps, the work of the paper's tables."""
 
