@@ -141,8 +141,8 @@ def survey() -> list[Usability]:
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            told = (backend is not None, reason, device.kind, kind.oracle, kind.same_as, kind.takes_cores)
-            rows.append(Usability(name, *facts, *told))
+            found_out = (backend is not None, reason, device.kind)
+            rows.append(Usability(name, *facts, *found_out, kind.oracle, kind.same_as, kind.takes_cores))
             if backend is not None:
                 backend.close()
     return rows
