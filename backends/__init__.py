@@ -127,11 +127,6 @@ def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
     return backend, ""
 
 
-def told_of(kind: Any) -> tuple[bool, str, bool]:
-    """What a `Usability` says of a backend, whatever its device."""
-    return kind.oracle, kind.same_as, kind.takes_cores
-
-
 def survey() -> list[Usability]:
     """Every backend and device of this machine, usable or not, with the reason."""
     rows = []
@@ -140,12 +135,14 @@ def survey() -> list[Usability]:
         try:
             found = kind.devices()
         except Unavailable as error:
-            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", *told_of(kind)))
+            missing = Usability(name, "", "", "", 0, 0, usable=False, reason=str(error))
+            rows.append(missing._replace(oracle=kind.oracle, same_as=kind.same_as, takes_cores=kind.takes_cores))
             continue
         for device in found:
             backend, reason = _tested(kind, device)
             facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            rows.append(Usability(name, *facts, backend is not None, reason, device.kind, *told_of(kind)))
+            found_out = (backend is not None, reason, device.kind)
+            rows.append(Usability(name, *facts, *found_out, kind.oracle, kind.same_as, kind.takes_cores))
             if backend is not None:
                 backend.close()
     return rows

@@ -119,9 +119,7 @@ def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequen
     name = workload.name + WEAK * options.weak
     records = options.out / f"{experiment.name_of(name)}.jsonl"
     contests, missing = contests_of(workload, options, rest, records)
-    configurations, not_run = plan(
-        list(house.survey()), options.backends, ranks, options.rank_backend, options.cores
-    )
+    configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend, options.cores)
     ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
     if options.ranks and max(ranks) > 1 and max(ranked) == 1:
         raise UserError(

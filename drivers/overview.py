@@ -58,9 +58,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     house = house or House(survey)
     workloads = [named(name) for name in dict.fromkeys(options.workloads or OF_PAPERS)]
     ranks = numbers_of_ranks(options.ranks, cores(), options.oversubscribe)
-    configurations, not_here = plan(
-        list(house.survey()), options.backends, ranks, options.rank_backend, options.cores
-    )
+    configurations, not_here = plan(list(house.survey()), options.backends, ranks, options.rank_backend, options.cores)
     records = options.out / f"{overview.NAME}.jsonl"
     make_room(records, lambda: overview.remove(options.out), options.fresh)
     runner = Runner(len(workloads) * (1 + len(configurations)), house.command)

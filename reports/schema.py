@@ -118,9 +118,10 @@ class Record:
     details : dict
         What a report may show but which neither identifies the run nor decides the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluations_per_step` (texts that complete "Instance: ..."
-        and "Counted: ..."), `device_name`, `cores_used` (of a host, where `--cores` said so), `simulated` and `oracle` (true or false; the latter: of plain Python, so
-        slow that it is no baseline), `schema_read` (1 where a line of that version was read); of dynamic programming
-        also `cells`, `method`, `streamed_bytes` and `profile` (as `drivers.profile` makes it).
+        and "Counted: ..."), `device_name`, `cores_used` (of a host, where `--cores` said so), `simulated` and `oracle`
+        (true or false; the latter: of plain Python, so slow that it is no baseline), `schema_read` (1 where a line of
+        that version was read); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (as
+        `drivers.profile` makes it).
     unit : str
         What `evaluations` counts, in the plural: moves, neighbours, selections, nodes, cells, transitions. Where it is
         left out, and in lines from before it was recorded, it is what the workload always counted.

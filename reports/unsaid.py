@@ -1,7 +1,8 @@
 """What a record means that does not name a way, or names it by a word of old.
 
-A way that drivers came to have later is not named in records from before that; until then there was no other. A record that names all its ways and one from before that are runs of one kind: they share a row's label, a baseline's
-likeness and an identity, by which a run that was cut short goes on.
+A way that drivers came to have later is not named in records from before that; until then there was no other. A record
+that names all its ways and one from before that are runs of one kind: they share a row's label, a baseline's likeness
+and an identity, by which a run that was cut short goes on.
 """
 
 from __future__ import annotations

@@ -71,7 +71,11 @@ ON_GPUS = (
 )
 ON_CORES = (
     Row("ppp 201-217, flip2, 600 iterations", "ppp", "--instance 201-217 --walks 1 --iterations 600"),
-    Row("tsp 600 cities, exchange2, 900 iterations", "tsp", f"--instance uniform:600:seed=1 {SWAPS} --walks 1 --iterations 900"),
+    Row(
+        "tsp 600 cities, exchange2, 900 iterations",
+        "tsp",
+        f"--instance uniform:600:seed=1 {SWAPS} --walks 1 --iterations 900",
+    ),
     Row(
         "weierstrass n = 100, solution level, 6 iterations",
         "weierstrass",
