@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from core.command_line import Parser, program
+
 BEGIN, END = "# onekernel begin", "# onekernel end"
 FABRICS = Path("/sys/class/infiniband")
 
@@ -147,6 +149,7 @@ def _replace(path: Path, text: str) -> None:
 
 def main() -> int:
     """Set up the environment of the Python that runs this, and say what is set."""
+    Parser(prog=program("cluster.setup"), description=__doc__).parse_args()
     for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric()):
         print(line)
     return 0

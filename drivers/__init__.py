@@ -20,8 +20,9 @@ def begin() -> None:
 
 def look_here_last() -> None:
     """Look for modules in the current folder after all others: a user may have a `core.py` or `reports.py` there."""
-    here, house = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if sys.path[:1] == [here] != [house]:
+    house = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    # `-m` puts it first, unless Python was told not to (-P).
+    if not sys.flags.safe_path and sys.path[0] != house:
         sys.path.append(sys.path.pop(0))
 
 

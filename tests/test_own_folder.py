@@ -60,6 +60,11 @@ def test_the_command_and_what_it_starts_run_beside_such_files(python, folder):
     assert " on python " in done.stdout and (folder / "out" / "compare-ihc.jsonl").stat().st_size > 0
 
 
+def test_the_command_as_a_module_is_the_same(python):
+    done = python("-m", "onekernel", *WORK, "--backend", "joblib")
+    assert done.returncode == 0 and " confirmed by the scorer" in done.stdout, done.stderr
+
+
 def test_a_driver_runs_by_its_module_beside_all_such_files_but_drivers(python, folder):
     (folder / "drivers.py").unlink()
     done = python("-m", "drivers.ihc", *WORK[1:], "--backend", "python")

@@ -53,6 +53,7 @@ def test_alone_it_lists_every_program_within_eighty_columns(here):
     assert all(len(line) <= 80 for line in listed.splitlines())
 
 
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")  # other tests have imported it
 @pytest.mark.parametrize("name", [*console.FIRST, *NAMES, *console.OTHERS])
 def test_every_program_says_how_it_was_called(name, here):
     code, said, _ = here(name, "--help")
