@@ -126,12 +126,14 @@ def lasting(text: str) -> str:
 
 
 def renew(page: Path) -> None:
-    """Run the `console` blocks of a page, and write what comes out into it."""
+    """Run the `console` blocks of a page, and write what comes out into it unless times and devices alone differ."""
     content = page.read_text(encoding="utf-8")
     for block in blocks(page):
         if block.language == "console":
             os.environ["COLUMNS"] = "80"
             text = "".join(f"{PROMPT}{command}\n{printed(command)}" for command, _ in shown(block))
+            if lasting(text) == lasting(block.text):
+                continue
             content = content.replace(f"```console\n{block.text}```", f"```console\n{text}```")
     page.write_text(content, encoding="utf-8")
 
