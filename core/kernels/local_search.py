@@ -108,6 +108,9 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
 
     # --- launches ---
 
+    # Which walk is meant is a number that a launch gives, or, where there is `alone` one, known when compiling: PPP is
+    # 3 to 5 % faster on an H200 if the compiler knows that its rows begin where their buffers do.
+
     @kernel
     def begin_walks(walks: Rows[Walk], problem: Rows[D]):
         """Build the state of every walk from its solution, with a blank memory."""
@@ -140,16 +143,29 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 take_step(key, one, run, data)
 
     @kernel
-    def refresh_shared(w: i32, first: u32, end: u32, walks: Rows[Walk], run: Run, problem: Rows[D]):
+    def refresh_shared(
+        alone: Const[boolean], walk: i32, first: u32, end: u32, walks: Rows[Walk], run: Run, problem: Rows[D]
+    ):
         """Let `quick`'s tables follow a walk's last move, by all lanes of all teams, for this rank's neighbours."""
+        w = 0 if alone else walk
         one = walks[w]
         if is_stale(one):
             worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
             last_move(Share(worker, workers, first, min(end, run.sizes[0])), one, problem[w])
 
     @kernel
-    def scan_shared(w: i32, rank: i32, ranks: i32, keys: Array[u64], walks: Rows[Walk], run: Run, problem: Rows[D]):
+    def scan_shared(
+        alone: Const[boolean],
+        walk: i32,
+        rank: i32,
+        ranks: i32,
+        keys: Array[u64],
+        walks: Rows[Walk],
+        run: Run,
+        problem: Rows[D],
+    ):
         """The smallest key among a rank's share of a walk's neighbours, shared out over all teams, into ``keys[0]``."""
+        w = 0 if alone else walk
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
         one = walks[w]
@@ -163,8 +179,9 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
                 atomic_min(keys, 0, least)
 
     @kernel
-    def step_shared(w: i32, keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
+    def step_shared(alone: Const[boolean], walk: i32, keys: Array[u64], walks: Rows[W], run: Run, problem: Rows[D]):
         """The move of a walk that the scan chose, made by one team."""
+        w = 0 if alone else walk
         key = keys[0]
         one = walks[w]
         if one.control[STOP] == RUNNING:

@@ -192,7 +192,7 @@ class Bench:
         sizes, none = np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)
         run = Run(self.array(np.zeros(LIMITS, np.int32)), self.array(sizes), self.array(none))
         kernel = scan_kernel(self.hooks, self.one)
-        self.start(kernel, self.teams, (0, 0, 1, keys, Rows(walk, 1), run, Rows(self.data, 1)))
+        self.start(kernel, self.teams, (True, 0, 0, 1, keys, Rows(walk, 1), run, Rows(self.data, 1)))
         key = int(self.host(keys)[0])
         return None if key == NO_KEY else key & 0xFFFFFFFF
 

@@ -552,8 +552,8 @@ class LocalSearch(Launches):
         rank, size = self.own_share
         if self.is_quick:
             first, end = self.sizes[0] * rank // size, self.sizes[0] * (rank + 1) // size
-            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, walk, first, end, self.walkers,
-                                self.shared, self.data)  # fmt: skip
+            self.backend.launch(self.kernels.refresh, self.teams, self.team_size, self.here <= 1, walk, first, end,
+                                self.walkers, self.shared, self.data)  # fmt: skip
 
     def launch_scan(self) -> None:
         """Queue the search for the smallest key of all ranks."""
@@ -567,8 +567,8 @@ class LocalSearch(Launches):
 
     def launch_part(self, walk: int, part: int, parts: int) -> None:
         """Queue the search for the smallest key in one of so many equal parts of a walk's neighbours."""
-        self.backend.launch(self.kernels.scan, self.teams, self.team_size, walk, part, parts, self.keys, self.walkers,
-                            self.shared, self.data)  # fmt: skip
+        self.backend.launch(self.kernels.scan, self.teams, self.team_size, self.here <= 1, walk, part, parts, self.keys,
+                            self.walkers, self.shared, self.data)  # fmt: skip
 
     @property
     def is_quick(self) -> bool:
@@ -577,7 +577,8 @@ class LocalSearch(Launches):
 
     def launch_step(self, walk: int = 0) -> None:
         """Queue the move of a walk that the smallest key stands for."""
-        self.backend.launch(self.kernels.step, 1, self.step_size, walk, self.keys, self.walkers, self.shared, self.data)
+        self.backend.launch(self.kernels.step, 1, self.step_size, self.here <= 1, walk, self.keys, self.walkers,
+                            self.shared, self.data)  # fmt: skip
 
     # --- results ---
 
