@@ -100,10 +100,11 @@ def entry(name: str, program: Program | None) -> Callable[[Sequence[str] | None]
         There is no program of that name.
 
     """
+    from cluster import launcher
     from drivers.workloads import NAMES
 
     if name in ABOUT:
-        return ABOUT[name]
+        return ABOUT[name] if launcher.rank() == 0 else lambda _: 0
     if program is None and name not in NAMES:
         refuse(name, (*FIRST, *NAMES, *OTHERS))
     module = import_module(program.module if program else DRIVERS + name)

@@ -139,7 +139,7 @@ def save(run: Run[ClimbOptions], outcome: Any) -> None:
 
 IHC = Workload(
     "ihc",
-    "iterative hill climbing for the TSP: 2-opt climbs from random tours",
+    "hill climbing for the TSP: 2-opt climbs from random tours",
     ClimbOptions,
     unit="moves",
     hash_covers="climbs",

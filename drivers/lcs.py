@@ -109,7 +109,7 @@ def save(run: Run[LcsOptions], pairs: Any) -> None:
 
 LCS = Workload(
     "lcs",
-    "a longest common subsequence of two strings, by dynamic programming",
+    "a longest common subsequence, by dynamic programming",
     LcsOptions,
     unit="cells",
     hash_covers="answer",

@@ -33,6 +33,7 @@ STARTED_BY_EVERY_RANK = (
     "backends",
     "backends.base",
     "cluster",
+    "drivers.console",
     "drivers.aco",
     "drivers.exact",
     "drivers.heldkarp",

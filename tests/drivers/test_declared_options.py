@@ -150,7 +150,7 @@ def test_options_are_sorted_by_what_they_decide():
     assert options.deciding("way") == {"oven_heat": "high"}
     assert options.deciding("place") == {
         "kitchen": "small",
-        **{"data": None, "backend": "auto", "device": "0", "progress": None, "quiet": False},
+        **{"data": None, "backend": "auto", "device": "0", "cores": None, "progress": None, "quiet": False},
     }
     assert options.asked() == {"layers": 5}
 

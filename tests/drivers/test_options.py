@@ -72,6 +72,7 @@ def test_all_drivers_share_these_options():
         "record": "r.jsonl",
         "share": "auto",
         "peers": False,
+        "cores": None,
         "progress": True,
         "quiet": False,
     }

@@ -1,0 +1,96 @@
+"""What `make` installs for a goal, with a Python that only writes down what it is told."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PYTHON = """#!/bin/sh
+echo "$*" >> "$TOLD"
+case "$*" in
+    "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+    *" install "*) if [ -e "$FAILS" ]; then exit 1; fi ;;
+esac
+"""
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Run a goal in a copy of the files that `make` reads; returns the sets of extras that pip was asked for."""
+    if shutil.which("make") is None:
+        pytest.skip("there is no make")
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "cluster/setup.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    tools, told = tmp_path / "tools", tmp_path / "told"
+    tools.mkdir()
+    program(tools / "python", PYTHON)
+    program(tools / "ldconfig", "#!/bin/sh\n")
+    paths = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "TOLD": str(told), "FAILS": str(tmp_path / "fails")}
+
+    def run(*arguments, code=0):
+        told.write_text("")
+        environment = {name: value for name, value in os.environ.items() if name not in ("EXTRAS", "MAKEFLAGS")}
+        done = subprocess.run(
+            ["make", *arguments, "PYTHON=python"],
+            cwd=tmp_path,
+            env=environment | paths,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode != 0) == (code != 0), done.stderr
+        asked = [line.rpartition(" ")[2] for line in told.read_text().splitlines() if " install " in line]
+        return [one.removeprefix(".[").removesuffix("]") for one in asked]
+
+    return run
+
+
+def program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a driver")
+def test_programs_need_no_test_tools_and_no_cuda_without_a_driver(make):
+    assert make("compare") == ["mpi,opencl,report"]
+    assert make("overview") == make("paper") == []
+
+
+def test_cudas_wheels_come_where_a_driver_is(make, tmp_path):
+    program(tmp_path / "tools" / "nvidia-smi", "#!/bin/sh\n")
+    assert make("venv") == ["cuda,mpi,opencl,report"]
+
+
+def test_a_set_of_extras_is_installed_once_and_kept(make):
+    assert make("venv", "EXTRAS=opencl,report") == ["opencl,report"]
+    assert make("venv", "EXTRAS=report,opencl") == make("compare") == make("venv") == make("venv", "EXTRAS=") == []
+
+
+def test_checks_add_what_they_need(make):
+    assert make("venv", "EXTRAS=opencl") == ["opencl"]
+    assert make("lint") == ["opencl,report,test"]
+    assert make("test")[0] == "all"
+    assert make("lint") == make("compare") == []
+
+
+def test_another_pyproject_is_another_set_up(make, tmp_path):
+    make("venv", "EXTRAS=report")
+    later = (tmp_path / ".venv" / "with" / "report").stat().st_mtime + 10
+    os.utime(tmp_path / "pyproject.toml", (later, later))
+    assert make("venv", "EXTRAS=report") == ["report"]
+
+
+def test_a_set_up_that_did_not_end_starts_over(make, tmp_path):
+    make("venv", "EXTRAS=opencl")
+    left = tmp_path / ".venv" / "left-over"
+    left.touch()
+    (tmp_path / "fails").touch()
+    assert make("venv", "EXTRAS=report", code=2) == ["report"]
+    (tmp_path / "fails").unlink()
+    assert left.exists()
+    assert make("venv", "EXTRAS=opencl") == ["opencl"]
+    assert not left.exists() and os.listdir(tmp_path / ".venv" / "with") == ["opencl"]
