@@ -45,6 +45,7 @@ WAYS: dict[str, dict[Any, str]] = {
         "sums": "what each element loses to those ahead of it is kept and updated after each move, O(1) a neighbour",
         "fields": "what each bit costs beside the others is kept and updated after each move, O(1) a neighbour",
         "plain": "the problem's own `delta` is computed for each neighbour",
+        "value": "the problem's own `value` scores each neighbour as a whole",
     },
     "layout": {
         "local": "a lane's histogram lies in its local memory",

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from drivers.compare import main
-from drivers.workloads import NAMES
+from drivers.workloads import NAMES, OF_PAPERS
 from reports.records import load
 from tests.conftest import ROOT
 
@@ -22,17 +22,19 @@ SMALL = {
     "heldkarp": "--instance uniform:10:seed=1",
     "lcs": "--instance random:500",
     "knapsack": "--items 20 --capacity 500",
-    "labs": "--instance 12 --walks 4 --iterations 20",
-    "maxsat": "--instance random:20:seed=1 --walks 4 --iterations 20",
     "maxcut": "--instance random:20:seed=1 --walks 4 --iterations 20",
     "flowshop": "--instance taillard:9:4 --walks 4 --iterations 20",
-    "linearordering": "--instance random:12:seed=1 --walks 4 --iterations 20",
 }
+"""All of papers, and of the further problems one of bits and one of permutations."""
 PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 
 
+def test_all_workloads_of_papers_are_compared_here():
+    assert {*OF_PAPERS} < {*SMALL} < {*NAMES}
+
+
 @pytest.mark.usefixtures("mpirun")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SMALL)
 def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "2", "--out", str(tmp_path)])
     said = capsys.readouterr()

@@ -9,7 +9,7 @@ import pytest
 from core.errors import UserError
 from drivers.compare import House
 from drivers.overview import main, repetitions
-from drivers.workloads import NAMES
+from drivers.workloads import OF_PAPERS
 
 # Stands in for a driver: writes a record as the command line says; a backend's name decides how.
 STUB = """
@@ -172,9 +172,19 @@ def test_a_first_device_that_fails_is_not_tried_twice(overview):
     assert (code, started) == (1, [("lcs", "joblib", 1), ("lcs", "threads", 1)])
 
 
-def test_without_a_choice_all_workloads_are_shown(overview, capsys):
-    overview("--workloads", *NAMES)
-    assert f"[{3 * len(NAMES)}/{3 * len(NAMES)}] " in capsys.readouterr().out
+def test_without_a_choice_the_papers_workloads_are_shown(tmp_path, capsys):
+    started = []
+    one_core = SimpleNamespace(
+        backend="cpu", device="0", name="stub device", usable=True, reason="", kind="core", oracle=False
+    )
+
+    def command(contest, configuration):
+        started.append(contest.workload.name)
+        return ["false"]
+
+    assert main(["--ranks", "--out", str(tmp_path)], House(lambda: [one_core], command)) == 1
+    assert tuple(started) == OF_PAPERS
+    assert f"/{2 * len(OF_PAPERS)}] " in capsys.readouterr().out
 
 
 @pytest.mark.slow

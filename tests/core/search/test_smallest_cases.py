@@ -198,7 +198,7 @@ LEAST = {
     "cut of one vertex": (lambda: MaxCut("random:1"), "flip1"),
     "cut of two": (lambda: MaxCut("random:2"), "flip2"),
     "shop of two": (lambda: FlowShop("taillard:2:1"), "insert"),
-    "shop of three": (lambda: FlowShop("taillard:3:2"), "exchange3"),
+    "shop of four": (lambda: FlowShop("taillard:4:2"), "exchange3"),
     "ordering of two": (lambda: LinearOrdering("random:2"), "insert"),
     "sat": (lambda: MaxSat(SatInstance("one", 1, [[-1]])), "flip1"),
     "weierstrass": (lambda: Weierstrass.load("1", points=1), "crowns"),
