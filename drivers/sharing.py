@@ -25,7 +25,7 @@ LONGEST_ALONE_S = 0.5
 """A whole run is rehearsed alone only if it will hardly take longer, or than it took all ranks."""
 ENOUGH_S = 0.02
 """A rehearsal of iterations has so many that it takes this long, if the run has."""
-FEWEST_STEPS, GROWTH = 16, 4
+FEWEST_STEPS, GROWTH = 1, 4
 MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
 """Trials of a rehearsal, and seconds after which no more of them are made."""
 UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))

@@ -128,10 +128,13 @@ def test_ranks_that_meet_much_and_are_faster_all_the_same_share():
 def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
     long, short = search(1e-5, 1e-3), search(1e-6, 1e-5)
     sharing(STEPWISE, long, search(1e-4)).before()
-    assert set(long.iterations) == {16, 64}
+    assert set(long.iterations) == {1, 4, 16, 64}
     one = sharing(STEPWISE, short, search(1e-7), iterations=20)
     one.before()
-    assert set(short.iterations) == {16, 20} and one.verdict.iterations == 20
+    assert set(short.iterations) == {1, 4, 16, 20} and one.verdict.iterations == 20
+    slow = search(1.0, 1e-3)
+    sharing(STEPWISE, slow, search(2.0)).before()
+    assert slow.iterations == [1, 1]
 
 
 @pytest.mark.parametrize(("options", "ranks"), [({"share": "always"}, 2), ({}, 1)])
