@@ -73,6 +73,9 @@ class ThreadRank(Solo):
             if to == self.rank:
                 self.receive(items, source)
 
+    def word(self):
+        return ThreadWord(self, self.bcast(Held() if self.rank == 0 else None))
+
     def send(self, items, to):
         self.job.posts[self.rank, to].put(items.copy())
 
@@ -80,6 +83,42 @@ class ThreadRank(Solo):
         got = self.job.posts[source, self.rank].get(timeout=30)
         assert got.shape == items.shape and got.dtype == items.dtype
         items[...] = got
+
+
+class Held:
+    """A number, and who may touch it."""
+
+    def __init__(self):
+        self.value = 0
+        self.lock = threading.Lock()
+
+
+class ThreadWord:
+    """A number that all threads share (`cluster.shared.Word`)."""
+
+    def __init__(self, ranks, held):
+        self.ranks, self.held = ranks, held
+
+    def add(self, summand):
+        with self.held.lock:
+            before = self.held.value
+            self.held.value += summand
+            return before
+
+    def lower(self, value):
+        with self.held.lock:
+            before = self.held.value
+            self.held.value = min(before, int(value))
+            return before
+
+    def reset(self, value):
+        self.ranks.barrier()
+        if self.ranks.rank == 0:
+            self.held.value = int(value)
+        self.ranks.barrier()
+
+    def close(self):
+        pass
 
 
 class Job:

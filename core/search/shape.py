@@ -88,7 +88,7 @@ class Found(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether all was done that was asked for; False: the callback ended it, or a proof was cut short."""
+        """Whether all was done that was asked for; False: the callback ended it, or the time ended a proof."""
 
 
 class Search(Protocol):
@@ -212,7 +212,7 @@ class Watch:
         self.interrupted = False
         self.done = 0
         self._told_s = -inf
-        self._told_done = -1
+        self._told: tuple[int, int | None] | None = None
 
     @property
     def seconds(self) -> float:
@@ -227,13 +227,13 @@ class Watch:
         """Tell the caller, if there is one, and hear whether the run shall end."""
         if self.callback is None:
             return
-        self._told_s, self._told_done = self.seconds, done
+        self._told_s, self._told = self.seconds, (done, cost)
         told = Progress(done, self.total, cost, self._told_s, evaluations, bound)
         self.interrupted = self.callback(told) is True or self.interrupted
 
     def tell_end(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
         """Tell the caller where the run has ended, unless it knows; it is too late to end it."""
-        if done != self._told_done:
+        if self._told != (done, cost):
             before = self.interrupted
             self.tell(done, cost, evaluations, bound)
             self.interrupted = before

@@ -207,7 +207,7 @@ def verdict(drive, tmp_path, monkeypatch):
     square = saved(tmp_path / "square.txt", SQUARE)
 
     def run(outcome, *more, optimum=None):
-        monkeypatch.setattr(ExactSearch, "run", lambda self, report=None, history=False, ranks=None: outcome)
+        monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: outcome)
         monkeypatch.setattr("drivers.matrix_files.known.optimum", lambda digest: optimum)
         record = tmp_path / "r.jsonl"
         record.unlink(missing_ok=True)
@@ -241,7 +241,7 @@ def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict
 
 def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
     found = iter([solution(12, [0, 1, 2, 3])._replace(nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
-    monkeypatch.setattr(ExactSearch, "run", lambda self, report=None, history=False, ranks=None: next(found))
+    monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: next(found))
     asked = ["--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--record", tmp_path / "r.jsonl"]
     assert drive(*asked, "--repeats", "2")[0] == 0
     code, said, error = drive(*asked, "--repeats", "3")

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from drivers import aco, exact, qap
+from drivers import aco, exact, ihc, qap
 from drivers.history import thinned
 from reports.records import load
+from tests.drivers.small_runs import workload_of
 
 QAP = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
 ANTS = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
+CLIMBS = ["--instance", "uniform:12:seed=1", "--backend", "cpu", "--climbers", "60", "--no-progress"]
 EXACT = ["--instance", "uniform:10:seed=13", "--backend", "cpu", "--bound", "edges", "--no-progress"]
 
 
@@ -22,7 +24,9 @@ def recorded(path):
 
 
 @pytest.mark.parametrize(
-    ("driver", "arguments"), [(qap, QAP), (aco, ANTS), (exact, EXACT)], ids=["qap", "aco", "exact"]
+    ("driver", "arguments"),
+    [(qap, QAP), (aco, ANTS), (exact, EXACT), (ihc, CLIMBS)],
+    ids=["qap", "aco", "exact", "ihc"],
 )
 def test_a_record_has_a_history_if_it_is_asked_for(drive, tmp_path, driver, arguments):
     without, asked = tmp_path / "without.jsonl", tmp_path / "asked.jsonl"
@@ -39,7 +43,11 @@ def test_a_record_has_a_history_if_it_is_asked_for(drive, tmp_path, driver, argu
     assert (record.parameters, record.ways) == (plain.parameters, plain.ways)
 
 
-@pytest.mark.parametrize(("driver", "arguments"), [(qap, QAP), (exact, EXACT)], ids=["qap", "exact"])
+@pytest.mark.parametrize(
+    ("driver", "arguments"),
+    [(qap, QAP), (aco, ANTS), (exact, EXACT), (ihc, CLIMBS)],
+    ids=["qap", "aco", "exact", "ihc"],
+)
 def test_a_curve_is_the_history_of_the_first_repetition(drive, tmp_path, driver, arguments):
     record, curve = tmp_path / "r.jsonl", tmp_path / "curve.csv"
     assert drive(*arguments, "--record", record, "--curve", curve, driver=driver)[0] == 0
@@ -66,6 +74,39 @@ def test_a_curve_that_cannot_be_written_is_refused_before_the_search(drive, argu
     code, said, error = drive(*QAP, *arguments)
     assert (code, said) == (2, "")
     assert error.startswith(f"error: {found}") and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_plot_is_drawn_beside_the_curve(drive, tmp_path, form):
+    pytest.importorskip("matplotlib")
+    drawn = tmp_path / f"course.{form}"
+    assert drive(*ANTS, "--plot", drawn, driver=aco)[0] == 0
+    start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[form]
+    assert drawn.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [("course.txt", "argument --plot: expected FILE.svg, FILE.png, FILE.pdf, found 'course.txt'"),
+     ("no/such/course.svg", "--plot no/such/course.svg: cannot write there: there is no folder no/such")],
+)  # fmt: skip
+def test_a_plot_that_nobody_could_write_is_refused_before_the_search(drive, path, found):
+    code, said, error = drive(*QAP, "--plot", path)
+    assert (code, said) == (2, "")
+    assert error.strip().endswith(found)
+
+
+def test_a_plot_without_matplotlib_is_refused_before_the_search(drive, monkeypatch):
+    monkeypatch.setattr("drivers.history.importlib.util.find_spec", lambda name: None)
+    code, said, error = drive(*QAP, "--plot", "course.svg")
+    assert (code, said) == (2, "")
+    assert error.strip().endswith("argument --plot: needs matplotlib: pip install -e '.[report]'")
+
+
+@pytest.mark.parametrize("name", ["lcs", "knapsack", "heldkarp"])
+def test_tables_which_have_no_best_so_far_offer_no_history(name):
+    declared = {one.name for one, _ in workload_of(name).options.declared()}
+    assert not declared & {"history", "curve", "plot"}
 
 
 def test_a_record_keeps_a_long_history_evenly_thinned():

@@ -21,8 +21,8 @@ from core.search.stops import Stop
 
 BATCH_SECONDS = 0.2
 """Iterations queue for about this long before the host looks."""
-FIRST_PLACES = 1024
-"""Iterations whose lengths there is room for at first where nobody says how many there will be."""
+FIRST_PLACES = 1 << 16
+"""Iterations at most whose lengths there is room for at first: another criterion may end the search long before."""
 MOST = 2**64 - 1
 """What a rank says to `Communicator.minloc` if it has nothing to say."""
 MAPPINGS: dict[str, type[Colony]] = {"suite": Colony, "published": PublishedColony}
@@ -171,7 +171,7 @@ class AntColony:
         self.winner = ()
         watch = Watch(stop, callback, stop.limit)
         for colony in self.colonies:
-            colony.begin(min(stop.iterations, FIRST_PLACES) if stop.limit is None else stop.iterations)
+            colony.begin(min(stop.iterations, FIRST_PLACES))
         self.looks = {colony.number: [(0, time.perf_counter())] for colony in self.colonies if history}
         made = self._iterate(stop, watch)
         outcome = self._outcome(made)

@@ -126,12 +126,15 @@ class OneTreeSearch(Method):
         """See `Method`: branch until there are items for all lanes of all ranks, then explore them."""
         self.agree(ranks)
         self._begin(limit)
+        self.undone = False
         items = root()
         wanted = max(self.wanted, ITEMS_TO_STOP) if self.stoppable else self.wanted
         if ranks.rank == 0:
             while 0 < len(items.depths) < wanted and items.depths[0] < DEPTHS - 1:
                 items = self._branched(items, counting)
-                self._tell(report)
+                if self._tell(report):
+                    self.undone = len(items.depths) > 0
+                    items = items.some(slice(0, 0))
         if ranks.size > 1:
             items = Items(*(ranks.bcast(field) for field in items))
             self._set_limit(int(ranks.bcast(self._limit())))
@@ -169,7 +172,6 @@ class OneTreeSearch(Method):
     def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> None:
         """Explore all below the items; over ranks in batches that each rank takes when it has time."""
         count = len(items.depths)
-        self.undone = False
         if not count:
             self._tell(report)
             return

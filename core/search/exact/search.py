@@ -197,6 +197,7 @@ class ExactSearch:
             digest_of(length, optimal_tours),
             looks.history(ranks, numbered=True) if looks is not None else None,
             proved,
+            finished=proved and (optimal_tours is not None or not self.count),
         )
 
     def _is_done(self, ranks: Any) -> bool:

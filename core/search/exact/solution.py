@@ -40,6 +40,8 @@ class Solution(NamedTuple):
         asked for.
     proved : bool
         Whether no tour is shorter; False: the search was ended before it knew.
+    finished : bool
+        Whether it is proved and, where that was asked for, counted.
 
     """
 
@@ -52,6 +54,7 @@ class Solution(NamedTuple):
     digest: int
     history: list[list[Any]] | None = None
     proved: bool = True
+    finished: bool = True
 
     @property
     def cost(self) -> int:
@@ -72,11 +75,6 @@ class Solution(NamedTuple):
     def hash(self) -> str:
         """The digest."""
         return in_hex(self.digest)
-
-    @property
-    def finished(self) -> bool:
-        """Whether it is proved."""
-        return self.proved
 
 
 class Method:

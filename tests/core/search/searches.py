@@ -1,0 +1,125 @@
+"""A small search of every kind, which a driver makes from a command line too."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.problems import knapsack, strings, tsp
+from core.problems.qap import Qap
+from core.search.ant_colony import AntColony, Settings
+from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.knapsack_bound import BoundSearch
+from core.search.dp.lcs import LongestCommonSubsequence
+from core.search.dp.restricted import RestrictedTour
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+from core.search.local_search import LocalSearch, TabuSearch
+from core.search.stops import Iterations, Stop
+
+
+class Kind(NamedTuple):
+    """A search, how it is made, and what a driver is asked for the same.
+
+    Attributes
+    ----------
+    search : type
+    problem : tuple
+        What follows backend and communicator.
+    settings : dict
+    stop : Stop or None
+    command : str
+        The driver's name and arguments.
+    endless : tuple, optional
+        Another problem, settings and stop of a search that takes long; None: its callback ends nothing.
+    shared : bool
+        Whether ranks can share it.
+
+    """
+
+    search: Any
+    problem: tuple
+    settings: dict
+    stop: Stop | None
+    command: str
+    endless: tuple[tuple, dict, Stop | None] | None = None
+    shared: bool = True
+
+    def made(self, backend, ranks):
+        """The search of the command line."""
+        return self.search(backend, ranks, *self.problem, **self.settings)
+
+    def made_endless(self, backend, ranks):
+        """The search that takes long."""
+        problem, settings, _ = self.endless
+        return self.search(backend, ranks, *problem, **settings)
+
+
+def cities(n):
+    return tsp.load(f"uniform:{n}:seed=1").distances
+
+
+QAP = (Qap.load("taillard:9:seeds=1,2"), TabuSearch(), "exchange2")
+PAIR = strings.from_texts("ABCBDAB" * 9, "BDCABA" * 9)
+LETTERS = " ".join(one.tobytes().decode() for one in (PAIR.a, PAIR.b))
+ITEMS = knapsack.generate("paper", 12, 60, 1)
+HARD = knapsack.Knapsack("hard", np.full(60, 2), np.full(60, 2), 61)
+"""Even weights and an odd capacity: no bound cuts anything."""
+MUCH = Iterations(10**9)
+KINDS = {
+    "tabu search": Kind(
+        LocalSearch, QAP, {"history": True}, Iterations(300), "qap --instance taillard:9:seeds=1,2 --iterations 300",
+        (QAP, {"history": True}, MUCH),
+    ),
+    "several walks": Kind(
+        LocalSearch, QAP, {"level": "algorithm", "walks": 3, "history": True}, Iterations(60),
+        "qap --instance taillard:9:seeds=1,2 --walks 3 --iterations 60",
+        (QAP, {"level": "algorithm", "walks": 3}, MUCH),
+    ),
+    "hill climbing": Kind(
+        HillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
+        ((cities(12),), {"start": "philox"}, MUCH),
+    ),
+    "ants": Kind(
+        AntColony, (cities(9), Settings(ants=6)), {}, Iterations(7),
+        "aco --instance uniform:9:seed=1 --ants 6 --iterations 7", ((cities(9), Settings(ants=6)), {}, MUCH),
+    ),
+    "colonies": Kind(
+        AntColony, (cities(9), Settings(ants=4, colonies=2)), {}, Iterations(3),
+        "aco --instance uniform:9:seed=1 --ants 4 --colonies 2 --iterations 3",
+        ((cities(9), Settings(ants=4, colonies=2)), {}, MUCH),
+    ),
+    "1-trees": Kind(
+        ExactSearch, (cities(8),), {}, None, "exact --instance uniform:8:seed=1",
+        ((1 - np.eye(9, dtype=int),), {"count": True}, None),
+    ),
+    "the thesis' bound": Kind(
+        ExactSearch, (cities(9),), {"bound": "edges"}, None, "exact --instance uniform:9:seed=1 --bound edges",
+        ((1 - np.eye(24, dtype=int),), {"bound": "none"}, None),
+    ),
+    "the thesis' mapping": Kind(
+        ExactSearch, (cities(9),), {"bound": "edges", "mapping": "published"}, None,
+        "exact --instance uniform:9:seed=1 --bound edges --mapping published",
+        ((1 - np.eye(24, dtype=int),), {"bound": "none", "mapping": "published", "depth": 15}, None),
+    ),
+    "Held and Karp": Kind(HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
+    "restricted": Kind(
+        RestrictedTour, (cities(30), 3), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
+        ((cities(30), 3), {"start": np.arange(30), "improve": True}, None),
+    ),
+    "strings": Kind(LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
+    "strings by diagonals": Kind(
+        CommonByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
+    ),
+    "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
+    "knapsack by diagonals": Kind(
+        KnapsackByDiagonals, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
+        shared=False,
+    ),
+    "knapsack bounded": Kind(
+        BoundSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method bb",
+        ((HARD,), {}, None), shared=False,
+    ),
+}  # fmt: skip
+"""Of every search of the suite one, by name."""

@@ -1,0 +1,205 @@
+"""Every search has one shape: how it is made and run, what it tells, how it is ended, and what it finds."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from core.errors import UserError
+from core.search.ant_colony import AntColony, Settings
+from core.search.local_search import LocalSearch
+from core.search.shape import Found, Progress, Search, Watch
+from core.search.stops import Iterations, NoImprovement, Seconds, Stop, Target
+from tests.core.search.searches import KINDS, QAP, cities
+from tests.thread_ranks import on_ranks, twin
+
+ENDED = [name for name, kind in KINDS.items() if kind.endless]
+SHARED = [name for name in ENDED if KINDS[name].shared]
+FOUND = [name for name in vars(Found) if not name.startswith("_")]
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return KINDS[request.param]
+
+
+def test_a_search_is_made_and_run_with_the_same_arguments(kind):
+    assert list(inspect.signature(kind.search).parameters)[:2] == ["backend", "communicator"]
+    expected = inspect.signature(Search.run).parameters
+    given = inspect.signature(kind.search.run).parameters
+    assert list(given)[: len(expected)] == list(expected)
+    assert all((given[name].kind, given[name].default) == (one.kind, one.default) for name, one in expected.items())
+    assert all(one.kind == one.KEYWORD_ONLY for one in list(given.values())[2:])
+
+
+def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu):
+    search = kind.made(cpu, Solo())
+    search.warm_up()
+    told = []
+    found = search.run(kind.stop, callback=told.append)
+    assert [name for name in FOUND if not hasattr(found, name)] == []
+    assert isinstance(found.cost, int) and isinstance(found.evaluations, int) and found.evaluations > 0
+    assert isinstance(found.solution, np.ndarray)
+    assert re.fullmatch("[0-9a-f]{16}", found.hash)
+    assert found.finished
+    assert all(isinstance(one, Progress) for one in told)
+    assert told[-1].cost == found.cost and told[-1].total in (None, told[-1].done)
+    assert told[-1].evaluations in (None, found.evaluations)
+    assert [one.seconds for one in told] == sorted(one.seconds for one in told)
+    again = search.run(kind.stop)
+    assert (again.cost, again.hash, again.solution.tolist()) == (found.cost, found.hash, found.solution.tolist())
+
+
+@pytest.mark.parametrize("name", ["tabu search", "several walks", "hill climbing", "ants", "colonies", "1-trees"])
+def test_a_history_leads_to_what_is_found(name, cpu):
+    kind = KINDS[name]
+    found = kind.made(cpu, Solo()).run(kind.stop, history=True)
+    *_, last = found.history
+    assert last[3] == found.cost and last[1] <= found.evaluations
+    for column, falls in ((0, False), (1, False), (2, False), (3, True)):
+        values = [row[column] for row in found.history]
+        assert values == sorted(values, reverse=falls)
+    assert found.hash == kind.made(cpu, Solo()).run(kind.stop).hash
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_a_callback_ends_the_search_with_the_best_so_far(name, cpu):
+    kind = KINDS[name]
+    told = []
+    found = kind.made_endless(cpu, Solo()).run(kind.endless[2], callback=lambda one: told.append(one) or True)
+    assert not found.finished
+    assert found.solution is not None
+    assert found.cost == told[-1].cost
+    assert len(told) <= 4
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_the_first_rank_s_callback_ends_the_search_on_all_ranks(name, cpu):
+    kind = KINDS[name]
+    theirs = []
+
+    def run(ranks):
+        search = kind.made_endless(twin(cpu), ranks)
+        first = ranks.rank == 0
+        return search.run(kind.endless[2], callback=(lambda one: True) if first else theirs.append)
+
+    one, other = on_ranks(2, run)
+    assert not one.finished and not other.finished
+    assert (one.cost, one.hash, one.evaluations) == (other.cost, other.hash, other.evaluations)
+    assert one.solution.tolist() == other.solution.tolist()
+    assert theirs
+
+
+@pytest.mark.parametrize("name", [name for name in SHARED if name not in ("restricted", "1-trees")])
+def test_the_first_rank_s_clock_ends_the_search_on_all_ranks(name, cpu):
+    kind = KINDS[name]
+    one, other = on_ranks(2, lambda ranks: kind.made_endless(twin(cpu), ranks).run(Seconds(0.05)))
+    assert (one.cost, one.hash, one.finished) == (other.cost, other.hash, other.finished)
+    assert one.finished == (kind.search.__name__ != "ExactSearch")  # which has proved nothing
+
+
+@pytest.mark.parametrize("name", ["hill climbing", "1-trees", "the thesis' bound"])
+def test_a_target_ends_the_search(name, cpu):
+    kind = KINDS[name]
+    found = kind.made_endless(cpu, Solo()).run(Target(10**7))
+    assert found.cost <= 10**7
+
+
+def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("core.search.shape.time.perf_counter", lambda: now)
+    told = []
+    watch = Watch(Stop(), told.append, 7)
+    for done in range(1, 7):
+        now += 0.1
+        if watch.is_due():
+            watch.tell(done, 100 - done)
+    watch.tell_end(7, 90)
+    watch.tell_end(7, 90)
+    assert [one.done for one in told] == [1, 4, 7]
+    assert not watch.interrupted
+
+
+def test_what_is_no_true_ends_nothing(cpu):
+    kind = KINDS["tabu search"]
+    assert kind.made(cpu, Solo()).run(kind.stop, callback=lambda one: 1).finished
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "said"),
+    [
+        ("1-trees", {"stop": NoImprovement(5)}, "exact search cannot stop by patience: expected seconds or a target"),
+        ("the thesis' bound", {"stop": Iterations(5)}, "exact search cannot stop by iterations: expected seconds or a"),
+        ("hill climbing", {"stop": NoImprovement(5)}, "hill climbing cannot stop by patience: expected iterations or"),
+        ("hill climbing", {}, "hill climbing: nothing would end it: expected iterations, seconds or target, or a call"),
+        ("ants", {"stop": NoImprovement(5)}, "ant colony optimisation cannot stop by patience: expected iterations"),
+        ("ants", {}, "ant colony optimisation: nothing would end it: expected iterations, seconds or target, or a"),
+        ("tabu search", {}, "tabu: nothing would end it: expected iterations, seconds, target or patience, or a call"),
+        ("strings", {"stop": Seconds(1)}, "a longest common subsequence cannot stop by seconds: expected none, since"),
+        ("strings", {"history": True}, "a longest common subsequence has no history: nothing is known of its answer"),
+        ("knapsack", {"stop": Target(1)}, "the knapsack problem's table cannot stop by a target: expected none, since"),
+        ("knapsack by diagonals", {"history": True}, "the knapsack problem's table has no history: nothing is known"),
+        ("knapsack bounded", {"stop": Iterations(1)}, "branch and bound cannot stop by iterations: expected seconds"),
+        ("Held and Karp", {"stop": Seconds(1)}, "Held and Karp's table cannot stop by seconds: expected none, since"),
+        ("restricted", {"history": True}, "the restricted search has no history: nothing is known of its answer"),
+    ],
+)
+def test_what_a_search_cannot_honour_is_refused_in_one_line(name, asked, said, cpu):
+    with pytest.raises(UserError) as refusal:
+        KINDS[name].made(cpu, Solo()).run(**asked)
+    assert str(refusal.value).startswith(said) and "\n" not in str(refusal.value)
+
+
+def test_a_history_that_no_kernel_notes_is_refused(cpu):
+    with pytest.raises(UserError, match=r"^a history that nobody notes: expected LocalSearch\(..., history=True\)"):
+        LocalSearch(cpu, Solo(), *QAP).run(Iterations(3), history=True)
+
+
+def test_passes_end_by_their_number(cpu):
+    problem, settings, _ = KINDS["restricted"].endless
+    search = KINDS["restricted"].search(cpu, Solo(), *problem, **settings)
+    assert search.run(Iterations(1)).passes == 1 < search.run().passes
+
+
+# --- ants ---
+
+
+def ants(backend, ranks=None, **changes):
+    return AntColony(backend, ranks or Solo(), cities(30), Settings(**{"ants": 8, **changes}), seed=3)
+
+
+@pytest.mark.parametrize("changes", [{}, {"colonies": 3}, {"colonies": 2, "variant": "mmas", "exchange": 4}], ids=str)
+def test_ants_end_with_the_first_iteration_that_reaches_the_target(changes, cpu):
+    curve = ants(cpu, **changes).run(Iterations(60)).curve.tolist()
+    best = min(curve[20:])
+    first = next(k for k, length in enumerate(curve) if length <= best)
+    found = ants(cpu, **changes).run(Target(best))
+    assert found.curve.tolist() == curve[: first + 1]
+    assert found.hash == ants(cpu, **changes).run(Iterations(first + 1)).hash
+    assert found.length <= best and found.finished
+
+
+def test_ants_stop_when_the_time_is_over_and_have_room_for_all_iterations(cpu, monkeypatch):
+    monkeypatch.setattr("core.search.ant_colony.search.FIRST_PLACES", 2)
+    found = ants(cpu).run(Seconds(0.1), history=True)
+    iterations = len(found.curve)
+    assert iterations > 2
+    whole = ants(cpu).run(Iterations(iterations))
+    assert (found.hash, found.curve.tolist()) == (whole.hash, whole.curve.tolist())
+    assert found.history[-1][2] < 1.0
+
+
+@pytest.mark.parametrize("changes", [{}, {"colonies": 2}], ids=str)
+def test_ranks_end_with_the_same_iteration_at_a_target(changes, cpu):
+    curve = ants(cpu, **changes).run(Iterations(40)).curve.tolist()
+    best = min(curve)
+    for found in on_ranks(2, lambda ranks: ants(twin(cpu), ranks, **changes).run(Target(best))):
+        assert found.curve.tolist() == curve[: curve.index(best) + 1]
