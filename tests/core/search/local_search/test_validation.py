@@ -191,7 +191,11 @@ def test_exactly_the_problems_that_these_tests_check_are_marked():
         importlib.import_module(module.name)
     ours = {one for one in Problem.__subclasses__() if one.__module__.startswith("core.problems.")}
     checked = {type(make()) for make in PROBLEMS.values()}
-    assert {one for one in checked if one.__module__.startswith("core.problems.")} == ours == {one for one in ours if vars(one).get("tested")}
+    assert (
+        {one for one in checked if one.__module__.startswith("core.problems.")}
+        == ours
+        == {one for one in ours if vars(one).get("tested")}
+    )
 
 
 def test_a_subclass_of_a_tested_problem_is_tried(python, tried_first):
