@@ -99,7 +99,7 @@ del globals()["check"]
 
 __all__ = [
     "Comparison", "Labs", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "Result", "Results", "Runs", "TspTour", "UserError", "Weierstrass",
-    "compare", "load", "main", "minimize", "run", *_language, *_local_search,
+    "check", "compare", "load", "main", "minimize", "run", *_language, *_local_search,
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import LaunchRefused, TeamTooLarge, UserError
-from core.kernels.moves import start_solutions
+from core.kernels.moves import OWN, start_solutions
 from core.kernels.walks import Walk
 from core.problems.encodings import Neighbourhood
 from core.problems.mistakes import (
@@ -45,7 +45,13 @@ LOOKS = (0, 3, MADE)
 """After how many of them all differences of a small neighbourhood and all rows are looked at."""
 READS, SECONDS = 240_000, 2.0
 """What all plain-Python runs of a check do together, at most: elements read, and seconds of the processor."""
+WHOLE_TIME = 64
+"""Moves for which plain Python has all of that."""
+TOO_SLOW = (
+    "plain Python is too slow for this instance, so nobody looked at subscripts and overflow: check a smaller one too"
+)
 WIDE_TEAMS = (1, 32, 256)
+SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
 """What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
 (though two moves at least), and so many elements read."""
@@ -134,7 +140,7 @@ def check(
     backends
         Made ones (`backends.base.Backend`); those of plain Python are no further place.
     moves
-        Moves to try of each neighbourhood at its start solution.
+        Moves to try of each neighbourhood at its start solution; below 64 plain Python has less time, too.
     seed
         Of the solutions and of the moves.
 
@@ -155,7 +161,7 @@ def check(
     ways = {name: [evaluation] if evaluation else list(problem.evaluations(name)) for name in names}
     tried: list[Tried] = []
     notes: list[str] = []
-    runs = 3 * sum(map(len, ways.values()))
+    part = min(1.0, moves / WHOLE_TIME) / (3 * sum(map(len, ways.values())))
     devices = [backend for backend in backends if not backend.oracle]
     for backend in devices:
         check_starts(backend, scorer, seed)
@@ -165,9 +171,11 @@ def check(
         for one in evaluations:
             way = problem.evaluations(name)[one]
             function = way.delta or way.value
-            for place, benches in places_of(problem, name, one, runs, devices):
+            for place, benches in places_of(problem, name, one, part, devices):
                 count, said = tried_there(course, benches, one == evaluations[0], right.get((one, function), ""))
                 tried.append(Tried(name, one, place, count))
+                if place == PLAIN and count == 0 < course.size:
+                    said = [*said, TOO_SLOW]
                 notes += [note for note in said if note not in notes]
             right[one, function] = name
     return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)
@@ -175,23 +183,23 @@ def check(
 
 def course_of(scorer: Scorer, name: str, evaluation_name: str, moves: int, seed: int) -> Course:
     """The course that all evaluations of a neighbourhood take."""
+    first, later = ASKED, ASKED_LATER
+    if scorer.problem.neighbourhood(name).change == OWN:
+        first, later = OWN_ASKED, OWN_ASKED_LATER
     mover = partial(PlainBench, scorer.problem, name, evaluation_name)
-    course = Course(scorer, name, seed, moves, min(ASKED_LATER, moves), FEW, mover)
-    if course.mover is not None:
-        course.first, course.later = min(moves, OWN_ASKED), min(moves, OWN_ASKED_LATER)
-    return course
+    return Course(scorer, name, seed, min(first, moves), min(later, moves), FEW, mover)
 
 
 def places_of(
-    problem: Problem, name: str, evaluation_name: str, runs: int, devices: list[Any]
+    problem: Problem, name: str, evaluation_name: str, part: float, devices: list[Any]
 ) -> Iterator[tuple[str, list[Callable[[], Bench]]]]:
     """Where an evaluation is tried: the place, and what makes its benches; the first one has teams of one lane.
 
-    ``runs`` is how many there are in plain Python.
+    ``part`` is that of each run in plain Python in what all of them may do.
     """
     plain = partial(PlainBench, problem, name, evaluation_name)
     ways = [(1, False), (LANES, False), (LANES, True)]
-    yield PLAIN, [partial(plain, lanes, reverse, [READS // runs], SECONDS / runs) for lanes, reverse in ways]
+    yield PLAIN, [partial(plain, lanes, reverse, [int(READS * part)], SECONDS * part) for lanes, reverse in ways]
     hooks = problem.hooks(problem.evaluations(name)[evaluation_name], name)
     for backend in devices:
         most = backend.capabilities.max_team_size
@@ -213,26 +221,29 @@ def tried_there(
         Something is wrong with several lanes that is right with one.
 
     """
-    count, alone_is_right = 0, False
+    count = 0
     notes: list[str] = []
     for make in benches:
         bench = make()
         is_plain = isinstance(bench, PlainBench)
         chooses = is_first or bench.hooks.quick is not None  # which a scan asks by itself
+        looks = LOOKS[1:] if is_plain else LOOKS
         trial = Trial(course, bench, not is_plain, chooses, right)
         try:
-            trial.run(MADE, LOOKS[1:] if is_plain else LOOKS)
+            trial.run(MADE, looks)
         except (EnoughReads, TeamTooLarge):
             pass
         except LaunchRefused as error:
             notes.append(f"not tried: {error}")
             continue
         except (WrongDelta, WrongState, WrongChoice) as error:
-            if not alone_is_right:
+            alone = benches[0]().at_leisure(READS)
+            if bench.lanes == 1 or alone.lanes > 1:
                 raise
-            advice = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
-            raise WrongLanes(f"{error}; {advice}") from error
-        alone_is_right = alone_is_right or bench.lanes == 1
+            with contextlib.suppress(EnoughReads):
+                Trial(course, alone, not is_plain, chooses, right).run(trial.made, looks)  # raises what is wrong there
+                raise WrongLanes(f"{error}; {SEVERAL_LANES}") from error
+            raise
         count += trial.tried
         notes += trial.notes
     return count, notes

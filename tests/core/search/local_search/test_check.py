@@ -30,6 +30,7 @@ from core.search.local_search.trials import Trial
 from drivers.trying import backends_here
 from tests.conftest import wide
 from tests.core.search.local_search import wrong
+from tests.core.search.local_search.scored import BLOCKS, Ordering
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.wrong import RingCut
 
@@ -112,6 +113,26 @@ def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
         check(problem, "flip1", backends=[device])
 
 
+def test_a_value_is_held_to_the_same():
+    assert check(RingCut(delta=None, value=wrong.whole), "flip2").moves > 0
+    with pytest.raises(WrongDelta, match=rf"^flip2 .*: value says .*, cost says .* is 1 too large {PLACE}one_too_many"):
+        check(RingCut(delta=None, value=wrong.one_too_many), "flip2")
+
+
+def test_a_value_is_held_to_the_same_on_a_device(device):
+    problem = RingCut(delta=None, value=wrong.whole)
+    along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
+    problem = RingCut(delta=None, value=wrong.one_too_many)
+    with pytest.raises(WrongDelta, match=f"value says .*one_too_many.*on {device.name}"):
+        along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
+
+
+def test_a_neighbourhood_of_one_s_own_is_tried_by_its_own_moves(device):
+    checked = check(Ordering(5), BLOCKS, backends=[device])
+    assert [one.place for one in checked.tried] == [validation.PLAIN, device.name]
+    assert min(one.moves for one in checked.tried) > 16
+
+
 def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     problem = PROBLEMS["tsp"]()
     course = Course(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
@@ -186,8 +207,7 @@ def test_a_wrong_row_is_found_though_no_tried_move_reads_it():
 def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
     """As long as every difference is right: lists may be kept in any order."""
     problem = RingCut(**KEPT, update=wrong.update)
-    monkeypatch.setattr(Trial, "has_strayed", lambda self, fresh: True)
-    monkeypatch.setattr(Trial, "difference_of_rows", lambda self, fresh: "row 'cut' holds 1 at 2, begin gives 0")
+    monkeypatch.setattr(Trial, "difference_of_rows", lambda *_: "row 'cut' holds 1 at 2, begin gives 0")
     notes = check(problem, "flip1").notes
     assert notes
     assert re.match(
@@ -307,10 +327,18 @@ def test_what_was_tried_is_printed_as_a_table(device):
     assert [one.moves for one in checked.tried if one.place == device.name] == [256 + 24 * 16] * 3
 
 
+def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):
+    monkeypatch.setattr(validation, "READS", 300)
+    checked = check(RingCut(2000), "flip1", moves=64)
+    assert (checked.moves, checked.notes) == (0, [validation.TOO_SLOW])
+    assert str(checked).endswith("subscripts and overflow: check a smaller one too")
+
+
 def test_the_same_moves_are_tried_again():
-    first, second = (check(RingCut(**KEPT, update=wrong.update), seed=7) for _ in range(2))
-    assert first._replace(seconds=0) == second._replace(seconds=0)
-    assert first.costs != check(RingCut(**KEPT, update=wrong.update), seed=8).costs
+    problem = RingCut(**KEPT, update=wrong.update)
+    first, second, other = (check(problem, "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
+    assert first == second
+    assert first.costs != other.costs
 
 
 def test_a_solution_without_neighbours_is_right():
