@@ -33,7 +33,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWa
 
 @pytest.fixture
 def understood(monkeypatch):
-    """Start programs that end as soon as they have read their command line."""
+    """Start programs that end as soon as they have read their command line, on a machine of many cores."""
+    monkeypatch.setattr("drivers.compare_options.cores", lambda: 64)
 
     def ended(parse):
         def read(*arguments, **named):
