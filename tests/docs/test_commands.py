@@ -20,7 +20,8 @@ PLAIN = re.compile(r"^(cd|export|\.) ")
 """What a shell does by itself."""
 
 BLOCKS = [one for page in pages.pages() for one in pages.blocks(page) if one.language in SHELL]
-COMMANDS = {command: one for one in BLOCKS for command in pages.commands(one)}
+COMMANDS = {command: str(one) for one in BLOCKS for command in pages.commands(one)}
+COMMANDS |= {one: page.name for page in pages.pages() for one in pages.inline_commands(page)}
 SHOWN = [(block, *pair) for block in BLOCKS if block.language == "console" for pair in pages.shown(block)]
 
 
