@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+INLINE = re.compile(r"`((?:python -m|python examples/|onekernel |make |mpirun )[^`]+)`")
 PROMPT = "$ "
 WRITTEN = re.compile(r"^\w+\.(jsonl|svg|csv)$")
 """Names of files that commands of the pages write."""
@@ -68,6 +69,12 @@ def commands(block: Block) -> list[str]:
     if block.language == "console":
         lines = [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
     return [line for line in (re.sub(r"(^|\s+)#.*", "", line).strip() for line in lines) if line]
+
+
+def inline_commands(page: Path) -> list[str]:
+    """The commands that stand in a page's sentences."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return [" ".join(one.split()) for one in INLINE.findall(text)]
 
 
 def printed(command: str) -> str:

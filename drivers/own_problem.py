@@ -104,7 +104,8 @@ def checked(workload: Workload[Any], options: Any) -> int:
     """Try the functions of the problem that the options make."""
     from drivers.trying import check
 
-    print(check(workload.load(options, 1).problem, seed=options.seed))
+    only = None if options.backend == "auto" else options.backend
+    print(check(workload.load(options, 1).problem, backend=only, seed=options.seed))
     return DONE
 
 

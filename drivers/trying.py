@@ -39,13 +39,15 @@ def backends_here(names: tuple[str, ...] = NAMES) -> Iterator[list[Backend]]:
         yield made
 
 
-def check(problem: Problem, **options: Any) -> Checked:
+def check(problem: Problem, *, backend: str | None = None, **options: Any) -> Checked:
     """Try a problem's functions against its `cost`: in plain Python, and on every backend that is usable here.
 
     Parameters
     ----------
     problem
         The problem; small instances are tried faster.
+    backend
+        The only one to try besides plain Python.
     **options
         ``neighbourhood``, ``evaluation``, ``moves``, ``seed``: see `core.search.local_search.check`.
 
@@ -58,9 +60,15 @@ def check(problem: Problem, **options: Any) -> Checked:
     ------
     ProblemError
         The first mistake that was found: `WrongDelta`, `WrongState`, `WrongCost`, ..., each with file and line.
+    Unavailable
+        The backend that is asked for is not here.
 
     """
     from core.search.local_search import check as tried
 
-    with backends_here() as backends:
-        return tried(problem, backends=backends, **options)
+    with contextlib.ExitStack() as stack:
+        if backend is None:
+            made = stack.enter_context(backends_here())
+        else:
+            made = [stack.enter_context(contextlib.closing(create(backend)))]
+        return tried(problem, backends=made, **options)

@@ -33,6 +33,7 @@ from core.lang import (
 from core.lang.library import pack, packed_cost, packed_index, team_min
 from core.problems import tsp
 from core.search.ihc import HillClimbing
+from core.search.stops import Iterations
 from drivers.endings import run_driver
 
 
@@ -97,10 +98,10 @@ def main(argv):
         min(64, backend.capabilities.max_team_size),
     )
     search = HillClimbing(backend, communicator(), distances, scan="full")
-    search.run(count)
+    search.run(Iterations(count), trace=False)
     begin = time.perf_counter()
-    found = search.run(count)
-    tuned = found.length, time.perf_counter() - begin
+    found = search.run(Iterations(count), trace=False)
+    tuned = found.cost, time.perf_counter() - begin
     for what, (length, seconds) in (("this kernel", plain), (type(search.scan).__name__, tuned)):
         rate = found.evaluations / seconds
         print(f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {rate:.3g} moves/s")

@@ -20,7 +20,8 @@ PLAIN = re.compile(r"^(cd|export|\.) ")
 """What a shell does by itself."""
 
 BLOCKS = [one for page in pages.pages() for one in pages.blocks(page) if one.language in SHELL]
-COMMANDS = {command: one for one in BLOCKS for command in pages.commands(one)}
+COMMANDS = {command: str(one) for one in BLOCKS for command in pages.commands(one)}
+COMMANDS |= {one: page.name for page in pages.pages() for one in pages.inline_commands(page)}
 SHOWN = [(block, *pair) for block in BLOCKS if block.language == "console" for pair in pages.shown(block)]
 
 
@@ -33,7 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWa
 
 @pytest.fixture
 def understood(monkeypatch):
-    """Start programs that end as soon as they have read their command line."""
+    """Start programs that end as soon as they have read their command line, on a machine of many cores."""
+    monkeypatch.setattr("drivers.compare_options.cores", lambda: 64)
 
     def ended(parse):
         def read(*arguments, **named):

@@ -2,6 +2,10 @@
 
 import importlib.util
 import itertools
+import os
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, TabuSearch, check
 from docs import pages
+from reports.runs import load
 
 PROGRAMS = [one for page in pages.pages() for one in pages.blocks(page) if one.language == "python"]
 MOST_LINES = 40
@@ -40,6 +45,26 @@ def test_the_readme_s_problem_is_the_example():
     text = (pages.ROOT / "examples" / "partition.py").read_text()
     assert text.endswith(program.text)
     assert len([line for line in program.text.splitlines() if line.strip()]) <= MOST_LINES
+
+
+@pytest.mark.slow
+def test_the_readme_leads_from_a_file_to_a_report_in_four_commands(tmp_path):
+    """The commands themselves, with a processor in place of the GPU."""
+    (block,) = (
+        one for one in pages.blocks(pages.ROOT / "README.md") if "partition.py" in one.text and not one.language
+    )
+    commands = pages.commands(block)
+    assert len(commands) == 4
+    example = str(pages.ROOT / "examples" / "partition.py")
+    paths = os.pathsep.join([str(pages.ROOT), os.environ.get("PYTHONPATH", "")])
+    for command in commands:
+        words = [example if one == "examples/partition.py" else one for one in shlex.split(command)]
+        words = ["cpu" if one == "cuda" else one for one in words]
+        subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, check=True)
+    assert len(load(tmp_path / "runs.jsonl")) == 11
+    report = (tmp_path / "reports" / "out" / "compare-partition.md").read_text()
+    assert "cpu, 2 ranks" in report
+    assert list((tmp_path / "reports" / "out").glob("*.svg"))
 
 
 @pytest.fixture(scope="module")

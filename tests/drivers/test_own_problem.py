@@ -117,6 +117,12 @@ def test_check_is_an_option(parity, capsys):
     assert run(parity, "--check") == 0
 
 
+def test_a_check_tries_the_backend_that_is_asked_for(parity, capsys):
+    assert run(parity, "--check", "--backend", "cpu") == 0
+    (heading,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("neighbourhood"))
+    assert heading.split()[2:] == ["plain", "Python", "cpu"]
+
+
 def test_a_needed_parameter_is_asked_for(parity):
     def needed(n: int):
         return parity(n)
