@@ -62,7 +62,9 @@ if __name__ == "__main__":
 from core.errors import UserError
 from core.lang import *  # noqa: F403
 from core.lang import __all__ as _language
+from core.problems.flow_shop import FlowShop
 from core.problems.labs import Labs
+from core.problems.linear_ordering import LinearOrdering
 from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
 from core.problems.max_sat import MaxSat
@@ -98,8 +100,9 @@ _FOUND_IN = {
 del globals()["check"]
 
 __all__ = [
-    "Comparison", "Labs", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "Result", "Results", "Runs", "TspTour", "UserError", "Weierstrass",
-    "check", "compare", "load", "main", "minimize", "run", *_language, *_local_search,
+    "FlowShop", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour", "Weierstrass",
+    "Comparison", "Result", "Results", "Runs", "UserError", "check", "compare", "load", "main", "minimize", "run",
+    *_language, *_local_search,
 ]  # fmt: skip
 
 
