@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from types import ModuleType
 from typing import Any
 
 from core.lang import tree
@@ -34,7 +35,9 @@ class Calls(Talking):
     def call(self, node: ast.Call) -> Any:
         """Type a call, which may have effects."""
         if not isinstance(node.func, ast.Name):
-            self.refuse(node, f"a call of {ast.unparse(node.func)}; call functions by their bare name")
+            self.refuse(
+                node, f"a call of {ast.unparse(node.func)}; call functions by their bare name{self.how(node.func)}"
+            )
         if node.keywords:
             self.refuse(node, "keyword arguments; pass arguments by position")
         if any(isinstance(a, ast.Starred) for a in node.args):
@@ -67,6 +70,15 @@ class Calls(Talking):
         if meant is None and self.source.has(name):
             self.refuse(node, f"a call of {name}, which is None here; ask first: if {name} is not None")
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
+
+    def how(self, node: Any) -> str:
+        """How to import what an attribute of a module is, in words."""
+        owner = (
+            self.source.lookup(node.value.id)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+            else None
+        )
+        return f": from {owner.__name__} import {node.attr}" if isinstance(owner, ModuleType) else ""
 
     def check_word(self, node: ast.Name, meant: Any) -> None:
         """Refuse a word of the language that means something else, or nothing, where the kernel stands."""

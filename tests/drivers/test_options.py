@@ -75,7 +75,6 @@ def test_all_drivers_share_these_options():
         "record": "r.jsonl",
         "share": "auto",
         "peers": False,
-        "cores": None,
         "progress": True,
         "quiet": False,
     }
