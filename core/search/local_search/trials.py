@@ -9,6 +9,7 @@ import numpy as np
 
 from core.kernels.moves import FLIP, NEVER
 from core.kernels.walks import EVERYTHING, ONE_MOVE
+from core.lang.bundles import row_sizes
 from core.problems.mistakes import ProblemError, WrongChoice, WrongDelta, WrongState
 from core.search.local_search.benches import PATTERNS, Bench
 from core.search.local_search.courses import A_MOVE, NO_MOVE, UNKNOWN, Course, Stop, text_of, triple
@@ -121,7 +122,8 @@ class Trial:
             fresh = self.bench.at_leisure().fresh()
             again = int(fresh.ask(move[None])[0])
             if again != said and abs(again - expected) <= self.course.scorer.tolerance:
-                self.refuse_state(f"{self.moved(move)}: {self.difference_of_rows(fresh)}; {found}")
+                rows = self.difference_of_rows(fresh, True) or self.difference_of_rows(fresh, False)
+                self.refuse_state(f"{self.moved(move)}: {rows}; {found}")
         begin = self.hooks.begin
         also = f"begin {begin.path}:{begin.first_line}" if begin is not None else ""
         cause = self.likely_cause(stop)
@@ -162,7 +164,7 @@ class Trial:
         if not len(wrong):
             return
         x = int(wrong[0])
-        found = f"{role} says {number_text(said[x])}, delta says {number_text(expected[x])}"
+        found = f"{role} says {number_text(said[x])}, {self.role} says {number_text(expected[x])}"
         refresh = self.hooks.refresh
         also = f"refresh {refresh.path}:{refresh.first_line}" if role == "quick" and refresh else ""
         raise WrongDelta(f"{self.moved(moves[x])}: {found} ({self.source(role, also)})")
@@ -182,29 +184,30 @@ class Trial:
     @property
     def mover(self) -> str:
         """The function that follows or makes moves: whose mistake a wrong state seems to be."""
-        return "update" if self.hooks.update is not None else "move" if self.hooks.move is not None else "begin"
+        roles = [one for one in ("update", "move") if getattr(self.hooks, one) is not None]
+        return (roles or ["apply" if self.course.one.apply is not None else "begin"])[0]
 
     def refuse_state(self, found: str) -> NoReturn:
         """Say that what a walk keeps is wrong."""
-        others = [one for one in ("move", "begin") if getattr(self.hooks, one) is not None and one != self.mover]
-        also = ", ".join(
-            f"{one} {getattr(self.hooks, one).path}:{getattr(self.hooks, one).first_line}" for one in others
-        )
+        others = {one: getattr(self.hooks, one) for one in ("move", "begin") if one != self.mover}
+        also = ", ".join(f"{one} {its.path}:{its.first_line}" for one, its in others.items() if its is not None)
         missing = "" if self.hooks.update or self.hooks.move else "; nothing follows a move: is update missing?"
         raise WrongState(f"{found}{missing} ({self.source(self.mover, also)})")
 
-    def difference_of_rows(self, fresh: Bench) -> str:
-        """Which row holds something else than `begin` gives, in words."""
+    def difference_of_rows(self, fresh: Bench, decided: bool) -> str:
+        """Which row holds something else than ``fresh`` has from `begin`, in words; empty: none.
+
+        ``decided`` leaves out what `begin` does not decide: what it has not written, or not always as the same.
+        """
         kept, begun, other = self.bench.rows(), fresh.rows(), fresh.fresh(PATTERNS[1]).rows()
-        for must_be_begun in (True, False):
-            for name, row in kept.items():
-                places = unequal(row, begun[name])
-                if must_be_begun:
-                    places = places[~unlike(begun[name], other[name])[places]]
-                if len(places):
-                    p = int(places[0])
-                    return f"row '{name}' holds {row[p]} at {p}, begin gives {begun[name][p]}"
-        return "its rows are not those that begin gives"
+        for name, row in kept.items():
+            places = unequal(row, begun[name])
+            if decided:
+                places = places[~unlike(begun[name], other[name])[places]]
+            if len(places):
+                p = int(places[0])
+                return f"row '{name}' holds {row[p]} at {p}, begin gives {begun[name][p]}"
+        return ""
 
     def hold_rows(self, stop: Stop) -> None:
         """Hold what a walk keeps to what `begin` gives from scratch, where that decides what a move adds.
@@ -213,10 +216,10 @@ class Trial:
         that is shown by all differences, or as many as the bench should be asked for. Where only the problem's own
         `move` knows the neighbours, they may follow from what is kept, such as a counter: it is left out.
         """
-        if not self.made or not self.bench.rows() or self.course.mover is not None:
+        if not self.made or not row_sizes(self.bench.data) or self.course.mover is not None:
             return
         fresh = self.bench.fresh()
-        found = self.difference_of_rows(fresh) if self.has_strayed(fresh) else ""
+        found = self.difference_of_rows(fresh, True)
         if not found:
             return
         indices = np.arange(self.course.size)
@@ -235,11 +238,6 @@ class Trial:
             self.refuse_state(f"{self.moved(moves[x])}: {found}; {said}, cost says {expected}")
         where = f"{self.course.one.name}, evaluation {self.bench.evaluation_name}, {self.bench.place}"
         self.notes.append(f"{found} after {self.made} moves ({where}); none of {len(moves)} moves adds anything else")
-
-    def has_strayed(self, fresh: Bench) -> bool:
-        """Whether an element that `begin` decides holds something else."""
-        kept, begun, other = self.bench.rows(), fresh.rows(), self.bench.fresh(PATTERNS[1]).rows()
-        return any((~unlike(begun[name], other[name])[unequal(row, begun[name])]).any() for name, row in kept.items())
 
     # --- choice ---
 
@@ -276,7 +274,8 @@ class Trial:
 
     def source(self, role: str, also: str = "") -> str:
         """The end of a message: file, line and name of a function, and where it ran."""
-        function = getattr(self.hooks, role) or getattr(self.hooks, self.role)
+        own = self.course.one.apply if role == "apply" else getattr(self.hooks, role)
+        function = own or getattr(self.hooks, self.role)
         parts = [f"{function.path}:{function.first_line}: {function.name}", also, self.course.problem.name]
         parts += [f"evaluation {self.bench.evaluation_name}", self.bench.place]
         return ", ".join(one for one in parts if one)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import LaunchRefused, TeamTooLarge, UserError
-from core.kernels.moves import start_solutions
+from core.kernels.moves import OWN, start_solutions
 from core.kernels.walks import Walk
 from core.problems.encodings import Neighbourhood
 from core.problems.mistakes import (
@@ -46,6 +46,7 @@ LOOKS = (0, 3, MADE)
 READS, SECONDS = 240_000, 2.0
 """What all plain-Python runs of a check do together, at most: elements read, and seconds of the processor."""
 WIDE_TEAMS = (1, 32, 256)
+SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
 """What a search tries of a problem that is new to it, in some 30 ms: at most so many moves, so much `Evaluation.work`
 (though two moves at least), and so many elements read."""
@@ -175,11 +176,11 @@ def check(
 
 def course_of(scorer: Scorer, name: str, evaluation_name: str, moves: int, seed: int) -> Course:
     """The course that all evaluations of a neighbourhood take."""
+    first, later = ASKED, ASKED_LATER
+    if scorer.problem.neighbourhood(name).change == OWN:
+        first, later = OWN_ASKED, OWN_ASKED_LATER
     mover = partial(PlainBench, scorer.problem, name, evaluation_name)
-    course = Course(scorer, name, seed, moves, min(ASKED_LATER, moves), FEW, mover)
-    if course.mover is not None:
-        course.first, course.later = min(moves, OWN_ASKED), min(moves, OWN_ASKED_LATER)
-    return course
+    return Course(scorer, name, seed, min(first, moves), min(later, moves), FEW, mover)
 
 
 def places_of(
@@ -213,26 +214,29 @@ def tried_there(
         Something is wrong with several lanes that is right with one.
 
     """
-    count, alone_is_right = 0, False
+    count = 0
     notes: list[str] = []
     for make in benches:
         bench = make()
         is_plain = isinstance(bench, PlainBench)
         chooses = is_first or bench.hooks.quick is not None  # which a scan asks by itself
+        looks = LOOKS[1:] if is_plain else LOOKS
         trial = Trial(course, bench, not is_plain, chooses, right)
         try:
-            trial.run(MADE, LOOKS[1:] if is_plain else LOOKS)
+            trial.run(MADE, looks)
         except (EnoughReads, TeamTooLarge):
             pass
         except LaunchRefused as error:
             notes.append(f"not tried: {error}")
             continue
         except (WrongDelta, WrongState, WrongChoice) as error:
-            if not alone_is_right:
+            alone = benches[0]().at_leisure(READS)
+            if bench.lanes == 1 or alone.lanes > 1:
                 raise
-            advice = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
-            raise WrongLanes(f"{error}; {advice}") from error
-        alone_is_right = alone_is_right or bench.lanes == 1
+            with contextlib.suppress(EnoughReads):
+                Trial(course, alone, not is_plain, chooses, right).run(trial.made, looks)  # raises what is wrong there
+                raise WrongLanes(f"{error}; {SEVERAL_LANES}") from error
+            raise
         count += trial.tried
         notes += trial.notes
     return count, notes
