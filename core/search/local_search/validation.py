@@ -45,6 +45,8 @@ LOOKS = (0, 3, MADE)
 """After how many of them all differences of a small neighbourhood and all rows are looked at."""
 READS, SECONDS = 240_000, 2.0
 """What all plain-Python runs of a check do together, at most: elements read, and seconds of the processor."""
+WHOLE_TIME = 64
+"""Moves for which plain Python has all of that."""
 WIDE_TEAMS = (1, 32, 256)
 SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
@@ -135,7 +137,7 @@ def check(
     backends
         Made ones (`backends.base.Backend`); those of plain Python are no further place.
     moves
-        Moves to try of each neighbourhood at its start solution.
+        Moves to try of each neighbourhood at its start solution; below 64 plain Python has less time, too.
     seed
         Of the solutions and of the moves.
 
@@ -156,7 +158,7 @@ def check(
     ways = {name: [evaluation] if evaluation else list(problem.evaluations(name)) for name in names}
     tried: list[Tried] = []
     notes: list[str] = []
-    runs = 3 * sum(map(len, ways.values()))
+    part = min(1.0, moves / WHOLE_TIME) / (3 * sum(map(len, ways.values())))
     devices = [backend for backend in backends if not backend.oracle]
     for backend in devices:
         check_starts(backend, scorer, seed)
@@ -166,7 +168,7 @@ def check(
         for one in evaluations:
             way = problem.evaluations(name)[one]
             function = way.delta or way.value
-            for place, benches in places_of(problem, name, one, runs, devices):
+            for place, benches in places_of(problem, name, one, part, devices):
                 count, said = tried_there(course, benches, one == evaluations[0], right.get((one, function), ""))
                 tried.append(Tried(name, one, place, count))
                 notes += [note for note in said if note not in notes]
@@ -184,15 +186,15 @@ def course_of(scorer: Scorer, name: str, evaluation_name: str, moves: int, seed:
 
 
 def places_of(
-    problem: Problem, name: str, evaluation_name: str, runs: int, devices: list[Any]
+    problem: Problem, name: str, evaluation_name: str, part: float, devices: list[Any]
 ) -> Iterator[tuple[str, list[Callable[[], Bench]]]]:
     """Where an evaluation is tried: the place, and what makes its benches; the first one has teams of one lane.
 
-    ``runs`` is how many there are in plain Python.
+    ``part`` is that of each run in plain Python in what all of them may do.
     """
     plain = partial(PlainBench, problem, name, evaluation_name)
     ways = [(1, False), (LANES, False), (LANES, True)]
-    yield PLAIN, [partial(plain, lanes, reverse, [READS // runs], SECONDS / runs) for lanes, reverse in ways]
+    yield PLAIN, [partial(plain, lanes, reverse, [int(READS * part)], SECONDS * part) for lanes, reverse in ways]
     hooks = problem.hooks(problem.evaluations(name)[evaluation_name], name)
     for backend in devices:
         most = backend.capabilities.max_team_size

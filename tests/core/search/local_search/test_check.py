@@ -30,6 +30,7 @@ from core.search.local_search.trials import Trial
 from drivers.trying import backends_here
 from tests.conftest import wide
 from tests.core.search.local_search import wrong
+from tests.core.search.local_search.scored import BLOCKS, Ordering
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.wrong import RingCut
 
@@ -110,6 +111,26 @@ def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
     assert check(problem, "flip1").moves > 0
     with pytest.raises(WrongDelta, match=rf"flip1 \(101\) from seed 0: delta says .*on {device.name}\)$"):
         check(problem, "flip1", backends=[device])
+
+
+def test_a_value_is_held_to_the_same():
+    assert check(RingCut(delta=None, value=wrong.whole), "flip2").moves > 0
+    with pytest.raises(WrongDelta, match=rf"^flip2 .*: value says .*, cost says .* is 1 too large {PLACE}one_too_many"):
+        check(RingCut(delta=None, value=wrong.one_too_many), "flip2")
+
+
+def test_a_value_is_held_to_the_same_on_a_device(device):
+    problem = RingCut(delta=None, value=wrong.whole)
+    along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
+    problem = RingCut(delta=None, value=wrong.one_too_many)
+    with pytest.raises(WrongDelta, match=f"value says .*one_too_many.*on {device.name}"):
+        along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
+
+
+def test_a_neighbourhood_of_one_s_own_is_tried_by_its_own_moves(device):
+    checked = check(Ordering(5), BLOCKS, backends=[device])
+    assert [one.place for one in checked.tried] == [validation.PLAIN, device.name]
+    assert min(one.moves for one in checked.tried) > 16
 
 
 def test_what_is_no_move_for_one_evaluation_is_none_for_all():
@@ -307,9 +328,10 @@ def test_what_was_tried_is_printed_as_a_table(device):
 
 
 def test_the_same_moves_are_tried_again():
-    first, second = (check(RingCut(**KEPT, update=wrong.update), seed=7) for _ in range(2))
-    assert first._replace(seconds=0) == second._replace(seconds=0)
-    assert first.costs != check(RingCut(**KEPT, update=wrong.update), seed=8).costs
+    problem = RingCut(**KEPT, update=wrong.update)
+    first, second, other = (check(problem, "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
+    assert first == second
+    assert first.costs != other.costs
 
 
 def test_a_solution_without_neighbours_is_right():

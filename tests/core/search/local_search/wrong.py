@@ -87,6 +87,11 @@ def whole(bits: Array[i32], move: Move, data: Ring) -> i32:
 
 
 @function
+def one_too_many(bits: Array[i32], move: Move, data: Ring) -> i32:
+    return whole(bits, move, data) + 1
+
+
+@function
 def twice(bits: Array[i32], move: Move, data: Ring) -> i32:
     return 2 * added(bits, move, data)
 
