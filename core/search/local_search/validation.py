@@ -47,6 +47,9 @@ READS, SECONDS = 240_000, 2.0
 """What all plain-Python runs of a check do together, at most: elements read, and seconds of the processor."""
 WHOLE_TIME = 64
 """Moves for which plain Python has all of that."""
+TOO_SLOW = (
+    "plain Python is too slow for this instance, so nobody looked at subscripts and overflow: check a smaller one too"
+)
 WIDE_TEAMS = (1, 32, 256)
 SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a barrier() or an atomic missing?"
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
@@ -171,6 +174,8 @@ def check(
             for place, benches in places_of(problem, name, one, part, devices):
                 count, said = tried_there(course, benches, one == evaluations[0], right.get((one, function), ""))
                 tried.append(Tried(name, one, place, count))
+                if place == PLAIN and count == 0 < course.size:
+                    said = [*said, TOO_SLOW]
                 notes += [note for note in said if note not in notes]
             right[one, function] = name
     return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)

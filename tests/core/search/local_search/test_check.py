@@ -327,6 +327,13 @@ def test_what_was_tried_is_printed_as_a_table(device):
     assert [one.moves for one in checked.tried if one.place == device.name] == [256 + 24 * 16] * 3
 
 
+def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):
+    monkeypatch.setattr(validation, "READS", 300)
+    checked = check(RingCut(2000), "flip1", moves=64)
+    assert (checked.moves, checked.notes) == (0, [validation.TOO_SLOW])
+    assert str(checked).endswith("subscripts and overflow: check a smaller one too")
+
+
 def test_the_same_moves_are_tried_again():
     problem = RingCut(**KEPT, update=wrong.update)
     first, second, other = (check(problem, "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
