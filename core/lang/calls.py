@@ -35,9 +35,8 @@ class Calls(Talking):
     def call(self, node: ast.Call) -> Any:
         """Type a call, which may have effects."""
         if not isinstance(node.func, ast.Name):
-            self.refuse(
-                node, f"a call of {ast.unparse(node.func)}; call functions by their bare name{self.how(node.func)}"
-            )
+            text = ast.unparse(node.func)
+            self.refuse(node, f"a call of {text}; call functions by their bare name{self.imported(node.func)}")
         if node.keywords:
             self.refuse(node, "keyword arguments; pass arguments by position")
         if any(isinstance(a, ast.Starred) for a in node.args):
@@ -71,13 +70,11 @@ class Calls(Talking):
             self.refuse(node, f"a call of {name}, which is None here; ask first: if {name} is not None")
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
 
-    def how(self, node: Any) -> str:
-        """How to import what an attribute of a module is, in words."""
-        owner = (
-            self.source.lookup(node.value.id)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-            else None
-        )
+    def imported(self, node: Any) -> str:
+        """How to get the bare name of a module's attribute, in words; empty for anything else."""
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            return ""
+        owner = self.source.lookup(node.value.id)
         return f": from {owner.__name__} import {node.attr}" if isinstance(owner, ModuleType) else ""
 
     def check_word(self, node: ast.Name, meant: Any) -> None:
