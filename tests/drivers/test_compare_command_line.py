@@ -153,7 +153,7 @@ def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
         ),
         (
             "tsp --neighbourhood 2opt --walks 2 --instance uniform:9:seed=1 --iterations 3",
-            "--neighbourhood 2opt --walks 2 --instance uniform:9:seed=1 --iterations 3 --seed 0",
+            "--neighbourhood 2opt --walks 2 --iterations 3 --instance uniform:9:seed=1 --seed 0",
         ),
     ],
 )
