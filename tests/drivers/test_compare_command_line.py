@@ -149,7 +149,11 @@ def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
         ("heldkarp --matrix {2} --tiling none", "--matrix {2} --tiling none --seed 0"),
         (
             "tsp --target -5 --walks=2 --instance uniform:9:seed=1",
-            "--target -5 --walks=2 --instance uniform:9:seed=1 --seed 0",
+            "--target -5 --walks=2 --instance uniform:9:seed=1 --algorithm tabu --neighbourhood exchange2 --seed 0",
+        ),
+        (
+            "tsp --neighbourhood 2opt --walks 2 --instance uniform:9:seed=1 --iterations 3",
+            "--neighbourhood 2opt --walks 2 --iterations 3 --instance uniform:9:seed=1 --seed 0",
         ),
     ],
 )

@@ -48,8 +48,8 @@ class Slices:
         self.side_by_side = search.side_by_side
         self.size = self.side_by_side
         """Walks of a slice."""
-        self.pace = search.sizes[0] / max(search.iteration_s, 1e-9)
-        """Neighbours that a scan looks at in a second."""
+        self.pace = search.sizes[0] / search.own_share[1] / max(search.iteration_s, 1e-9)
+        """Neighbours that a scan of this rank looks at in a second."""
         self.in_parts = not search.in_one_team or longest_s(search) > LONG_S
 
     @property
