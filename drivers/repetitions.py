@@ -224,7 +224,8 @@ class Repetitions:
         shown = self.options.progress or (self.options.progress is None and sys.stderr.isatty())
         meter = self.meter()
         with progress(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
-            told = told_on(bar, workload.unit, workload.noun, workload.in_words) if shown else None
+            unit = getattr(self.run.search, "work_unit", workload.unit)
+            told = told_on(bar, unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
             outcome = workload.once(self.run, told)
             ran_s = time.perf_counter() - began
