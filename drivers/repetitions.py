@@ -228,7 +228,8 @@ class Repetitions:
         meter = self.meter()
         with progress(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
             shown = not isinstance(bar, Silent)
-            told = told_on(bar, workload.unit, workload.noun, workload.in_words) if shown else None
+            unit = getattr(self.run.search, "work_unit", workload.unit)
+            told = told_on(bar, unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
             outcome = self.searched(told)
             ran_s = time.perf_counter() - began

@@ -234,6 +234,43 @@ def test_a_note_stays_behind_the_bar_as_it_is_until_the_next(capsys):
     assert shown.rindex("length [9]") > shown.rindex("2/3")
 
 
+# --- when it stops ---
+
+UNLIMITED = [one for one in SMALL if one not in ("--iterations", "6")]
+
+
+def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
+    code, said, _ = drive(*UNLIMITED, "--seconds", "0.2", "--record", tmp_path / "r.jsonl", "--share", "always")
+    (record,) = lines(tmp_path / "r.jsonl")
+    assert code == 0 and ", 0.2 s, " in said
+    assert record["parameters"]["iterations"] is None and record["parameters"]["seconds"] == 0.2
+    assert record["evaluations"] > 100 * 24 * 30 * 30
+    assert 0.2 <= record["samples"][0]["total_s"] - record["samples"][0]["compile_s"] < 2
+
+
+def test_the_first_iteration_that_reaches_the_target_ends_a_run(drive, tmp_path):
+    _, said, _ = drive(*UNLIMITED, "--iterations", "50", "--record", tmp_path / "whole.jsonl")
+    (whole,) = lines(tmp_path / "whole.jsonl")
+    _, target = whole["details"]["curve"][1]
+    code, said, _ = drive(*UNLIMITED, "--target", target, "--repeats", "2", "--record", tmp_path / "r.jsonl")
+    (record,) = lines(tmp_path / "r.jsonl")
+    assert code == 0 and f", 100 iterations, until length {target}, " in said
+    assert record["parameters"]["target"] == target
+    assert (record["details"]["found_at"], record["best_cost"]) == tuple(whole["details"]["curve"][1])
+    assert record["evaluations"] == (record["details"]["found_at"] + 1) * 24 * 30 * 30
+    assert "target" not in whole["parameters"] and "seconds" not in whole["parameters"]
+
+
+def test_a_record_of_repetitions_that_the_clock_ends_is_refused(drive):
+    code, said, error = drive(*UNLIMITED, "--seconds", "1", "--record", "r.jsonl", "--repeats", "2")
+    assert (code, said) == (2, "")
+    assert error.startswith("error: --record with --seconds and --repeats 2: the clock ends") and error.count("\n") == 1
+
+
+def test_a_time_of_nothing_is_refused(drive):
+    assert drive(*UNLIMITED, "--seconds", "0")[::2] == (2, "error: stop after 0.0 seconds: expected more than 0\n")
+
+
 # --- what is chosen where nothing is said ---
 
 
@@ -242,7 +279,7 @@ def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
 
     options = parse(aco.ACO, "", [])
     assert options.settings() == Settings()
-    assert (options.iterations, options.backend, options.instance) == (100, "auto", None)
+    assert (options.settled().iterations, options.backend, options.instance) == (100, "auto", None)
     assert options.strategy in STRATEGIES
 
 

@@ -140,7 +140,7 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
     assert code == 0 and "hard: incumbent of value " in said and own[3] == "no"
 
 
-@pytest.mark.parametrize(("method", "shown"), [("dp", r"items .*cells/s"), ("bb", r"nodes .*nodes/s, incumbent \d+")])
+@pytest.mark.parametrize(("method", "shown"), [("dp", r"items .*cells/s"), ("bb", r"nodes .*nodes/s, best value \d+")])
 def test_progress_is_shown_and_changes_nothing(drive, method, shown):
     pytest.importorskip("rich", reason="rich is not installed")
     asked = ["--items", "300", "--capacity", "1000", "--backend", "cpu", "--method", method]

@@ -6,7 +6,7 @@ import pytest
 
 from core.lang import KernelError, Table, f32, f64, i32, kernel, u32, u64
 
-HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\nWORD = 'x'\n\n"
+HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nfrom core.lang import library as lib\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\nWORD = 'x'\n\n"
 EFFECT = "@function\ndef bump(a: Array[u32]) -> u32:\n    a[0] = a[0] + 1\n    return a[0]\n\n"
 SPREAD = "@function\ndef spread(n: i32) -> i32:\n    s = local_array(2000, i32)\n    s[n] = n\n    return s[n]\n\n"
 
@@ -24,6 +24,7 @@ BODIES = {
     "walrus": ("v = (w := 3)", 1, "an assignment inside an expression"),
     "attribute": ("v = a.size", 1, "an attribute; import the name itself"),
     "method": ("a.sort()", 1, "call functions by their bare name"),
+    "function of a module": ("v = lib.clz(u32(n))", 1, "bare name: from core.lang.library import clz"),
     "slice": ("v = a[1:2]", 1, "a slice; loop over the elements"),
     "two dimensions": ("v = a[1, 2]", 1, "arrays are flat, write row * width + column"),
     "negative subscript": ("v = a[-1]", 1, "a negative subscript; count from the front"),

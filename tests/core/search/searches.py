@@ -96,12 +96,12 @@ KINDS = {
     ),
     "the thesis' bound": Kind(
         ExactSearch, (cities(9),), {"bound": "edges"}, None, "exact --instance uniform:9:seed=1 --bound edges",
-        ((1 - np.eye(24, dtype=int),), {"bound": "none"}, None),
+        ((1 - np.eye(14, dtype=int),), {"bound": "none"}, None),
     ),
     "the thesis' mapping": Kind(
         ExactSearch, (cities(9),), {"bound": "edges", "mapping": "published"}, None,
         "exact --instance uniform:9:seed=1 --bound edges --mapping published",
-        ((1 - np.eye(24, dtype=int),), {"bound": "none", "mapping": "published", "depth": 15}, None),
+        ((1 - np.eye(14, dtype=int),), {"bound": "none", "mapping": "published"}, None),
     ),
     "Held and Karp": Kind(HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
     "restricted": Kind(
