@@ -34,7 +34,7 @@ def likely_cause(said: np.ndarray, added: np.ndarray, cost: int, others: dict[st
     if cost and (said == added + cost).all():
         return f"{every} is the neighbour's whole cost: subtract the present one"
     if not said.any():
-        return f"{every} is 0: does it read the solution as it is after the move?"
+        return f"{every} adds 0: is the move left out?"
     for words, their in others.items():
         if (said == their).all():
             return f"{every} is {words}"

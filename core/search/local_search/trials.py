@@ -115,9 +115,10 @@ class Trial:
         """Say what `delta` says of a move and what `cost` does, and whose mistake it seems to be."""
         move = stop.moves[x]
         expected = NEVER if stop.claims[x] == NO_MOVE else int(stop.added[x])
-        found = f"{self.role} says {number_text(said)}, cost says {number_text(expected)}"
+        whole = stop.cost if self.role == "value" else 0  # which a value says, and not what a move adds
+        found = f"{self.role} says {number_text(said, whole)}, cost says {number_text(expected, whole)}"
         if expected == NEVER:
-            found = f"{self.role} says {said}, though it says NEVER (no move) elsewhere"
+            found = f"{self.role} says {number_text(said, whole)}, though it says NEVER (no move) elsewhere"
         if self.made and (self.hooks.update or self.hooks.move or self.hooks.begin):
             fresh = self.bench.at_leisure().fresh()
             again = int(fresh.ask(move[None])[0])
@@ -302,6 +303,6 @@ def unequal(kept: np.ndarray, begun: np.ndarray) -> np.ndarray:
     return np.flatnonzero(kept != begun)
 
 
-def number_text(said: Any) -> str:
-    """A difference, or that a move is none."""
-    return "NEVER (no move)" if said == NEVER else str(int(said))
+def number_text(said: Any, whole: int = 0) -> str:
+    """A difference, and what it differs from, or that a move is none."""
+    return "NEVER (no move)" if said == NEVER else str(int(said) + whole)

@@ -115,8 +115,10 @@ def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
 
 def test_a_value_is_held_to_the_same():
     assert check(RingCut(delta=None, value=wrong.whole), "flip2").moves > 0
-    with pytest.raises(WrongDelta, match=rf"^flip2 .*: value says .*, cost says .* is 1 too large {PLACE}one_too_many"):
+    with pytest.raises(WrongDelta, match=rf"^flip2 .*: .* is 1 too large {PLACE}one_too_many") as found:
         check(RingCut(delta=None, value=wrong.one_too_many), "flip2")
+    claimed, cost = map(int, re.search(r"value says (\d+), cost says (\d+)", str(found.value)).groups())
+    assert claimed == cost + 1  # whole costs, as the user wrote it, and not what the move adds
 
 
 def test_a_value_is_held_to_the_same_on_a_device(device):
@@ -303,7 +305,7 @@ def test_a_cause_is_named_only_where_all_numbers_show_it():
     assert likely_cause(np.full(5, 1), np.full(5, -1), 9, {}) == ""  # one number shows nothing
     assert "a half of" in likely_cause(added, 2 * added, 9, {})
     assert "2 too small" in likely_cause(added - 2, added, 9, {})
-    assert "is 0" in likely_cause(0 * added, added, 9, {})
+    assert "adds 0" in likely_cause(0 * added, added, 9, {})
     assert likely_cause(added + 1, added, 9, {"another thing": added + 1}) == "every one of 5 tried is another thing"
 
 
