@@ -159,8 +159,11 @@ def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0,
         return read(file, k)
     if spec.startswith("random:"):
         _check_parts(spec, k)
-        family, size, *options = spec.split(":")
-        return generate(":".join(["maxcut", size, str(k), *options]), seed)
+        _, size, *options = spec.split(":")
+        try:
+            return generate(":".join(["maxcut", size, str(k), *options]), seed)
+        except InstanceError as error:
+            raise InstanceError(spec, None, error.found, error.expected) from None
     if spec.startswith("maxcut:"):
         return generate(spec, seed)
     path = folders.find(spec, data_folder, SUBFOLDERS, SUFFIXES) if os.path.basename(spec) == spec else None

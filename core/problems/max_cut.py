@@ -12,6 +12,7 @@ from core.kernels.walks import Move
 from core.lang import Array, Row, bundle, function, i32, lane, team_size
 from core.problems import graphs, quadratic
 from core.problems.encodings import Bits
+from core.problems.errors import InstanceError
 from core.problems.problem import Evaluation, Problem
 
 
@@ -136,11 +137,18 @@ class MaxCut(Qubo):
     data : path, optional
         Folder of instances, searched first.
 
+    Raises
+    ------
+    InstanceError
+        No such graph, weights whose sums do not fit, or an instance for more parts than two.
+
     """
 
     tested = True
 
     def __init__(self, instance: graphs.GraphInstance | str, data: str | os.PathLike | None = None) -> None:
         graph = graphs.load(instance, data) if isinstance(instance, str) else instance
+        if graph.k != 2:
+            raise InstanceError(graph.name, None, f"{graph.k} parts", "2; `MaxKCut` divides in more")
         super().__init__(quadratic.of_graph(graph))
         self.graph = graph

@@ -148,7 +148,8 @@ def test_a_graph_is_found_by_path_name_and_generator(tmp_path):
         (lambda: quadratic.QuadraticForm("m", np.diag([2**31 - 1, -1])), "sum up to 2147483648, expected at most"),
         (lambda: MaxCut(graphs.GraphInstance("g", np.array([[0, 2**30], [2**30, 0]]), 2)), "2147483648 of an edge's"),
         (lambda: MaxCut("nowhere"), "nowhere: found no such file, expected a file"),
-        (lambda: MaxCut("random:0"), "size '0'"),
+        (lambda: MaxCut("random:0"), "random:0: found size '0'"),
+        (lambda: MaxCut("maxcut:9:3"), "found 3 parts, expected 2; `MaxKCut` divides in more"),
     ],
 )
 def test_what_is_no_form_is_refused(make, words):
