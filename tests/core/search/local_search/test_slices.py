@@ -39,7 +39,7 @@ class Clock:
                 self.launched.append(("walks", first, end))
                 self.now += seconds * (end - first) * count
             elif kernel is kernels.scan:
-                walk, part, parts = given[:3]
+                _, walk, part, parts = given[:4]
                 self.launched.append(("part", part, parts))
                 self.now += seconds / parts
             launch(kernel, teams, team_size, *given)
