@@ -25,8 +25,8 @@ class Partition(ok.Problem):
 
     value = difference
 
-    def __init__(self, n: int = 60, largest: int = 1_000_000, seed: int = 0):
-        self.numbers = np.random.default_rng(seed).integers(1, largest, n).astype(np.int32)
+    def __init__(self, n: int = 60, largest: int = 1_000_000):
+        self.numbers = np.random.default_rng(n).integers(1, largest, n).astype(np.int32)
         super().__init__(f"partition:{n}", ok.Bits(n), Numbers(self.numbers, n))
 
     def cost(self, bits):
