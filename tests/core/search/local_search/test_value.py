@@ -229,7 +229,7 @@ def of_reals(order: Array[i32], move: AnyMove, data: Gains) -> i32:
 
 
 def test_a_wrong_value_is_named(cpu):
-    with pytest.raises(ProblemError, match=r"value.*exchange2"):
+    with pytest.raises(ProblemError, match=r"exchange2.*value"):
         check(Wrong(one_too_many))
     with pytest.raises(ProblemError, match="value"):
         LocalSearch(cpu, Solo(), Wrong(one_too_many), TabuSearch(), "insert").run(Iterations(3))
@@ -244,7 +244,7 @@ def test_a_value_for_one_kind_of_neighbourhood_may_take_a_plain_move(cpu):
     problem = Wrong(by_exchanges)
     check(problem, "exchange3")
     assert searched(cpu, problem, TabuSearch(), "exchange2") == searched(cpu, Ordering(5), TabuSearch(), "exchange2")
-    with pytest.raises(ProblemError, match=r"value.*insert"):
+    with pytest.raises(ProblemError, match=r"insert.*value"):
         check(problem, "insert")
 
 
