@@ -276,12 +276,13 @@ def made_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: 
     out[:] = solution
     rows, (i, j, k) = np.arange(len(listed)), listed.T
     if change == moves.FLIP:
-        for place in (one for one in (i, j, k) if one[0] >= 0):
-            out[rows, place] = 1 - solution[place]
+        for place in (i, j, k):
+            given = place >= 0
+            out[rows[given], place[given]] = 1 - solution[place[given]]
     elif change == moves.ASSIGN:
         out[rows, i] = j
     elif change == moves.EXCHANGE:
-        last = j if k[0] < 0 else k
+        last = np.where(k < 0, j, k)
         out[rows, i] = solution[j]
         out[rows, j] = solution[last]
         out[rows, last] = solution[i]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import LaunchRefused
-from core.kernels.moves import OWN
+from core.kernels.moves import CUSTOM, OWN
 from core.search.local_search.plan import Plan
 
 SMALL = 16_384
@@ -116,8 +116,13 @@ class Launches(Plan):
 
     @property
     def copies_solutions(self) -> bool:
-        """Whether a host that generates copies whole solutions; random points are made on the device in any case."""
-        return self.mapping == "published" and self.neighbourhoods[0].change != OWN
+        """Whether a host that generates copies whole solutions.
+
+        Random points are made on the device in any case. Of a user's own neighbourhood moves are copied: a solution
+        does not tell which of several that lead there was meant.
+        """
+        one = self.neighbourhoods[0]
+        return self.mapping == "published" and one.change != OWN and one.shape != CUSTOM
 
     @property
     def walk_teams(self) -> int:

@@ -26,6 +26,7 @@ from tests.core.search.local_search.scored import (
     ADJACENT,
     BLOCKS,
     Ordering,
+    Spins,
     block_begin,
     block_middle,
     clashes,
@@ -80,6 +81,63 @@ def test_the_best_neighbour_of_a_start_is_the_first_move(cpu):
     outcome = LocalSearch(cpu, Solo(), problem, HillClimbing(), [BLOCKS]).run(Iterations(1), start=start)
     expected = list(neighbours_by_blocks(range(6)))[costs.index(min(costs))]
     assert outcome.solution.tolist() == expected
+
+
+@function
+def first_of_both(index: u32, n: i32) -> i32:
+    return i32(index // 2)
+
+
+@function
+def second_of_both(index: u32, i: i32, n: i32) -> i32:
+    return i + 1
+
+
+@function
+def third_of_every_other(index: u32, i: i32, j: i32, n: i32) -> i32:
+    return i + 2 if index % 2 == 1 else -1
+
+
+@function
+def last_to_first(index: u32, n: i32) -> i32:
+    return n - 1 - i32(index)
+
+
+@function
+def one_before(index: u32, i: i32, n: i32) -> i32:
+    return i - 1
+
+
+@function
+def two_before(index: u32, i: i32, j: i32, n: i32) -> i32:
+    return i - 2
+
+
+@pytest.mark.parametrize(
+    ("apply", "decode"),
+    [
+        ("exchange", (first_of_both, second_of_both, third_of_every_other)),
+        ("flip", (first_of_both, second_of_both, third_of_every_other)),
+        ("exchange", (last_to_first, one_before, two_before)),
+    ],
+    ids=["exchanges of two and three", "flips of two and three", "exchanges from right to left"],
+)
+def test_moves_may_have_any_elements_in_any_order(cpu, apply, decode):
+    """Those of a host that lists them are the same."""
+    mixed = Neighbourhood.custom("mixed", lambda encoding: encoding.n - 2, decode, apply)
+
+    class Order(Ordering):
+        neighbourhoods = (mixed,)
+
+    class Signs(Spins):
+        neighbourhoods = (mixed,)
+
+    problem = Order(6) if apply == "exchange" else Signs(6)
+    check(problem)
+    host = {"mapping": "published", "select": "host", "generate": "host"}
+    on_device, on_host = (LocalSearch(cpu, Solo(), problem, TabuSearch(), "mixed", seed=2, **how) for how in ({}, host))
+    assert not on_host.copies_solutions
+    assert found(on_device) == found(on_host)
 
 
 def test_a_neighbourhood_is_given_by_itself_or_by_name(cpu):
