@@ -10,7 +10,7 @@ import numpy as np
 
 from core.kernels.walks import Move
 from core.lang import Array, Row, bundle, function, i32, lane, team_size
-from core.problems import graphs, quadratic
+from core.problems import beasley, graphs, quadratic
 from core.problems.encodings import Bits
 from core.problems.errors import InstanceError
 from core.problems.problem import Evaluation, Problem
@@ -94,14 +94,18 @@ class Qubo(Problem):
 
     Parameters
     ----------
-    instance : core.problems.quadratic.QuadraticForm
-        See `core.problems.quadratic.of_matrix` for any square matrix.
+    instance : core.problems.quadratic.QuadraticForm or str
+        See `core.problems.quadratic.of_matrix` for any square matrix; or a form's path, name or generator, see
+        `core.problems.beasley.load`: ``bqp50:3``, ``random:50:density=0.1``.
+    data : path, optional
+        Folder of instances, searched first.
 
     """
 
     tested = True
 
-    def __init__(self, instance: quadratic.QuadraticForm) -> None:
+    def __init__(self, instance: quadratic.QuadraticForm | str, data: str | os.PathLike | None = None) -> None:
+        instance = beasley.load(instance, data) if isinstance(instance, str) else instance
         super().__init__(instance.name, Bits(instance.n), Form(instance.coefficients, instance.n))
         self.instance, self.sha256 = instance, instance.sha256
 

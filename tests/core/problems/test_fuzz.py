@@ -17,7 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from core.problems import graphs, knapsack, matrix_text, orderings, perceptron, qaplib, sat, strings, tours, tsp, tsplib
+from core.problems import (
+    beasley,
+    graphs,
+    knapsack,
+    matrix_text,
+    orderings,
+    perceptron,
+    qaplib,
+    sat,
+    strings,
+    tours,
+    tsp,
+    tsplib,
+)
 from core.problems.errors import InstanceError
 from drivers.matrix_files import load_matrix
 from tests.core.problems import samples
@@ -128,6 +141,16 @@ def check_graph(instance: graphs.GraphInstance, content: bytes) -> None:
     for i, j, *weight in rows[1:]:
         expected[i - 1, j - 1] = expected[j - 1, i - 1] = weight[0] if weight else 1
     assert (instance.weights == expected).all() and len(rows) == rows[0][1] + 1
+
+
+def check_form(form: Any, content: bytes) -> None:
+    _, n, m, *rest = text_of(content).split()  # behind the first problem there may be anything
+    n, used = int(n), [*map(int, rest[: 3 * int(m)])]
+    matrix = np.zeros((n, n), np.int64)
+    for i, j, entry in zip(used[::3], used[1::3], used[2::3], strict=True):
+        matrix[i - 1, j - 1] = matrix[j - 1, i - 1] = entry
+    expected = -2 * matrix + np.diag(matrix.diagonal())
+    assert form.coefficients.tolist() == expected.tolist()
 
 
 def check_ordering(instance: orderings.OrderingInstance, content: bytes) -> None:
@@ -251,6 +274,7 @@ READERS = {
     "QAPLIB": Reader(".dat", texts(*QAPS), qaplib.read, check_qap),
     "graph": Reader(".rud", texts(*GRAPHS), partial(graphs.load, k=3), check_graph),
     "DIMACS": Reader(".cnf", texts(*FORMULAS), sat.load, check_sat),
+    "Beasley": Reader(".txt", texts("1\n 3 3\n1 1 5\n1 3 -7\n2 3 4\n", "1 1 0"), beasley.load, check_form),
     "LOLIB": Reader(
         ".mat", texts("two of 1975\n 2\n0 1\n-2 0\n", "3\n0 1 2\n3 0 4\n5 6 0\n"), orderings.load, check_ordering
     ),
