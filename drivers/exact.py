@@ -21,6 +21,7 @@ from drivers.forecast import Work
 from drivers.history import asks_for_history, save_history
 from drivers.workload import Opinion, Result, Run, Task, Workload
 
+GAVE_UP = "the search was ended, and this is its incumbent"
 MOST_ENUMERATED = 10
 MOST_BY_EDGES = 17
 """Cities up to which the thesis' bound takes seconds on one core."""
@@ -76,10 +77,12 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
     known = " (the optimum)" if run.problem.optimum == outcome.length else ""
     counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
     root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
+    best = "shortest length" if outcome.proved else "incumbent of length"
     return Result.of(
         outcome,
-        f"shortest length {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
+        f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
         outcome,
+        gave_up="" if outcome.finished else GAVE_UP,
         details={
             **tours.about(run.problem),
             "evaluations_per_step": "nodes, whose number differs from run to run",
@@ -96,8 +99,8 @@ def result(run: Run[ExactOptions], outcome: Any) -> Result:
 def judges(run: Run[ExactOptions], outcome: Any, result: Result) -> Iterator[Opinion]:
     """The scorer, the published optimum, and an algorithm without bounds, kernels or a backend if it is asked."""
     yield tours.scorer(run.problem, outcome.tour, outcome.length)
-    yield from tours.known_optimum(run.problem, outcome.length, exactly=True)
-    if run.options.verify:
+    yield from tours.known_optimum(run.problem, outcome.length, exactly=outcome.proved)
+    if run.options.verify and outcome.proved:
         from core.problems.small_tours import all_tours, held_karp
 
         small = run.problem.n <= MOST_ENUMERATED

@@ -239,6 +239,15 @@ def test_a_wrong_result_is_not_confirmed_and_the_line_says_who_disagrees(verdict
     )
 
 
+def test_an_incumbent_of_a_search_that_was_ended_is_not_proved(drive, monkeypatch, tmp_path):
+    ended = solution(16, [0, 2, 1, 3])._replace(proved=False, finished=False)
+    monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: ended)
+    code, said, _ = drive("--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--verify")
+    assert code == 0
+    assert ": incumbent of length 16, " in said
+    assert said.endswith(", NOT PROVED: the search was ended, and this is its incumbent\n")
+
+
 def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
     found = iter([solution(12, [0, 1, 2, 3])._replace(nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
     monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: next(found))

@@ -179,7 +179,7 @@ class AntColony:
         return outcome._replace(
             history=self._history(outcome, watch.began) if history else None,
             tour=self.best_tour(),
-            finished=not self.communicator.bcast(watch.interrupted),
+            finished=made == stop.iterations or not self.communicator.bcast(watch.interrupted),
         )
 
     def _iterate(self, stop: Stop, watch: Watch) -> int:

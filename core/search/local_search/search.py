@@ -317,7 +317,7 @@ class LocalSearch(Launches):
         outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch)
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
-        return outcome._replace(finished=not self.communicator.bcast(watch.interrupted))
+        return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
 
     @property
     def ends_itself(self) -> bool:
