@@ -11,7 +11,7 @@ from drivers.workloads import everything
 OTHERS = {
     "compare": "any workload on every device here: equal work, and a report of how fast each is",
     "reproduce": "a paper's tables and figures, run here and shown beside what was published",
-    "overview": "every workload, some seconds each, on every device here: a table and a heat map",
+    "overview": "the papers' workloads, some seconds each, on every device here: a table and a heat map",
     "check": "the functions of a problem of your own, tried",
     "bench": "the speeds that the project promises, measured in pairs",
 }

@@ -47,7 +47,7 @@ FIRST = {"devices": Program("what this machine can use, and why not the rest", "
 """What stands before the workloads in the list."""
 OTHERS = {
     "compare": Program("a workload on every device here: a report of how fast each is", "drivers.compare"),
-    "overview": Program("every workload, some seconds each, on every device here", "drivers.overview"),
+    "overview": Program("the papers' workloads, some seconds each, on every device here", "drivers.overview"),
     "reproduce": Program("a paper's tables and figures, beside what was published", "drivers.reproduce"),
     "bench": Program("the speeds that the project promises, measured in pairs", "drivers.bench"),
     "report": Program("reports and tables, made from records without running anything", "reports"),
