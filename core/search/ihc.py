@@ -273,9 +273,12 @@ class HillClimbing:
         """
         best = (int(NOTHING), 0)
         wanted = end - begin if look is None else self._least()
-        first = begin
+        most, first = end - begin, begin
         while first < end:
-            part = self._batch(min(wanted, end - first))
+            asked = min(wanted, most, end - first)
+            part = self._batch(asked)
+            if part < asked:
+                most = part  # as many as there is memory for
             began = perf_counter()
             self._climb_batch(first, part)
             key = int(self.backend.download(self.best)[0])

@@ -55,6 +55,7 @@ PROGRAM = """
 import sys
 from backends.cpu import CpuBackend
 from cluster import communicator
+from core.search.stops import Iterations
 from tests.core.search.ant_colony.test_ant_history import CASES, ITERATIONS, colony
 ranks = communicator()
 for case in CASES:

@@ -312,6 +312,7 @@ from cluster import communicator
 from cluster.timed import Rehearsal
 from core.search.ant_colony import AntColony, Settings, colony, shape
 from tests.conftest import wide
+from core.search.stops import Iterations
 from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, distances_of, found
 kinds, strategy, *titles = sys.argv[1:]
 kinds = kinds.split(",")
