@@ -7,7 +7,8 @@ HOW is one of:
 before     the rank is killed while the others start
 running    it is killed half a second after its first repetition begins, or the others' first where it only waits
 building   its device refuses the first memory that it asks for
-full       its device refuses to be written to when its first repetition begins, after all were made ready
+full       its device refuses to be written to, and to repeat launches, when its first repetition begins, after all were
+           made ready
 """
 
 import importlib
@@ -75,7 +76,7 @@ def main():
         elif how == "building":
             device.allocate = refuse(path)
         else:
-            at_first_repetition(lambda: setattr(device, "fill", refuse(path)))
+            at_first_repetition(lambda: [setattr(device, name, refuse(path)) for name in ("fill", "replay")])
     return run_driver(importlib.import_module(f"drivers.{driver}").main, arguments)
 
 
