@@ -171,7 +171,7 @@ def looked_at(backend, shape, change_kind, n, size, rank, ranks, teams):
     run = backend.load(Run(np.zeros(LIMITS, np.int32), np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)))
     log = backend.rows(Log(np.zeros(4000, np.int32)), 1)
     keys = backend.upload(np.full(1, NO_KEY, np.uint64))
-    backend.launch(template.scan, teams, 1, 0, rank, ranks, keys, walkers, run, log)
+    backend.launch(template.scan, teams, 1, True, 0, rank, ranks, keys, walkers, run, log)
     seen = backend.download(log.seen)
     return [tuple(pair) for pair in seen[1 : 1 + 2 * seen[0]].reshape(-1, 2).tolist()]
 
@@ -212,7 +212,7 @@ def test_lanes_walk_through_insertions_side_by_side(n, lanes):
     run = device.load(Run(np.zeros(LIMITS, np.int32), sizes, np.zeros(1, np.float32)))
     marks = device.rows(Marks(np.zeros(n * n, np.int32), n), 1)
     keys = device.upload(np.full(1, NO_KEY, np.uint64))
-    device.launch(template.scan, 1, lanes, 0, 0, 1, keys, walkers, run, marks)
+    device.launch(template.scan, 1, lanes, True, 0, 0, 1, keys, walkers, run, marks)
     seen = device.download(marks.seen).reshape(n, n)
     expected = np.zeros((n, n), int)
     for i, j in insertions(n):
