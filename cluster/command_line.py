@@ -8,6 +8,9 @@ from typing import IO, NoReturn
 from cluster import abort, launcher
 from core.command_line import Parser
 
+CLOSE = 0.75
+"""How alike an unknown word and an option are, by `difflib`'s ratio, if the one may stand for the other."""
+
 
 class RankParser(Parser):
     """A parser that is silent on every rank but the first."""
@@ -39,12 +42,19 @@ class RankParser(Parser):
         raise SystemExit(status)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line and end the job with exit code 2, by rank 0 if it can.
-
-        Over ranks it is one line, without the usage of a process alone: what the launcher adds follows it.
-        """
+        """Say in one line what is wrong with the command line and end the job with exit code 2, by rank 0 if it can."""
         abort.wait_for_first_rank()
-        if launcher.launched():
-            self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message} (--help lists all options)\n")
-        self.print_usage(sys.stderr)
-        self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message}\n")
+        more = f"{self.meant(message)} (--help lists all options)"
+        self.exit(abort.USER_MISTAKE, f"{self.prog}: error: {message}{more}\n")
+
+    def meant(self, message: str) -> str:
+        """Which option an unknown one may stand for, in words."""
+        import difflib
+
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        if not unknown:
+            return ""
+        word, known = unknown[0].split("=")[0], list(self._option_string_actions)
+        longer = [one for one in known if one.startswith(word)]
+        near = longer or difflib.get_close_matches(word, known, 1, CLOSE)
+        return f" (did you mean {near[0]}?)" if near else ""

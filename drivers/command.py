@@ -133,6 +133,7 @@ def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequenc
         prog=workload.command if workload.program else program(f"drivers.{workload.name}"),
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add_options(parser, workload.options)
     positional = any(not spelled(one).startswith("-") for one, _ in workload.options.declared())

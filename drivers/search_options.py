@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from drivers.history import curve_option, history_option, plot_option
@@ -166,7 +166,8 @@ class SearchOptions(Options):
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with what the command line left open filled in, for so many ranks."""
         given, published = self, self.mapping == "published"
-        if all(getattr(self, name) is None for name in DECIDING):
+        usual = {one.name: one.default for one in fields(self)}
+        if all(getattr(self, name) == usual[name] for name in DECIDING):
             given = replace(self, walks=1 if published else max(FIRST_WALKS, ranks), seconds=FIRST_SECONDS)
         walks = given.walks or 1
         unlimited = given.iterations is None and given.seconds is None

@@ -241,3 +241,19 @@ def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workl
         declared = one.metadata["option"]
         written = f"{declared.short}, {spelled(one)}" if declared.short else spelled(one)
         assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, one.name
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("--iter", " (did you mean --iterations?)"),
+        ("--iteratons=5", " (did you mean --iterations?)"),
+        ("--nonsense", ""),
+    ],
+)
+def test_an_unknown_option_is_one_line_which_names_what_may_be_meant(word, meant, capsys):
+    with pytest.raises(SystemExit) as end:
+        command.driver(next(one for one in everything() if one.name == "qap"), "")([word])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said == f"python -m drivers.qap: error: unrecognized arguments: {word}{meant} (--help lists all options)\n"

@@ -6,6 +6,7 @@ import pytest
 
 from core.errors import UserError
 from drivers.own_problem import made, options_of, program, workload_of
+from drivers.search_options import FIRST_SECONDS, FIRST_WALKS
 from reports.records import load
 
 PARITY = '''
@@ -155,6 +156,15 @@ def test_a_file_that_is_not_there_is_a_mistake_of_the_user(parity):
     with pytest.raises(UserError, match=r"missing\.txt: cannot read it: No such file"):
         run(read, "--backend", "cpu")
     assert "--instance" in {"--" + one.name for one, _ in options_of(read).declared()}
+
+
+def test_an_instance_by_default_asks_for_nothing_else(parity):
+    def named(instance: str = "parity"):
+        return parity(name=instance)
+
+    options = options_of(named)
+    assert options().settled(None, 1).walks == FIRST_WALKS and options().settled(None, 1).seconds == FIRST_SECONDS
+    assert options(instance="other").settled(None, 1).walks == 1
 
 
 def test_what_is_no_problem_is_refused():
