@@ -41,7 +41,7 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     backend = SimpleNamespace(
         timings=timings,
         name="cpu",
-        device=SimpleNamespace(kind="core", name="a core"),
+        device=SimpleNamespace(kind="core", name="a core", part=""),
         seconds_in_collectives=lambda: next(met),
         why_ranks_are_slow="",
     )

@@ -187,13 +187,10 @@ def test_a_long_iteration_is_run_once_and_a_short_one_often(monkeypatch, pause, 
     class Slow:
         clock, runs = 0.0, []
 
-        def run(self, iterations):
-            self.runs.append(iterations)
-            Slow.clock += pause * iterations
-            return type("Outcome", (), {"digest": 7 * iterations, "length": 1})
-
-        def best_tour(self):
-            return None
+        def run(self, stop):
+            self.runs.append(stop.iterations)
+            Slow.clock += pause * stop.iterations
+            return type("Outcome", (), {"digest": 7 * stop.iterations, "length": 1, "tour": None})
 
     monkeypatch.setattr(ant_strategies.time, "perf_counter", lambda: Slow.clock)
     instance = type("Instance", (), {"tour_length": lambda self, tour: 1})()
