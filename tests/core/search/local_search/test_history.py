@@ -127,7 +127,11 @@ def without_seconds(outcome):
 @pytest.mark.parametrize(
     "launch", [ONE_TEAM, pytest.param(MANY_TEAMS, marks=pytest.mark.slow)], ids=["one team", "many teams"]
 )
-@pytest.mark.parametrize(("name", "names", "algorithm"), CASES, ids=lambda one: one)
+@pytest.mark.parametrize(
+    ("name", "names", "algorithm"),
+    [pytest.param(*case, marks=pytest.mark.slow) if number % 2 else case for number, case in enumerate(CASES)],
+    ids=lambda one: one,
+)
 def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, algorithm, launch):
     outcome = searching(cpu, name, names, algorithm, launch).run(Iterations(ITERATIONS))
     assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
