@@ -250,6 +250,8 @@ class Backend:
             raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
+        # The kernel language's own `min` and `max` give typed numbers, which no device's compiler would read.
+        teams, team_size = int(teams), int(team_size)
         kinds, given, forms = unbundled(kernel, arguments)
         types = generic_types(kinds, given, kernel) | forms
         constants: dict[str, Any] = {}

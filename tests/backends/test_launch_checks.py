@@ -158,3 +158,17 @@ def test_every_device_runs_the_largest_team_that_it_says_a_kernel_has(backend):
 def test_an_argument_that_does_not_fit_is_no_reason_for_smaller_teams(few_registers):
     with pytest.raises(LaunchRefused, match="must be a Buffer"):
         few_registers.largest_team(lanes_of, 1024, 3)
+
+
+@kernel
+def numbered(values: Array[i32]):
+    values[team_rank() * team_size() + lane()] = team_size()
+
+
+def test_typed_numbers_of_teams_and_lanes_mean_plain_ones(backend):
+    lanes = max(size for size in (1, 2, 4) if size <= backend.capabilities.max_team_size)
+    values = backend.upload(np.zeros(2 * lanes, np.int32))
+    for _ in range(2):  # the second launch is one that repeats an earlier one
+        backend.launch(numbered, i32(2), i32(lanes), values)
+    assert backend.download(values).tolist() == [lanes] * 2 * lanes
+    assert type(backend.bind(numbered, i32(2), i32(lanes), (values,)).teams) is int
