@@ -34,7 +34,9 @@ def test_all_workloads_of_papers_are_compared_here():
 
 
 @pytest.mark.usefixtures("mpirun")
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [name if name in OF_PAPERS else pytest.param(name, marks=pytest.mark.slow) for name in SMALL]
+)
 def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "2", "--out", str(tmp_path)])
     said = capsys.readouterr()

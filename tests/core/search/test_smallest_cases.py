@@ -211,7 +211,9 @@ ALGORITHMS = {
 }
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    "algorithm", [pytest.param(one, marks=pytest.mark.slow) if one in ("ils", "hill") else one for one in ALGORITHMS]
+)
 @pytest.mark.parametrize("least", LEAST)
 def test_one_walk_through_the_smallest_solutions(least, algorithm):
     make, neighbourhood = LEAST[least]

@@ -63,7 +63,9 @@ def test_ranks_of_all_speeds_find_what_one_finds(run, kind, job):
         assert shares[0] < shares[1] / 2
 
 
-@pytest.mark.parametrize("times", ["1 1 1 1 1", "1 30 2 1 8 1 3"], ids=["alike", "unlike"])
+@pytest.mark.parametrize(
+    "times", [pytest.param("1 1 1 1 1", marks=pytest.mark.slow), "1 30 2 1 8 1 3"], ids=["alike", "unlike"]
+)
 @pytest.mark.parametrize("kind", LITTLE)
 def test_more_ranks_than_work_find_what_one_finds(run, kind, times):
     run(kind, LITTLE[kind], times)
