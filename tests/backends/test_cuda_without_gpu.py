@@ -380,7 +380,7 @@ def test_the_published_mapping_reads_its_matrices_by_the_read_only_path_if_asked
 def test_a_search_by_value_compiles_to_ptx(ptx, name, algorithm):
     """A walk in one team, whose lanes shift a run of elements or turn it round together."""
     one = LocalSearch(CpuBackend(CpuBackend.devices()[0]), Solo(), Ordering(6), algorithm, name)
-    text = ptx(of_launch(one.kernels.walk, 64, 0, 1, 1, one.walkers, one.shared, one.data), (9, 0))
+    text = ptx(of_launch(one.kernels.walk, 64, True, 0, 1, 1, one.walkers, one.shared, one.data), (9, 0))
     assert ".target sm_90" in text and "bar.sync" in text
 
 

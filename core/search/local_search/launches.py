@@ -82,7 +82,7 @@ class Launches(Plan):
         limits = self.backend.capabilities
         if self.level != "algorithm" or limits.lanes_resident == 1 or not self.here:
             return
-        given = (0, 1, 1, self.walkers, self.shared, self.data)
+        given = (True, 0, 1, 1, self.walkers, self.shared, self.data)
         executable = self.backend.bind(self.kernels.walk, 1, self.team_size, given).executable
         walks = -(-self.here // limits.compute_units)
         size = even_team(walks, self.backend.lanes_side_by_side(executable), self.team_size)

@@ -25,7 +25,7 @@ from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
 from core.search.local_search.plan import MOST_LEVELS
-from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for
+from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
@@ -378,6 +378,8 @@ class LocalSearch(Launches):
 
     def walk(self, stop: Stop, start: np.ndarray | None, watch: Watch | None) -> Outcome:
         """Walk until ``stop`` holds or whoever watches wants it, without a look at the result."""
+        if stop.seconds != float("inf") and whole_s(self) > LONG_S:
+            self.bind_slices()
         began = time.perf_counter()
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
@@ -470,7 +472,7 @@ class LocalSearch(Launches):
         backend.bind(self.kernels.begin, 1, self.step_size, (self.walkers, self.data))
         backend.bind(self.kernels.keep, 1, self.step_size, (self.walkers,))
         if self.in_one_team:
-            backend.bind(self.kernels.walk, 1, self.team_size, (0, 1, 1, self.walkers, self.shared, self.data))
+            backend.bind(self.kernels.walk, 1, self.team_size, (True, 0, 1, 1, self.walkers, self.shared, self.data))
             if self.exchange:
                 backend.bind(self.kernels.adopt, 1, self.step_size, (0, self.adopted, self.walkers, self.data))
             return
@@ -488,6 +490,12 @@ class LocalSearch(Launches):
             self.launch_refresh(0)
             self.launch_part(0, 0, 1)
             self.launch_step(0)
+
+    def bind_slices(self) -> None:
+        """Compile what slices of walks launch, which begin elsewhere than at the first, before the clock begins."""
+        if self.in_one_team:
+            given = (False, 0, 1, 1, self.walkers, self.shared, self.data)
+            self.backend.bind(self.kernels.walk, 1, self.team_size, given)
 
     def iterate(self, count: int) -> None:
         """Queue ``count`` iterations of every walk that is awake."""
@@ -514,8 +522,8 @@ class LocalSearch(Launches):
     def launch_walks(self, count: int, first: int, end: int) -> None:
         """Queue ``count`` iterations of this rank's walks ``first`` to ``end - 1``, each by one team."""
         teams = max(1, min(end - first, self.walk_teams))
-        self.backend.launch(self.kernels.walk, teams, self.team_size, first, end, count, self.walkers, self.shared,
-                            self.data)  # fmt: skip
+        self.backend.launch(self.kernels.walk, teams, self.team_size, first == 0, first, end, count, self.walkers,
+                            self.shared, self.data)  # fmt: skip
 
     def launch_iteration(self) -> None:
         """Queue a scan and the move that it chooses."""

@@ -134,6 +134,11 @@ def longest_s(search: Any) -> float:
     return float(search.iteration_s * larger)
 
 
+def whole_s(search: Any) -> float:
+    """Seconds of an iteration of all walks of this rank."""
+    return longest_s(search) * -(-search.here // max(1, search.side_by_side))
+
+
 def slices_for(search: Any, seconds: float, began: float) -> Slices | None:
     """What makes the iterations of a run with so much time; None where whole iterations are short enough on all ranks.
 
@@ -142,9 +147,8 @@ def slices_for(search: Any, seconds: float, began: float) -> Slices | None:
     if seconds == float("inf"):
         return None
     communicator = search.communicator
-    rounds = -(-search.here // max(1, search.side_by_side))
     told = np.zeros(communicator.size, np.int64)
-    told[communicator.rank] = round(longest_s(search) * rounds * 1e9)
+    told[communicator.rank] = round(whole_s(search) * 1e9)
     communicator.reduce(told, "sum")
     if told.max() <= LONG_S * 1e9 or search.host_loop is not None or search.is_tuning:
         return None

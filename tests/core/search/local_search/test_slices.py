@@ -35,7 +35,7 @@ class Clock:
         def timed(kernel, teams, team_size, *given):
             kernels = search.kernels
             if kernel is kernels.walk:
-                first, end, count = given[:3]
+                _, first, end, count = given[:4]
                 self.launched.append(("walks", first, end))
                 self.now += seconds * (end - first) * count
             elif kernel is kernels.scan:
