@@ -5,12 +5,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import backends
-from backends import icd
+from backends import icd, opencl
 from backends.base import OutOfMemory
 from tests.backends import kernels
 
@@ -198,3 +199,27 @@ def test_intels_runtime_is_not_added_where_it_has_no_place(machine, monkeypatch,
         monkeypatch.setattr(icd, "installed", lambda name, package: None)
     with icd.intel_among_drivers(str(pyopencl), str(system)):
         assert "OCL_ICD_VENDORS" not in os.environ
+
+
+def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
+    class MissingError(Exception):
+        code = -7
+
+    class Late:
+        def __init__(self, misses):
+            self.misses = misses
+
+        @property
+        def profile(self):
+            self.misses -= 1
+            if self.misses >= 0:
+                raise MissingError
+            return SimpleNamespace(start=1_000, end=4_000)
+
+    made_up = SimpleNamespace(RuntimeError=MissingError, status_code=SimpleNamespace(PROFILING_INFO_NOT_AVAILABLE=-7))
+    pauses = []
+    monkeypatch.setattr(opencl.time, "sleep", pauses.append)
+    assert opencl.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(0), Late(2)) == pytest.approx(3e-6)
+    assert pauses == list(opencl.PAUSES_S[:2])
+    with pytest.raises(MissingError):
+        opencl.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(0), Late(9))
