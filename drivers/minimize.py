@@ -2,6 +2,9 @@
 
 They are the programs' own runs (`drivers.command`), with the same devices, judges and records, of which nothing is
 printed. Over MPI ranks every rank calls the same, and all are given what the first rank has.
+
+These runs are watched, so that Ctrl-C can end them: hill climbing and exact search launch smaller parts than a program
+that shows no bar. Times to compare are those of programs, which `drivers.side_by_side.compare` runs.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from drivers.results import Result, Results
 from drivers.workload import Result as Found
 from drivers.workload import Workload
 from drivers.workloads import named
+from reports.ioh import MAXIMISED
 
 
 def minimize(
@@ -221,6 +225,7 @@ class Collected(Repetitions):
                 ranks=self.ranks.size,
                 unit=self.unit_of(result),
                 optimum=getattr(self.run.problem, "optimum", None),
+                is_value=self.workload.name in MAXIMISED,
                 interrupted=self.ended,
                 words=self.in_words(result, spent, verdict),
             )

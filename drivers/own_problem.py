@@ -132,7 +132,7 @@ def workload_of(problem: Maker | Problem, started: tuple[str, ...]) -> Workload[
     make = (lambda: problem) if isinstance(problem, Problem) else problem
 
     def load(given: OwnOptions) -> tuple[Problem, str]:
-        return made(make, given), f"made by {' '.join(started)}"
+        return made(make, given), f"made by {' '.join(started) or 'a program'}"
 
     return local_search(
         name_of(owner),

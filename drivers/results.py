@@ -42,6 +42,8 @@ class Result:
         What `evaluations` counts.
     optimum : int, optional
         The best known cost, where one is known.
+    is_value : bool
+        Whether `cost` is a value, of which a large one is sought.
     interrupted : bool
         Whether Ctrl-C or the callback ended it early.
     words : str
@@ -64,6 +66,7 @@ class Result:
     ranks: int
     unit: str
     optimum: int | None
+    is_value: bool
     interrupted: bool
     words: str
 
@@ -129,12 +132,12 @@ class Results(Sequence[Result]):
 
     @property
     def best(self) -> Result:
-        """The run with the least cost, the first of several."""
-        return min(self.runs, key=lambda run: run.cost)
+        """The run with the least cost, or the largest value where that is sought; the first of several."""
+        return min(self.runs, key=lambda run: -run.cost if run.is_value else run.cost)
 
     @property
     def cost(self) -> int:
-        """The least cost of all runs."""
+        """Of the best run."""
         return self.best.cost
 
     @property
@@ -182,6 +185,7 @@ class Results(Sequence[Result]):
     def plot(self, axes: Any = None) -> Any:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""
         from reports.history_plot import SIZE, Course, draw
+        from reports.plots import users_pyplot
 
         courses = [
             Course(f"seed {run.seed}" if len(self) > 1 else "best cost", run.history, run.evaluations)
@@ -192,23 +196,7 @@ class Results(Sequence[Result]):
             raise UserError(f"{self.best.name}: there is no history to draw: expected a run with history=True")
         best = self.best
         if axes is None:
-            figure, axes = pyplot().subplots(1, 2, sharey=True, figsize=SIZE, layout="constrained")
+            figure, axes = users_pyplot().subplots(1, 2, sharey=True, figsize=SIZE, layout="constrained")
             figure.suptitle(f"{best.name}, {best.backend}", fontsize=11)
         draw(axes, courses, best.unit, known={} if best.optimum is None else {"optimum": best.optimum})
         return axes
-
-
-def pyplot() -> Any:
-    """The user's own matplotlib, which shows figures where he works.
-
-    Raises
-    ------
-    UserError
-        It is not installed.
-
-    """
-    try:
-        from matplotlib import pyplot as loaded
-    except ImportError:
-        raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
-    return loaded

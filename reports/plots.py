@@ -37,6 +37,22 @@ def pyplot() -> Any:
     return loaded
 
 
+def users_pyplot() -> Any:
+    """The user's own matplotlib, which shows figures where he works.
+
+    Raises
+    ------
+    UserError
+        It is not installed.
+
+    """
+    try:
+        from matplotlib import pyplot as loaded
+    except ImportError:
+        raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
+    return loaded
+
+
 def save(figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Save a figure in some formats, on white; the first is what reports show."""
     written = []
@@ -82,11 +98,7 @@ def shown_speedups(section: Compared, axes: Any = None) -> Any:
 
     """
     if axes is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise UserError("a plot needs matplotlib: pip install 'onekernel[report]'") from None
-        _, axes = pyplot.subplots(figsize=_size(section), layout="constrained")
+        _, axes = users_pyplot().subplots(figsize=_size(section), layout="constrained")
     draw_speedups(axes, section)
     return axes
 

@@ -109,7 +109,7 @@ def search_kernels(hooks: Hooks, rules: Rules) -> Template:
     # --- launches ---
 
     # Which walk is meant is a number that a launch gives, or known when compiling, where there is `alone` one: PPP is 3
-    # to 5 % faster on an H200 if the compiler knows that its rows begin where their buffers do. One core makes 8 % more
+    # to 5 % faster on an H200 if the compiler knows that its rows begin where their buffers do. One core makes 9 % more
     # iterations of QAP if it knows that the first team begins with the first walk.
 
     @kernel

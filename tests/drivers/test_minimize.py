@@ -66,6 +66,11 @@ def test_any_workload_runs_by_name():
     assert found.confirmed and found.unit == "moves" and sorted(found.solution) == list(range(20))
 
 
+def test_of_values_the_largest_is_the_best():
+    found = ok.run("knapsack", items=8, capacity=1000, seeds=range(3), backend="cpu")
+    assert len({*found.costs}) > 1 and found.cost == max(found.costs)
+
+
 def test_a_callback_is_told_and_ends_the_search(assignment):
     told = []
     found = ok.minimize(

@@ -1,5 +1,6 @@
 """A user's own problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
 
+import re
 import sys
 
 import pytest
@@ -116,6 +117,7 @@ def test_a_problem_that_is_wrong_is_no_result(parity, tmp_path):
 
 def test_check_is_an_option(parity, capsys):
     assert run(parity, "--check") == 0
+    assert re.match(r"parity:12: [\d,]+ moves tried, all right", capsys.readouterr().out)
 
 
 def test_a_check_tries_the_backend_that_is_asked_for(parity, capsys):

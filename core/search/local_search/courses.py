@@ -1,7 +1,7 @@
 """Moves from one random solution and from those behind it, rescored once for all evaluations and devices that try them.
 
-A course is a walk that follows no rule: at each of its stops some moves are rescored by `Problem.cost`, and one of them
-leads on. Whoever tries the problem's functions takes the same course.
+A course is a walk that follows no rule: at each of its stations some moves are rescored by `Problem.cost`, and one of
+them leads on. Whoever tries the problem's functions takes the same course.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Mover(Protocol):
         """Go there."""
 
 
-class Stop:
+class Station:
     """Where a course halts.
 
     Attributes
@@ -87,14 +87,14 @@ class Course:
     seed
         Of the first solution, and of the moves.
     first, later, few
-        How many moves are rescored at the first stop, and at each other; how many of them everybody tries.
+        How many moves are rescored at the first station, and at each other; how many of them everybody tries.
     mover
         Makes a `Mover`, where no NumPy knows what a move does.
 
     Raises
     ------
     WrongState
-        By `stop`: the problem's own `move` leads to what is no solution.
+        By `station`: the problem's own `move` leads to what is no solution.
 
     """
 
@@ -118,35 +118,35 @@ class Course:
         wide = max(1, min(WINDOW, first // 2, self.size))
         begin = int(self.random.integers(max(1, self.size - wide + 1)))
         self.window = range(begin, begin + wide)
-        self.stops: list[Stop] = []
+        self.stations: list[Station] = []
         self.mover = mover() if mover is not None and self.one.change == kinds.OWN else None
 
-    def stop(self, number: int) -> Stop:
-        """The stop before which so many moves are made; those before it have been reached."""
-        if number == len(self.stops):
-            self.stops.append(self.next_stop())
-        return self.stops[number]
+    def station(self, number: int) -> Station:
+        """The station before which so many moves are made; those before it have been reached."""
+        if number == len(self.stations):
+            self.stations.append(self.next_station())
+        return self.stations[number]
 
-    def next_stop(self) -> Stop:
-        """The first stop, or that to which the last one's move leads."""
+    def next_station(self) -> Station:
+        """The first station, or that to which the last one's move leads."""
         solution, many, indices = self.start, self.first, np.array(self.window)
-        if self.stops:
+        if self.stations:
             solution, many = self.led_on(), self.later
             indices = np.sort(self.random.choice(indices, min(len(indices), max(1, many // 2)), replace=False))
         elif self.mover is not None:
             self.mover.build(solution)
         others = self.random.integers(self.size, size=max(0, many - len(indices)))
         moves = self.listed(np.concatenate([indices, others]), solution)
-        stop = Stop(solution, np.concatenate([indices, others]), len(indices), moves)
-        stop.cost = self.scorer.cost(solution)
-        stop.candidates = self.random.permutation(stop.picked(self.few))
+        station = Station(solution, np.concatenate([indices, others]), len(indices), moves)
+        station.cost = self.scorer.cost(solution)
+        station.candidates = self.random.permutation(station.picked(self.few))
         if self.mover is not None:  # which stands here now, and never again
-            self.rescore(stop, stop.picked(None))
-        return stop
+            self.rescore(station, station.picked(None))
+        return station
 
     def led_on(self) -> np.ndarray:
-        """The solution to which the last stop's move leads."""
-        last = self.stops[-1]
+        """The solution to which the last station's move leads."""
+        last = self.stations[-1]
         assert last.made is not None
         if self.mover is None:
             return self.neighbours(last.solution, last.moves[last.made : last.made + 1])[0]
@@ -162,13 +162,13 @@ class Course:
         return found
 
     def choose(self, number: int) -> tuple[int, int, int] | None:
-        """The move that leads on from a stop whose candidates have been tried. None: none of them is a move."""
-        stop = self.stops[number]
-        possible = stop.candidates[stop.claims[stop.candidates] == A_MOVE]
+        """The move that leads on from a station whose candidates have been tried. None: none of them is a move."""
+        station = self.stations[number]
+        possible = station.candidates[station.claims[station.candidates] == A_MOVE]
         if not len(possible):
             return None
-        stop.made = int(possible[0])
-        return triple(stop.moves[stop.made])
+        station.made = int(possible[0])
+        return triple(station.moves[station.made])
 
     def listed(self, indices: np.ndarray, solution: np.ndarray) -> np.ndarray:
         """The moves (i, j, k) of neighbours of a solution: (count, 3) int32."""
@@ -186,18 +186,18 @@ class Course:
         made_neighbours(self.one.change, moves, solution, found)
         return found
 
-    def rescore(self, stop: Stop, picks: np.ndarray) -> None:
-        """Find out what some moves of the last stop add by `cost`."""
-        left = picks[~stop.rescored[picks]]
+    def rescore(self, station: Station, picks: np.ndarray) -> None:
+        """Find out what some moves of the last station add by `cost`."""
+        left = picks[~station.rescored[picks]]
         if len(left):
-            stop.added[left] = self.added(stop, stop.moves[left])
-            stop.rescored[left] = True
+            station.added[left] = self.added(station, station.moves[left])
+            station.rescored[left] = True
 
-    def added(self, stop: Stop, moves: np.ndarray) -> np.ndarray:
-        """What moves from the last stop add by `cost`: (count,) int64."""
-        others = self.neighbours(stop.solution, moves)
+    def added(self, station: Station, moves: np.ndarray) -> np.ndarray:
+        """What moves from the last station add by `cost`: (count,) int64."""
+        others = self.neighbours(station.solution, moves)
         costs = self.scorer.costs(others) if len(others) > 1 else np.array([self.scorer.cost(one) for one in others])
-        return costs - stop.cost
+        return costs - station.cost
 
 
 def triple(move: Any) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ from core.kernels.walks import EVERYTHING, ONE_MOVE
 from core.lang.bundles import row_sizes
 from core.problems.mistakes import ProblemError, WrongChoice, WrongDelta, WrongState
 from core.search.local_search.benches import PATTERNS, Bench
-from core.search.local_search.courses import A_MOVE, NO_MOVE, UNKNOWN, Course, Stop, text_of, triple
+from core.search.local_search.courses import A_MOVE, NO_MOVE, UNKNOWN, Course, Station, text_of, triple
 from core.search.local_search.likely_causes import likely_cause
 from core.search.local_search.plain_bench import EnoughReads
 
@@ -28,7 +28,7 @@ class Trial:
     course, bench
         The same neighbourhood's.
     whole
-        Whether to try all moves of each stop, and not only those that everybody tries.
+        Whether to try all moves of each station, and not only those that everybody tries.
     chooses
         Whether to look at what a scan takes, which is another kernel to compile.
     right : str
@@ -59,63 +59,63 @@ class Trial:
         """
         if self.course.size < 1:
             return
-        stop = self.course.stop(0)
-        self.bench.build(stop.solution)
+        station = self.course.station(0)
+        self.bench.build(station.solution)
         changed = (EVERYTHING, 0, 0, -1)
         while True:
-            picks = stop.picked(self.few)
-            self.compare(stop, picks, changed)
+            picks = station.picked(self.few)
+            self.compare(station, picks, changed)
             if self.made in looks:
-                self.hold_rows(stop)
+                self.hold_rows(station)
                 if self.chooses:
-                    self.hold_choice(stop)
+                    self.hold_choice(station)
             move = self.course.choose(self.made) if self.made < moves else None
             if move is None:
                 return
             self.bench.make(move)
             self.made += 1
-            stop = self.course.stop(self.made)
-            self.hold_solution(stop.solution, move)
+            station = self.course.station(self.made)
+            self.hold_solution(station.solution, move)
             changed = (ONE_MOVE, *move)
 
     # --- differences ---
 
-    def compare(self, stop: Stop, picks: np.ndarray, changed: tuple[int, int, int, int]) -> None:
+    def compare(self, station: Station, picks: np.ndarray, changed: tuple[int, int, int, int]) -> None:
         """Hold all that say what moves add to the scorer; `quick` is asked for those of the course's window."""
-        self.bench.cost = stop.cost
+        self.bench.cost = station.cost
         bench, step = self.bench, (self.bench.first_at_once if self.made == 0 else 0) or max(1, len(picks))
         said = np.empty(len(picks), np.int64)
         for first in range(0, len(picks), step):
             some = picks[first : first + step]
-            self.course.rescore(stop, some)
-            said[first : first + step] = bench.ask(stop.moves[some])
-            self.hold(stop, some, said[first : first + step])
+            self.course.rescore(station, some)
+            said[first : first + step] = bench.ask(station.moves[some])
+            self.hold(station, some, said[first : first + step])
             self.tried += len(some)
         if self.hooks.quick is not None:
-            window = picks < stop.of_window
+            window = picks < station.of_window
             some = picks[window]
             bench.refresh(self.course.window.start, self.course.window.stop, changed[0], changed[1:])
-            moves = stop.moves[some]
-            self.agree("quick", moves, bench.ask_quick(stop.indices[some], moves), said[window])
+            moves = station.moves[some]
+            self.agree("quick", moves, bench.ask_quick(station.indices[some], moves), said[window])
         if self.hooks.partial is not None:
-            self.agree("partial", stop.moves[picks], bench.ask_parts(stop.moves[picks]), said)
+            self.agree("partial", station.moves[picks], bench.ask_parts(station.moves[picks]), said)
 
-    def hold(self, stop: Stop, some: np.ndarray, said: np.ndarray) -> None:
+    def hold(self, station: Station, some: np.ndarray, said: np.ndarray) -> None:
         """Hold what `delta` says of some moves to the scorer; what is no move for one evaluation is none for all."""
         claims = np.where(said == NEVER, NO_MOVE, A_MOVE)
-        earlier = stop.claims[some]
-        stop.claims[some] = np.where(earlier == UNKNOWN, claims, earlier)
-        off = np.abs(said - stop.added[some]) > self.course.scorer.tolerance
+        earlier = station.claims[some]
+        station.claims[some] = np.where(earlier == UNKNOWN, claims, earlier)
+        off = np.abs(said - station.added[some]) > self.course.scorer.tolerance
         wrong = np.where(claims == NO_MOVE, earlier == A_MOVE, off | (earlier == NO_MOVE))
         if wrong.any():
             x = int(np.argmax(wrong))
-            self.refuse_delta(stop, int(some[x]), int(said[x]))
+            self.refuse_delta(station, int(some[x]), int(said[x]))
 
-    def refuse_delta(self, stop: Stop, x: int, said: int) -> NoReturn:
+    def refuse_delta(self, station: Station, x: int, said: int) -> NoReturn:
         """Say what `delta` says of a move and what `cost` does, and whose mistake it seems to be."""
-        move = stop.moves[x]
-        expected = NEVER if stop.claims[x] == NO_MOVE else int(stop.added[x])
-        whole = stop.cost if self.role == "value" else 0  # which a value says, and not what a move adds
+        move = station.moves[x]
+        expected = NEVER if station.claims[x] == NO_MOVE else int(station.added[x])
+        whole = station.cost if self.role == "value" else 0  # which a value says, and not what a move adds
         found = f"{self.role} says {number_text(said, whole)}, cost says {number_text(expected, whole)}"
         if expected == NEVER:
             found = f"{self.role} says {number_text(said, whole)}, though it says NEVER (no move) elsewhere"
@@ -127,28 +127,28 @@ class Trial:
                 self.refuse_state(f"{self.moved(move)}: {rows}; {found}")
         begin = self.hooks.begin
         also = f"begin {begin.path}:{begin.first_line}" if begin is not None else ""
-        cause = self.likely_cause(stop)
+        cause = self.likely_cause(station)
         raise WrongDelta(f"{self.moved(move)}: {found}{cause} ({self.source(self.role, also)})")
 
-    def likely_cause(self, stop: Stop) -> str:
+    def likely_cause(self, station: Station) -> str:
         """What the numbers of some tried moves show, in words that follow a message; empty: nothing."""
-        picks = stop.picked(ENOUGH_FOR_A_CAUSE)
+        picks = station.picked(ENOUGH_FOR_A_CAUSE)
         with contextlib.suppress(EnoughReads, ProblemError):
-            self.course.rescore(stop, picks)
-            said, moves = self.bench.at_leisure(READS_FOR_A_CAUSE).ask(stop.moves[picks]), stop.moves[picks]
+            self.course.rescore(station, picks)
+            said, moves = self.bench.at_leisure(READS_FOR_A_CAUSE).ask(station.moves[picks]), station.moves[picks]
             picks, moves, said = picks[said != NEVER], moves[said != NEVER], said[said != NEVER]
-            found = likely_cause(said, stop.added[picks], stop.cost, self.other_changes(stop, moves))
-            if not found and self.right and (said != stop.added[picks]).all():
+            found = likely_cause(said, station.added[picks], station.cost, self.other_changes(station, moves))
+            if not found and self.right and (said != station.added[picks]).all():
                 found = f"all {len(said)} tried are wrong, while moves of {self.right} were right"
             return f"; {found}" if found else ""
         return ""
 
-    def other_changes(self, stop: Stop, moves: np.ndarray) -> dict[str, np.ndarray]:
+    def other_changes(self, station: Station, moves: np.ndarray) -> dict[str, np.ndarray]:
         """What a `delta` may say by mistake that knows one flip alone: by `cost`, of moves that flip several bits."""
         if self.course.one.change != FLIP or not len(moves) or moves[0, 1] < 0:
             return {}
         added = self.course.added
-        parts = [added(stop, with_only(moves, place)) for place in range(3) if moves[0, place] >= 0]
+        parts = [added(station, with_only(moves, place)) for place in range(3) if moves[0, place] >= 0]
         found = {
             "what the changed elements add alone, as if the others stayed": sum(parts[1:], parts[0]),
             "that of the first element alone: is move.j forgotten?": parts[0],
@@ -156,7 +156,7 @@ class Trial:
         if len(parts) > 2:
             two = moves.copy()
             two[:, 2] = -1
-            found["that of the first two elements alone: is move.k forgotten?"] = added(stop, two)
+            found["that of the first two elements alone: is move.k forgotten?"] = added(station, two)
         return found
 
     def agree(self, role: str, moves: np.ndarray, said: np.ndarray, expected: np.ndarray) -> None:
@@ -210,7 +210,7 @@ class Trial:
                 return f"row '{name}' holds {row[p]} at {p}, begin gives {begun[name][p]}"
         return ""
 
-    def hold_rows(self, stop: Stop) -> None:
+    def hold_rows(self, station: Station) -> None:
         """Hold what a walk keeps to what `begin` gives from scratch, where that decides what a move adds.
 
         What `begin` leaves unwritten may hold anything. Rows may differ and be right, such as lists in another order:
@@ -226,12 +226,12 @@ class Trial:
         indices = np.arange(self.course.size)
         if self.course.size > self.bench.most_asked:
             indices = np.random.default_rng(self.course.seed).integers(self.course.size, size=self.bench.most_asked)
-        moves = self.course.listed(indices, stop.solution)
+        moves = self.course.listed(indices, station.solution)
         kept, begun = self.bench.ask(moves), fresh.ask(moves)
         wrong = np.flatnonzero(np.abs(kept - begun) > self.course.scorer.tolerance)
         if len(wrong):
             x = int(wrong[0])
-            expected = int(self.course.added(stop, moves[x : x + 1])[0])
+            expected = int(self.course.added(station, moves[x : x + 1])[0])
             by_begin = abs(int(kept[x]) - expected) <= self.course.scorer.tolerance
             said = (
                 f"delta says {number_text((begun if by_begin else kept)[x])}{' by that of begin' if by_begin else ''}"
@@ -242,12 +242,12 @@ class Trial:
 
     # --- choice ---
 
-    def hold_choice(self, stop: Stop) -> None:
+    def hold_choice(self, station: Station) -> None:
         """Hold what a scan takes to the first of the least differences; of small neighbourhoods."""
         size = self.course.size
         if size > self.bench.most_asked:
             return
-        moves = self.course.listed(np.arange(size), stop.solution)
+        moves = self.course.listed(np.arange(size), station.solution)
         walk = self.bench.fresh()  # whose tables `refresh` may write for all neighbours
         said = walk.ask(moves)
         walk.refresh(0, size, EVERYTHING, (0, 0, -1))

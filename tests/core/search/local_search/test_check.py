@@ -140,8 +140,8 @@ def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     course = Course(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
     bench = PlainBench(problem, "2opt", "table")
     Trial(course, bench).run(0)
-    stop = course.stop(0)
-    stop.claims[:] = 1 - stop.claims
+    station = course.station(0)
+    station.claims[:] = 1 - station.claims
     with pytest.raises(WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
         Trial(course, bench).run(0)
 
