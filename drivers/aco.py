@@ -58,7 +58,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
 def once(run: Run[AntOptions], callback: Any) -> Any:
     """Run the colonies until a stop criterion holds."""
     stop, history = run.options.chosen_stop(), asks_for_history(run.options)
-    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks)
+    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, keeper=run.keeper)
 
 
 def shorter(run: Run[AntOptions], iterations: int) -> AntOptions:

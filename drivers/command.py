@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from drivers import notes
 from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
+from drivers.long_runs import refuse_to_overwrite
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
 from drivers.pickled import packed
@@ -174,6 +175,7 @@ def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> 
     from core.errors import UserError
 
     require_places(options)
+    refuse_to_overwrite(options)
     if options.peers:
         if ranks > 1:
             raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")

@@ -135,7 +135,7 @@ EXACT = Workload(
     load=load,
     search=search,
     once=lambda run, callback: run.search.run(
-        history=asks_for_history(run.options), callback=callback, ranks=run.ranks
+        history=asks_for_history(run.options), callback=callback, ranks=run.ranks, keeper=run.keeper
     ),
     result=result,
     judges=judges,

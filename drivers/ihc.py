@@ -93,7 +93,7 @@ def once(run: Run[ClimbOptions], callback: Any) -> Any:
     from core.search.stops import Iterations
 
     stop, history = Iterations(run.options.climbers), asks_for_history(run.options)
-    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, trace=False)
+    return run.search.run(stop, history=history, callback=callback, ranks=run.ranks, keeper=run.keeper, trace=False)
 
 
 def work(run: Run[ClimbOptions]) -> Work:

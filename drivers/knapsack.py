@@ -62,7 +62,7 @@ def once(run: Run[KnapsackOptions], callback: Any) -> Any:
 
     options = run.options
     if not options.bounded:
-        return run.search.run(callback=callback, ranks=run.ranks, trace=options.trace)
+        return run.search.run(callback=callback, ranks=run.ranks, keeper=run.keeper, trace=options.trace)
     return run.search.run(None if options.seconds is None else Seconds(options.seconds), callback=callback)
 
 

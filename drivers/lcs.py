@@ -116,7 +116,9 @@ LCS = Workload(
     doing="waves",
     load=load,
     search=search,
-    once=lambda run, callback: run.search.run(trace=run.options.trace, callback=callback, ranks=run.ranks),
+    once=lambda run, callback: run.search.run(
+        trace=run.options.trace, callback=callback, ranks=run.ranks, keeper=run.keeper
+    ),
     result=result,
     judges=judges,
     noun="length",

@@ -180,7 +180,7 @@ def once(run: Run[SearchOptions], callback: Any) -> Any:
     from core.search.local_search import Unconfirmed
 
     try:
-        outcome = run.search.run(run.options.chosen_stop(), callback=callback, ranks=run.ranks)
+        outcome = run.search.run(run.options.chosen_stop(), callback=callback, ranks=run.ranks, keeper=run.keeper)
     except Unconfirmed as error:
         outcome = error.outcome
     keep_shape(run.search)

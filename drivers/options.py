@@ -44,6 +44,7 @@ class Group(NamedTuple):
 COMMON = Group("options")
 CHECKS = Group("checks and comparison")
 RESULTS = Group("results")
+LONG_RUNS = Group("long runs")
 
 
 class Declared(NamedTuple):
@@ -216,6 +217,23 @@ class Options:
         "append a record of the run to FILE (JSON Lines); a run that was cut short continues where it stopped",
         OutputFile,
         "FILE",
+    )
+    state: OutputFile | None = option(
+        None,
+        "keep the state of the search in FILE, once a minute and on SIGTERM, which then ends the run with exit code 143",
+        OutputFile,
+        "FILE",
+        group=LONG_RUNS,
+    )
+    resume: bool = option(
+        False,
+        "go on from the state in --state FILE, if there is one; the result is the same, also on another backend or "
+        "number of ranks",
+        bool,
+        group=LONG_RUNS,
+    )
+    state_every: float = option(
+        60.0, "seconds from one state to the next (%(default)g)", number, "SECONDS", group=LONG_RUNS
     )
     peers: bool = option(
         False,

@@ -6,15 +6,19 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.search.states import spent_s
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.history import MOST_ROWS, thinned
+from drivers.long_runs import LongRun
 from drivers.notes import note, say
 from drivers.progress import Silent, progress, rate, told_on
 from drivers.sharing import Sharing
+from drivers.state_file import About
 from drivers.workload import Opinion, Result, Run, Workload
 
 if TYPE_CHECKING:
@@ -134,11 +138,12 @@ class Repetitions:
         self.contradicted = 0
         self.hosts = 1
         self.beside = Beside(workload, run) if run.options.peers else None
+        self.long_run = LongRun(run.options, run.ranks)
 
     @property
     def run(self) -> Run[Any]:
         """What this rank works on."""
-        return self.sharing.run
+        return replace(self.sharing.run, keeper=self.long_run.keeper)
 
     def repeat(self) -> int:
         """Make the repetitions that the record does not hold yet.
@@ -158,14 +163,16 @@ class Repetitions:
             self.sharing.before()
         if first:
             self.begin(done)
-        for _ in range(done, self.options.repeats):
+        for number in range(done, self.options.repeats):
+            goes_on = self.long_run.begin(self.about(number) if first else None)
             outcome, spent = self.measure()
-            if self.sharing.after_first(spent.times.running_s, spent.communication_share):
+            if not goes_on and self.sharing.after_first(spent.times.running_s, spent.communication_share):
                 # What all ranks have compiled counts for the repetition that takes the place of theirs.
                 self.run.search.backend.timings.compile_s += spent.times.compile_s
                 outcome, spent = self.measure()
             if first:
                 self.finish(outcome, spent)
+                self.long_run.finish()
         if first:
             self.end(done, identity)
         self.ranks.assemble()
@@ -226,13 +233,17 @@ class Repetitions:
         workload = self.workload
         doing = workload.doing if isinstance(workload.doing, str) else workload.doing(self.run)
         meter = self.meter()
-        with progress(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar, meter:
+        with (
+            progress(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar,
+            meter,
+            self.long_run.listening(),
+        ):
             shown = not isinstance(bar, Silent)
             unit = getattr(self.run.search, "work_unit", workload.unit)
             told = told_on(bar, unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
             outcome = self.searched(told)
-            ran_s = time.perf_counter() - began
+            ran_s = time.perf_counter() - began + spent_s(self.long_run.keeper)
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
         met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
@@ -323,6 +334,12 @@ class Repetitions:
 
     # --- records ---
 
+    def about(self, repetition: int) -> About:
+        """Whose state it is that a repetition keeps."""
+        run = self.run
+        sha256 = run.problem.sha256
+        return About(self.workload.name, run.problem.name, sha256, self.options.seed, self.parameters, repetition)
+
     @property
     def parameters(self) -> dict[str, Any]:
         """What decides the work, and nothing that decides its speed alone."""
@@ -372,6 +389,7 @@ class Repetitions:
         peers = {} if self.beside is None else {"peers": self.beside.recorded()}
         verdict = self.sharing.verdict
         alone = {} if verdict is None else {"first_rank_alone": verdict._asdict()}
+        resumed = {"resumed": self.long_run.resumed} if self.long_run.resumed else {}
         about = {
             "instance_source": self.run.source,
             "confirmed_by": list(judges),
@@ -392,7 +410,7 @@ class Repetitions:
                 evaluations=result.evaluations,
                 trajectory_hash=result.hash,
                 hash_covers=self.workload.hash_covers,
-                details={**result.details, **peers, **alone, **self.details, **about},
+                details={**result.details, **peers, **alone, **resumed, **self.details, **about},
                 samples=(
                     Sample(
                         *spent.times,

@@ -10,6 +10,7 @@ from drivers.options import AnyOptions
 
 if TYPE_CHECKING:
     from core.search.shape import Callback, Found
+    from core.search.states import Keeper
     from drivers.forecast import Work
 
 
@@ -114,6 +115,8 @@ class Run(Generic[AnyOptions]):
         What `Workload.search` made.
     ranks
         The communicator, which measures its own time.
+    keeper
+        Keeps the search's state, where somebody wants that.
 
     """
 
@@ -122,6 +125,7 @@ class Run(Generic[AnyOptions]):
     source: str
     search: Any
     ranks: Any
+    keeper: Keeper | None = None
     found_before: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -170,7 +174,7 @@ class Workload(Generic[AnyOptions]):
         ``backend``. Says no word to other ranks.
     once : callable
         (run, callback or None) -> outcome: searches once, on all ranks: calls the search's ``run`` as
-        `core.search.shape.Search` has it, with the callback, which a bar waits for, and the ranks.
+        `core.search.shape.Search` has it, with the callback, which a bar waits for, the ranks and the keeper.
     result : callable
         (run, outcome) -> `Result`, on the first rank.
     judges : callable

@@ -18,6 +18,7 @@ from typing import Any
 
 from core.errors import UserError
 from reports.schema import SCHEMA, Record, RecordError, Sample, identity
+from reports.whole_files import replaced
 
 __all__ = [
     "SCHEMA",
@@ -300,19 +301,8 @@ def _locked(path: str | os.PathLike[str]) -> Iterator[int]:
 
 
 def _replace(path: str | os.PathLike[str], content: bytes) -> None:
-    target = os.path.realpath(path)
-    temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        with open(temporary, "wb") as file:
+        with replaced(path) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(temporary, target)
     except OSError as error:
         raise RecordError(f"{os.fspath(path)}: cannot rewrite the records: {error.strerror}") from None
-    folder = os.open(os.path.dirname(target), os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -18,9 +18,11 @@ from core.kernels import two_opt
 from core.kernels.tours import start_tours
 from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.search.batches import Batches
+from core.search.intervals import Intervals
 from core.search.looks import Looks
 from core.search.shape import LOOK_S, Callback, SharedWatch, checked_stop, in_hex
 from core.search.shares import alike, share
+from core.search.states import Keeper, State, spent_s
 from core.search.stops import Stop
 from core.search.two_opt_scans import Scan, scan_for
 
@@ -91,6 +93,54 @@ class Outcome(NamedTuple):
     def hash(self) -> str:
         """The digest."""
         return in_hex(self.digest)
+
+
+class Climbed(NamedTuple):
+    """What climbers of all ranks have found, and who has yet to climb: the state of hill climbing.
+
+    Attributes
+    ----------
+    left : Intervals
+    length, climber, steps, evaluations, digest, history
+        See `Outcome`; the history as an array of four columns.
+
+    """
+
+    left: Intervals
+    climbs: int = 0
+    length: int = int(NOTHING)
+    climber: int = 0
+    steps: int = 0
+    evaluations: int = 0
+    digest: int = 0
+    history: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, state: State | None, climbers: int) -> Climbed:
+        """What a state says; None: that nobody has climbed."""
+        if state is None:
+            return cls(Intervals([(0, climbers)]))
+        climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
+        history = state.get("history")
+        return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, history)
+
+    def state(self) -> State:
+        """The same as arrays."""
+        rows = {} if self.history is None else {"history": self.history}
+        return {"left": self.left.array(), "found": np.array(self[1:7], np.uint64), **rows}
+
+    def with_more(self, best: tuple[int, int], totals: np.ndarray, left: Intervals) -> Climbed:
+        """This and what climbers have found since, of whom these are left."""
+        steps, evaluations, digest = (int(totals[k]) for k in (two_opt.STEPS, two_opt.EVALUATIONS, two_opt.DIGEST))
+        return Climbed(
+            left,
+            self.climbs + self.left.count - left.count,
+            *min((self.length, self.climber), best),
+            self.steps + steps,
+            self.evaluations + evaluations,
+            (self.digest + digest) % 2**64,
+            self.history,
+        )
 
 
 class HillClimbing:
@@ -173,6 +223,7 @@ class HillClimbing:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         trace: bool = True,
     ) -> Outcome:
         """Climb from random tours, as climbers 0, 1, 2, ..., which are shared out over the ranks.
@@ -192,6 +243,8 @@ class HillClimbing:
             history, a time and a target.
         ranks
             The communicator of those who climb together; None: that of the constructor.
+        keeper
+            See `core.search.shape.Search.run`. A state is which climbers have climbed, and what they have found.
         trace
             Whether the shortest tour is wanted too, which takes one climb more; see `tour_of`.
 
@@ -207,33 +260,38 @@ class HillClimbing:
         if self.start == "oneil2011" and climbers > PERIOD:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
         ranks = ranks or self.communicator
-        looks = Looks(perf_counter()) if history else None
         self.backend.write(self.totals, np.zeros(two_opt.TOTALS, np.uint64))
         if self.met is not ranks:
             self.met, self.are_alike = ranks, alike(self.backend, ranks)
-        begin, end = share(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers)
-        part = end - begin if self.are_alike else climbers // ranks.size
-        watch = SharedWatch.of(ranks, stop, callback, None if stop.limit is None else part)
-        look = self._look(watch, looks)
-        if self.are_alike:
-            best, made = self._climb(begin, end, look)
-        else:
-            best, made = self._climb_in_batches(climbers, look, ranks)
-        totals, climbs, interrupted = ranks.sum(self._totals()), climbers, False
-        length, climber = ranks.minloc(*best)
+        before = Climbed.of(keeper.taken() if keeper is not None else None, climbers)
+        began = perf_counter() - spent_s(keeper)
+        looks = Looks(began, None, before.history, (before.evaluations, before.climbs)) if history else None
+        part = share(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers // ranks.size)
+        total = None if stop.limit is None else part[1] - part[0]
+        watch = SharedWatch.of(ranks, stop, callback, total, keeper)
+        steps, best, made, left = before.climbs // ranks.size, (int(NOTHING), 0), 0, before.left
+        while True:
+            found, own, left = self._climb_together(left, self._look(watch, looks, made, steps), ranks)
+            best, made = min(best, found), made + own
+            now = before.with_more(ranks.minloc(*best), ranks.sum(self._totals()), left)
+            if watch is None or keeper is None or not watch.goes_on(left.count):
+                break
+            rows = np.array(looks.history(ranks, numbered=False)) if looks is not None else None
+            keeper.keep(ranks, now._replace(history=rows).state())
+            watch.resume()
+        climbs, interrupted = climbers - left.count, False
         if watch is not None:
-            climbs = ranks.sum(made)
-            watch.tell_end(made if self.are_alike else climbs // ranks.size, length)
+            done = steps + made
+            watch.tell_end(done if watch.total is None or climbs < climbers else watch.total, now.length)
             interrupted = watch.close()
-        steps, evaluations, digest = (int(totals[k]) for k in (two_opt.STEPS, two_opt.EVALUATIONS, two_opt.DIGEST))
         return Outcome(
-            length,
-            climber,
-            steps,
-            evaluations,
-            digest,
+            now.length,
+            now.climber,
+            now.steps,
+            now.evaluations,
+            now.digest,
             climbs,
-            self.tour_of(climber) if trace else None,
+            self.tour_of(now.climber) if trace else None,
             looks.history(ranks, numbered=False) if looks is not None else None,
             finished=climbs == climbers or not interrupted,
         )
@@ -244,24 +302,56 @@ class HillClimbing:
         totals[two_opt.EVALUATIONS] += totals[two_opt.STEPS] * np.uint64(self.scan.evaluations_per_step)
         return totals
 
-    def _look(self, watch: SharedWatch | None, looks: Looks | None) -> Look | None:
-        """What is done between launches; None: nothing, so there are as few of them as can be."""
+    def _look(self, watch: SharedWatch | None, looks: Looks | None, made: int, steps: int) -> Look | None:
+        """What is done between launches; None: nothing, so there are as few of them as can be.
+
+        Before them this rank has made so many climbs in this run, and told of so many ``steps`` of an earlier one.
+        """
         if watch is None and looks is None:
             return None
 
-        def look(made: int, length: int, done: int) -> bool:
+        def look(further: int, length: int, taken: int) -> bool:
             if looks is not None:
-                looks.see(length, int(self._totals()[two_opt.EVALUATIONS]), made)
+                looks.see(length, int(self._totals()[two_opt.EVALUATIONS]), made + further)
             if watch is None:
                 return False
             if watch.is_due():
-                watch.tell(done, length)
+                watch.tell(steps + made + taken, length)
             return watch.ends(length)
 
         return look
 
-    def _climb(self, begin: int, end: int, look: Look | None) -> tuple[tuple[int, int], int]:
-        """Climb as the climbers from ``begin`` to ``end`` - 1.
+    def _climb_together(self, left: Intervals, look: Look | None, ranks: Any) -> tuple[tuple[int, int], int, Intervals]:
+        """Let all ranks climb as these climbers, until there are no more or a look ends it.
+
+        Returns
+        -------
+        tuple of int
+            The shortest length of this rank's climbs, and who has it first.
+        int
+            How many it has made.
+        Intervals
+            The climbers whom no rank has let climb.
+
+        """
+        if not self.are_alike:
+            best, made = self._climb_in_batches(left, look, ranks)
+            # Whoever has taken a batch has finished it.
+            return best, made, left.part(ranks.sum(made), left.count)
+        mine = left.part(*share(left.count, ranks.rank, ranks.size))
+        best, made = (int(NOTHING), 0), 0
+        for begin, end in mine.pairs:
+            found, climbed, is_over = self._climb(begin, end, look, made)
+            best, made = min(best, found), made + climbed
+            if is_over:
+                break
+        if look is None:
+            return best, made, Intervals([])
+        undone = ranks.join(mine.part(made, mine.count).array().reshape(-1))
+        return best, made, Intervals(undone.reshape(-1, 2))
+
+    def _climb(self, begin: int, end: int, look: Look | None, made: int = 0) -> tuple[tuple[int, int], int, bool]:
+        """Climb as the climbers from ``begin`` to ``end`` - 1, after so many others.
 
         Returns
         -------
@@ -269,12 +359,14 @@ class HillClimbing:
             The shortest length, and who has it first.
         int
             How many have climbed.
+        bool
+            Whether a look has ended it.
 
         """
-        best = (int(NOTHING), 0)
+        best, is_over = (int(NOTHING), 0), False
         wanted = end - begin if look is None else self._least()
         most, first = end - begin, begin
-        while first < end:
+        while first < end and not is_over:
             asked = min(wanted, most, end - first)
             part = self._batch(asked)
             if part < asked:
@@ -285,16 +377,15 @@ class HillClimbing:
             best = min(best, (key >> 32, first + (key & 0xFFFFFFFF)))
             first += part
             if look is not None:
-                if look(first - begin, best[0], first - begin):
-                    break
+                is_over = look(made + first - begin, best[0], made + first - begin)
                 spent = max(perf_counter() - began, 1e-9)
                 wanted = max(self._least(), min(GROWTH * part, int(part * LOOK_S / spent)))
-        return best, first - begin
+        return best, first - begin, is_over
 
-    def _climb_in_batches(self, climbers: int, look: Look | None, ranks: Any) -> tuple[tuple[int, int], int]:
+    def _climb_in_batches(self, left: Intervals, look: Look | None, ranks: Any) -> tuple[tuple[int, int], int]:
         """Climb together with faster and slower ranks; see `_climb`."""
         best = (int(NOTHING), 0)
-        least = self._least()
+        least, climbers = self._least(), left.count
         first = climbers if self.is_measured else max(least, climbers // (PARTS * ranks.size))
         few = look is not None
         batches = Batches(
@@ -302,7 +393,8 @@ class HillClimbing:
         )
         made = 0
         for begin, end in batches:
-            best = min(best, self._climb(begin, end, None)[0])
+            for one, behind in left.part(begin, end).pairs:
+                best = min(best, self._climb(one, behind, None)[0])
             made += end - begin
             if look is not None and look(made, best[0], batches.taken() // ranks.size):
                 break

@@ -27,11 +27,23 @@ class Looks:
         When the search began, by `time.perf_counter`.
     cost
         Of the solution that it begins with; None: with none.
+    earlier : ndarray, shape (rows, 4), float64, optional
+        The history up to the state from which a run goes on.
+    done
+        Evaluations and steps of all ranks up to there.
 
     """
 
-    def __init__(self, began: float, cost: int | None = None) -> None:
+    def __init__(
+        self,
+        began: float,
+        cost: int | None = None,
+        earlier: np.ndarray | None = None,
+        done: tuple[int, int] = (0, 0),
+    ) -> None:
         self.began = began
+        self.earlier = np.zeros((0, 4)) if earlier is None else earlier
+        self.done = done
         seconds = time.perf_counter() - began
         self.looks = [Look(seconds, 0, 0)]
         self.found: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
@@ -58,10 +70,13 @@ class Looks:
 
         """
         every = communicator.gather((self.found, self.looks))
-        rows: list[list[Any]] = []
+        rows: list[list[Any]] = [[int(a), int(b), seconds, int(cost)] for a, b, seconds, cost in self.earlier.tolist()]
         for seconds, cost in sorted(one for found, _ in every or [] for one in found):
             if not rows or cost < rows[-1][3]:
-                evaluations, steps = (round(sum(at(seconds, looks, k) for _, looks in every)) for k in (1, 2))
+                evaluations, steps = (
+                    before + round(sum(at(seconds, looks, k) for _, looks in every or []))
+                    for k, before in zip((1, 2), self.done, strict=True)
+                )
                 rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
         shared: list[list[Any]] = communicator.bcast(rows)
         return shared

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from core.errors import UserError
+from core.search.states import Keeper, spent_s
 from core.search.stops import MOST, Stop
 
 LOOK_S = 0.25
@@ -111,6 +112,7 @@ class Search(Protocol):
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
     ) -> Found:
         """Search until ``stop`` holds, the callback says so, or there is nothing left to do.
 
@@ -125,9 +127,15 @@ class Search(Protocol):
         ranks
             The communicator of those who search together, of as many ranks as the constructor's, which it is by
             default.
+        keeper
+            Keeps the state of the run between launches, and knows the one that it goes on from; None: nobody does.
+            What is found is the same, whichever of both, and on whatever backend and number of ranks it goes on. All
+            ranks have one, or none has.
 
         Raises
         ------
+        Terminated
+            The process was asked to end, and the state is kept.
         UserError
             A criterion that this search does not know, a history that it does not have, or nothing that would end it.
 
@@ -194,6 +202,8 @@ class Watch:
         Who is told.
     total
         Steps of the whole run, if they are known.
+    before_s
+        Seconds that the run had taken before it went on here.
 
     Attributes
     ----------
@@ -204,11 +214,11 @@ class Watch:
 
     """
 
-    def __init__(self, stop: Stop, callback: Callback | None, total: int | None = None) -> None:
+    def __init__(self, stop: Stop, callback: Callback | None, total: int | None = None, before_s: float = 0.0) -> None:
         self.stop = stop
         self.callback = callback
         self.total = total
-        self.began = time.perf_counter()
+        self.began = time.perf_counter() - before_s
         self.interrupted = False
         self.done = 0
         self._told_s = -inf
@@ -264,9 +274,10 @@ class Watch:
 
 
 class SharedWatch(Watch):
-    """The watch of ranks that do not meet between their launches: a shared word says that all of them end.
+    """The watch of ranks that do not meet between their launches: a shared word says that all of them meet.
 
-    The first rank's clock and callback end the run, and so does whichever rank reaches the target.
+    The first rank's clock and callback end the run, and so does whichever rank reaches the target; where a rank's state
+    is due they meet, keep it and go on.
 
     Parameters
     ----------
@@ -274,28 +285,53 @@ class SharedWatch(Watch):
         Who runs together; all of them make it, and all close it.
     stop, callback, total
         See `Watch`.
+    keeper
+        See `Search.run`.
 
     """
 
-    def __init__(self, ranks: Any, stop: Stop, callback: Callback | None, total: int | None = None) -> None:
-        super().__init__(stop, callback, total)
+    def __init__(
+        self, ranks: Any, stop: Stop, callback: Callback | None, total: int | None = None, keeper: Keeper | None = None
+    ) -> None:
+        super().__init__(stop, callback, total, spent_s(keeper))
         self.leads = ranks.rank == 0
         self.ranks = ranks
+        self.keeper = keeper
         self.word = ranks.word()
         self.word.reset(0)
-        self.ended = False
+        self.called = self.over = False
 
     @classmethod
-    def of(cls, ranks: Any, stop: Stop, callback: Callback | None, total: int | None = None) -> Self | None:
+    def of(
+        cls, ranks: Any, stop: Stop, callback: Callback | None, total: int | None = None, keeper: Keeper | None = None
+    ) -> Self | None:
         """A watch, or None on all ranks where nothing can end the run early and the first rank has nobody to tell."""
-        early = stop.seconds != inf or stop.target != Stop().target
-        return cls(ranks, stop, callback, total) if ranks.bcast(early or callback is not None) else None
+        early = stop.seconds != inf or stop.target != Stop().target or keeper is not None
+        return cls(ranks, stop, callback, total, keeper) if ranks.bcast(early or callback is not None) else None
 
     def ends(self, cost: int) -> bool:
-        """Whether all ranks have to end, by what this one has found or another has said."""
-        own = cost <= self.stop.target or (self.leads and self.is_over())
-        self.ended = self.ended or self.word.add(int(own)) > 0 or own
-        return self.ended
+        """Whether all ranks have to meet now, by what this one has found or wants, or another has said."""
+        self.over = self.over or cost <= self.stop.target or (self.leads and self.is_over())
+        calls = self.over or (self.keeper is not None and self.keeper.is_due())
+        self.called = self.called or self.word.add(int(calls)) > 0 or calls
+        return self.called
+
+    def goes_on(self, undone: int) -> bool:
+        """Whether there is something left to do for a rank, and nobody ends the run: all ranks ask when they meet.
+
+        Parameters
+        ----------
+        undone
+            What this rank has left to do, of whatever it counts.
+
+        """
+        over, left = self.ranks.sum(np.array([self.over, undone > 0], np.int64))
+        return not over and left > 0
+
+    def resume(self) -> None:
+        """Let all ranks go on after they have met."""
+        self.word.reset(0)
+        self.called = False
 
     def close(self) -> bool:
         """Give the word back; whether the first rank's callback ended the run, on all ranks."""

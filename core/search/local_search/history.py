@@ -13,10 +13,13 @@ import numpy as np
 from core.kernels import walks
 from core.kernels.hooks import ANNEAL
 from core.kernels.walk_notes import COUNTS, DUE, NOTED
+from core.search.states import State
 
 MOST_PLACES = 1 << 12
 MOST_NOTES = 1 << 20
 """Notes of a walk, and of all walks of a rank, for which the device has room."""
+FRONT, KNOTS, WALKS = "history front", "history evaluations", "history walks"
+"""What a state holds of a history."""
 CLOCK, COST, SECONDS = range(3)
 """The columns of a front."""
 
@@ -67,6 +70,8 @@ class Recorder:
         self.knots = [np.zeros((1, 2))]
         starts = np.sort(control[:, walks.BEST_COST])[:1]  # none, if this rank has no walk
         self.front = np.array([[0, start, time.perf_counter() - began] for start in starts], np.float64).reshape(-1, 3)
+        self.elsewhere = 0.0
+        """Evaluations of other ranks' walks that this rank's knots count too."""
 
     @property
     def clocks(self) -> np.ndarray:
@@ -142,7 +147,7 @@ class Recorder:
         ends = everyone, self.clocks, evaluations
         known = [(everyone, self.settled, self.evaluations), *self.points, ends]
         who, clocks, counts = (np.concatenate(column) for column in zip(*known, strict=True))
-        knots = summed(who, clocks, counts, float(self.evaluations.sum()))
+        knots = summed(who, clocks, counts, self.elsewhere + float(self.evaluations.sum()))
         kept = np.isin(knots[:, 0], np.concatenate([self.front[:, CLOCK], self.clocks]))
         kept[:1] = True
         self.knots.append(knots[kept])
@@ -156,11 +161,32 @@ class Recorder:
         self.ahead = -least - self.iterations
         self.settled = self.clocks
 
+    def all_knots(self) -> np.ndarray:
+        """How many evaluations this rank's walks had made by which clock, up to now: rows (clock, evaluations)."""
+        self.settle()
+        return np.concatenate(self.knots)
+
+    def state(self) -> State:
+        """What is known so far, on this rank: its front, its knots, and of each walk what `settle` goes on from."""
+        knots = np.concatenate(self.knots) if self.is_annealing else self.all_knots()
+        return {FRONT: self.front, KNOTS: knots, WALKS: np.stack([self.ahead, self.settled, self.evaluations], axis=1)}
+
+    def begin_at(self, state: State, first: int, end: int) -> None:
+        """Begin where the walks from ``first`` to ``end`` - 1 stand; the first rank has what is known of them all."""
+        search = self.search
+        control = search.rows_of(search.walkers.control, walks.CONTROL)
+        self.iterations = control[:, walks.ITERATION].astype(np.int64)
+        self.ahead, self.settled, self.evaluations = state[WALKS][first:end].T.copy()
+        leads = first == 0
+        knots = state[KNOTS] if leads else state[KNOTS][-1:] * [1.0, 0.0]
+        self.front = state[FRONT] if leads else state[FRONT][:0]
+        self.knots = [knots]
+        self.elsewhere = float(knots[-1, 1] - self.evaluations.sum())
+
     def history(self) -> list[list[Any]]:
         """Rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
-        self.settle()
         ranks = self.search.communicator
-        mine = self.front, np.concatenate(self.knots)
+        mine = self.front, self.all_knots()
         every = (ranks.gather(mine) or [mine]) if self.search.level == "algorithm" else [mine]
         found: list[list[Any]] = ranks.bcast(merged(every))
         return found
@@ -171,6 +197,15 @@ def front_of(rows: np.ndarray) -> np.ndarray:
     rows = rows[np.lexsort((rows[:, SECONDS], rows[:, COST], rows[:, CLOCK]))]
     before = np.concatenate([[np.inf], np.minimum.accumulate(rows[:, COST])[:-1]])
     return rows[rows[:, COST] < before]
+
+
+def states_together(every: list[State]) -> State:
+    """What all ranks know of a history, from what each does: of all walks in the order of ranks."""
+    front = front_of(np.concatenate([one[FRONT] for one in every]))
+    clocks = np.unique(np.concatenate([front[:, CLOCK], *(one[KNOTS][-1:, 0] for one in every)]))
+    evaluations = sum(np.interp(clocks, *one[KNOTS].T) for one in every)
+    rows = np.concatenate([one[WALKS] for one in every])
+    return {FRONT: front, KNOTS: np.stack([clocks, evaluations], axis=1), WALKS: rows}
 
 
 def summed(who: np.ndarray, clocks: np.ndarray, counts: np.ndarray, before: float) -> np.ndarray:

@@ -27,8 +27,10 @@ from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
+from core.search.local_search.walks_state import found_in, go_on, state_of, with_found
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
+from core.search.states import Keeper, spent_s
 from core.search.stops import CRITERIA, Stop
 
 FIRST_BATCH = 16
@@ -225,10 +227,14 @@ class LocalSearch(Launches):
             walks.SEED: self.seed,
         }
         backend.write(self.shared.limits, np.array([limits[k] for k in range(walks.LIMITS)], np.int32))
-        backend.launch(self.kernels.begin, self.walk_teams, self.step_size, self.walkers, self.data)
+        self.launch_begin()
         if algorithm.rule == ANNEAL:
             temperature = algorithm.temperature or self.usual_difference()
             self.write_rows(self.walkers.heat, np.full(self.here, temperature, np.float32))
+
+    def launch_begin(self) -> None:
+        """Queue what builds the state of every walk from its solution."""
+        self.backend.launch(self.kernels.begin, self.walk_teams, self.step_size, self.walkers, self.data)
 
     def usual_difference(self) -> float:
         """The mean absolute difference of the first thousand neighbours of the first walk's start solution."""
@@ -276,6 +282,7 @@ class LocalSearch(Launches):
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         start: np.ndarray | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
@@ -292,6 +299,8 @@ class LocalSearch(Launches):
             all; the cost is the best of this rank's walks.
         ranks
             The communicator of all ranks; that of the constructor unless it is given.
+        keeper
+            See `core.search.shape.Search.run`.
         start : ndarray, shape (n,), optional
             Where all walks begin; by default each at a random solution of its own.
 
@@ -313,8 +322,10 @@ class LocalSearch(Launches):
         stop.check()
         self.meet(ranks)
         self.try_problem()
-        watch = Watch(stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1))
-        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch)
+        watch = Watch(
+            stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
+        )
+        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper)
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
@@ -376,16 +387,30 @@ class LocalSearch(Launches):
         if abs(cost - outcome.cost) > self.problem.tolerance():
             raise Unconfirmed(self.searched, outcome, cost)
 
-    def walk(self, stop: Stop, start: np.ndarray | None, watch: Watch | None) -> Outcome:
-        """Walk until ``stop`` holds or whoever watches wants it, without a look at the result."""
+    def walk(
+        self,
+        stop: Stop,
+        start: np.ndarray | None,
+        watch: Watch | None,
+        keeper: Keeper | None = None,
+        found: Sequence[Outcome] = (),
+    ) -> Outcome:
+        """Walk until ``stop`` holds or whoever watches wants it, without a look at the result.
+
+        A state that is kept has also what walks before this one have ``found``.
+        """
         if stop.seconds != float("inf") and whole_s(self) > LONG_S:
             self.bind_slices()
-        began = time.perf_counter()
+        earlier = keeper.taken() if keeper is not None else None
+        began = time.perf_counter() - (0.0 if self.takes_turns else spent_s(keeper))
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
         iterate = recorder.iterate if recorder else self.iterate
         self.slices = slices_for(self, stop.seconds, began)
-        done, batch = 0, FIRST_BATCH if stop.seconds == float("inf") else 1
+        done = go_on(self, earlier, recorder) if earlier is not None else 0
+        if watch is not None:
+            watch.done += done
+        batch = FIRST_BATCH if stop.seconds == float("inf") and keeper is None else 1
         while done < stop.iterations:
             count = 1 if self.slices else min(batch, stop.iterations - done)
             if self.exchange:
@@ -401,8 +426,8 @@ class LocalSearch(Launches):
                     recorder.meet()
                 control = self.rows_of(self.walkers.control, walks.CONTROL)
             now = time.perf_counter()
-            running, astray, late, slowest = self.compared(
-                control, now - before, is_ended or now - began > stop.seconds
+            running, astray, late, due, slowest = self.compared(
+                control, now - before, is_ended or now - began > stop.seconds, keeper is not None and keeper.is_due()
             )
             batch = next_batch(batch, slowest)
             self.latest_s = (now - before) / count
@@ -415,6 +440,8 @@ class LocalSearch(Launches):
             exchanged = self.exchange == 0 or done % self.exchange == 0
             if late or (running == 0 and exchanged):
                 break
+            if keeper is not None and due:
+                keeper.keep(self.communicator, with_found(state_of(self, done, recorder), found))
         self.slices = None
         return self.outcome(recorder.history() if recorder else None)
 
@@ -430,7 +457,9 @@ class LocalSearch(Launches):
         """Whether the time was over before all walks of this rank had made an iteration."""
         return self.slices is not None and self.slices.is_cut
 
-    def compared(self, control: np.ndarray, seconds: float, is_late: bool) -> tuple[int, int, bool, float]:
+    def compared(
+        self, control: np.ndarray, seconds: float, is_late: bool, is_due: bool
+    ) -> tuple[int, int, bool, bool, float]:
         """Where all ranks stand after a batch: all of them call this, and hear the same.
 
         Returns
@@ -440,30 +469,34 @@ class LocalSearch(Launches):
         late : bool
             Whether the time is over by the first rank's clock, or for a rank that has broken off an iteration: they
             must agree on how often they meet.
+        due : bool
+            Whether a rank wants the state to be kept.
         slowest : float
             The seconds of the rank that took longest.
 
         """
         rank, size = self.communicator.rank, self.communicator.size
-        told = np.zeros(3 + size, np.int64)
+        told = np.zeros(4 + size, np.int64)
         told[0] = (control[:, walks.STOP] == walks.RUNNING).sum()
         told[1] = self.is_astray(control[:, walks.COST]).sum()
         told[2] = (is_late and rank == 0) or self.is_cut
-        told[3 + rank] = round(seconds * 1e9)
+        told[3] = is_due
+        told[4 + rank] = round(seconds * 1e9)
         self.communicator.reduce(told, "sum")
-        return int(told[0]), int(told[1]), bool(told[2]), float(told[3:].max()) / 1e9
+        return int(told[0]), int(told[1]), bool(told[2]), bool(told[3]), float(told[4:].max()) / 1e9
 
-    def walk_in_turn(self, stop: Stop, start: np.ndarray | None, watch: Watch) -> Outcome:
+    def walk_in_turn(self, stop: Stop, start: np.ndarray | None, watch: Watch, keeper: Keeper | None) -> Outcome:
         """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
-        began = time.perf_counter()
-        found: list[Outcome] = []
-        for number in range(self.walks):
+        began = time.perf_counter() - spent_s(keeper)
+        found = found_in(keeper.earlier) if keeper is not None else []
+        watch.done = sum(one.iterations for one in found)
+        for number in range(len(found), self.walks):
             left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
             if found and (left <= 0 or self.communicator.bcast(watch.interrupted)):
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
-            found.append(self.walk(stop._replace(seconds=left), start, watch))
+            found.append(self.walk(stop._replace(seconds=left), start, watch, keeper, found))
         return together(found)
 
     def bind_all(self) -> None:

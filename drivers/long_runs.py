@@ -1,0 +1,145 @@
+"""Runs that survive their process: a state is kept once a minute and on SIGTERM, and `--resume` goes on from it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from core.errors import UserError
+from core.search.states import Keeper, State
+from drivers.notes import note
+from drivers.options import Options
+from drivers.state_file import About, StateFile
+
+
+def refuse_to_overwrite(options: Options) -> None:
+    """Refuse options by which a state would be lost, or would say nothing; on the first rank, before anything is done.
+
+    Raises
+    ------
+    UserError
+        A state is there and nobody wants to go on from it; several searches without a record that says which of them
+        are done; or `--resume` without a file.
+
+    """
+    if options.state is None:
+        if options.resume:
+            raise UserError("--resume without --state: expected the file of the state to go on from")
+        return
+    if StateFile(options.state).exists() and not options.resume:
+        raise UserError(
+            f"--state {options.state}: a state is there: expected --resume to go on from it, or another file"
+        )
+    if not options.record and (options.repeats > 1 or options.seeds is not None):
+        several = f"--repeats {options.repeats}" if options.repeats > 1 else "--seeds"
+        raise UserError(
+            f"--state with {several}: expected --record too, which tells the runs that are done from those to be made"
+        )
+
+
+class LongRun:
+    """The states of one run, on every rank.
+
+    Parameters
+    ----------
+    options
+        Of the run.
+    ranks
+        Its communicator.
+
+    Attributes
+    ----------
+    keeper : Keeper or None
+        Of the repetition that goes on; None: no state is kept.
+    resumed : int
+        How often that repetition has gone on from a state; on the first rank.
+
+    """
+
+    def __init__(self, options: Options, ranks: Any) -> None:
+        self.options = options
+        self.ranks = ranks
+        self.file = StateFile(options.state) if options.state else None
+        self.keeper: Keeper | None = None
+        self.resumed = 0
+
+    def begin(self, whose: About | None) -> bool:
+        """Begin a repetition, or go on with it if the file has its state; all ranks call this.
+
+        Parameters
+        ----------
+        whose
+            Which run it is, and how many of its repetitions are done; needed on the first rank.
+
+        Returns
+        -------
+        bool
+            Whether it goes on.
+
+        Raises
+        ------
+        UserError
+            See `StateFile.read`.
+
+        """
+        if self.file is None:
+            return False
+        earlier = self.read(whose) if whose is not None else None
+        earlier = self.ranks.bcast(earlier)
+
+        def write(state: State) -> None:
+            assert self.file is not None and whose is not None
+            self.file.write(whose._replace(resumed=self.resumed), state)
+
+        self.keeper = Keeper(write, earlier, self.options.state_every)
+        return earlier is not None
+
+    def read(self, whose: About) -> State | None:
+        """The state of this repetition, if there is one."""
+        assert self.file is not None
+        self.resumed = 0
+        if not self.options.resume:
+            return None
+        if not self.file.exists():
+            note(f"{self.file.path}: there is no state yet, so the run begins")
+            return None
+        about, state = self.file.read(whose)
+        if about.repetition != whose.repetition:
+            # It was recorded as done before its state could be removed.
+            return None
+        self.resumed = about.resumed + 1
+        note(f"{self.file.path}: the run goes on after {float(state['seconds']):.1f} s")
+        return state
+
+    def finish(self) -> None:
+        """Forget the state of a repetition that is done; on the first rank."""
+        if self.file is not None:
+            self.file.remove()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take SIGTERM for the wish to keep the state and end, inside; the second one ends the process at once."""
+        keeper = self.keeper
+        if keeper is None or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def hear(number: int, frame: FrameType | None) -> None:
+            keeper.asked = True
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+        before = signal.signal(signal.SIGTERM, hear)
+        try:
+            yield
+        except SystemExit:
+            if keeper.asked and self.ranks.rank == 0:
+                assert self.file is not None
+                print(f"ended by SIGTERM; {self.file.path} has the state: --resume goes on from it", file=sys.stderr)
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,135 @@
+"""A file with the state of a run: which run, how far it is, and what its search goes on from."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+from core.search.states import State
+from reports.whole_files import replaced
+
+VERSION = 1
+"""Of the file, and of what searches write into it: a state of another version is refused, since nobody may guess."""
+ABOUT = "about"
+"""The name of the array that says whose state it is, as JSON in UTF-8."""
+DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+"""What NumPy and `zipfile` raise for files that are none, cut short or changed (each array has a checksum)."""
+
+
+class About(NamedTuple):
+    """Whose state it is.
+
+    Attributes
+    ----------
+    workload, instance, instance_sha256, seed, parameters
+        As in `reports.records.Record`: what decides the work.
+    repetition : int
+        How many repetitions of the run were done before this one.
+    resumed : int
+        How often this repetition has gone on from a state.
+    version : int
+        See `VERSION`.
+
+    """
+
+    workload: str
+    instance: str
+    instance_sha256: str
+    seed: int
+    parameters: Mapping[str, Any]
+    repetition: int = 0
+    resumed: int = 0
+    version: int = VERSION
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """What has to be the same where a run goes on, the most telling first."""
+        return {"version": self.version, **{name: getattr(self, name) for name in self._fields[:5]}}
+
+
+class StateFile:
+    """The file of one run; the first rank reads and writes it.
+
+    Parameters
+    ----------
+    path
+        Its name.
+
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def exists(self) -> bool:
+        """Whether there is a state."""
+        return os.path.exists(self.path)
+
+    def read(self, expected: About) -> tuple[About, State]:
+        """Whose state it is, and the state.
+
+        Raises
+        ------
+        UserError
+            The file is damaged, of another version of the suite, or of another run than the expected.
+
+        """
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                about = self._about(bytes(file[ABOUT]).decode())
+                self._require(about, expected)
+                return about, {name: file[name] for name in file.files if name != ABOUT}
+        except DAMAGED as error:
+            raise UserError(f"{self.path}: expected the state of a run, found a damaged file ({error})") from None
+
+    def write(self, about: About, state: State) -> None:
+        """Keep a state in place of the one before.
+
+        Raises
+        ------
+        UserError
+            The disk does not take it; the one before is still there.
+
+        """
+        words = np.frombuffer(json.dumps(about._asdict()).encode(), np.uint8)
+        try:
+            with replaced(self.path) as file:
+                np.savez(file, allow_pickle=False, **{ABOUT: words}, **state)
+        except OSError as error:
+            raise UserError(f"{self.path}: cannot keep the state: {error.strerror or error}") from None
+
+    def remove(self) -> None:
+        """Forget the state of a run that is done."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+    def _about(self, text: str) -> About:
+        found = json.loads(text)
+        if not isinstance(found, dict) or found.get("version") != VERSION:
+            version = found.get("version") if isinstance(found, dict) else found
+            raise UserError(f"{self.path}: found a state of version {version}, expected {VERSION}")
+        try:
+            return About(**found)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
+    def _require(self, about: About, expected: About) -> None:
+        # What a file holds has been JSON, in which tuples are lists.
+        wanted = json.loads(json.dumps(expected.work))
+        for name, found in about.work.items():
+            if found != wanted[name]:
+                raise UserError(f"{self.path}: the state of another run: {difference(name, found, wanted[name])}")
+
+
+def difference(name: str, found: Any, expected: Any) -> str:
+    """What differs, in words; of parameters the first that does."""
+    if isinstance(found, dict):
+        one = next(key for key in {**found, **expected} if found.get(key) != expected.get(key))
+        name, found, expected = one, found.get(one), expected.get(one)
+    return f"found {name.replace('_', ' ')} {found}, expected {expected}"
