@@ -220,7 +220,7 @@ class Options:
     )
     state: OutputFile | None = option(
         None,
-        "keep the state of the search in FILE, once a minute and on SIGTERM, which then ends the run with exit code 143",
+        "keep the state of the search in FILE, once a minute and on SIGTERM, which ends the run with exit code 143",
         OutputFile,
         "FILE",
         group=LONG_RUNS,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 UNFINISHED = ".unfinished"
-"""Behind the name of a file that is being written: what a process leaves that dies meanwhile, the next one overwrites."""
+"""Behind the name of a file that is being written; the next process overwrites what one left that died meanwhile."""
 
 
 @contextmanager
