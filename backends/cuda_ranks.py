@@ -142,9 +142,11 @@ def joined(backend: CudaBackend, ranks: Any, links: Sequence[Any]) -> Collective
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)
     places = {(host, link["gpu"]) for host, link in links}
     shared = len(places) < len(links)
-    if best == HOST or shared:
+    if best == HOST or shared or ranks.survives:
         slow = Collectives(backend, ranks, apart)
         reasons = [link["why"] for _, link in links if link["why"]]
+        if ranks.survives:
+            reasons = ["a GPU would wait for ever for one whose rank is lost"]
         slow.why_not_faster = "ranks share a GPU, which NCCL refuses" if shared else next(iter(reasons), "")
         return slow
     from nccl.bindings import nccl

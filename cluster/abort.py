@@ -23,6 +23,7 @@ FIRST_WORD_S = 2.0
 NEXT_WORD_S = 0.02
 # What the launcher has not read of a message when the job ends is lost.
 LAST_WORD_S = 0.2
+_ends_without_mpi = False
 
 
 def install() -> None:
@@ -44,6 +45,24 @@ def end_job(code: int) -> None:
     if launcher.ends_all():
         os._exit(code)
     mpi.COMM_WORLD.Abort(code)
+
+
+def end_without_mpi() -> None:
+    """From here on this process ends without MPI's own end, which waits now and then for ranks that were lost."""
+    global _ends_without_mpi
+    import atexit
+
+    if not _ends_without_mpi:
+        _ends_without_mpi = True
+        atexit.register(leave, 0)
+
+
+def leave(code: int) -> None:
+    """End this process with a code, if it ends without MPI; else return."""
+    if _ends_without_mpi:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def report_mistake(message: object) -> None:

@@ -56,6 +56,11 @@ class Communicator(Protocol):
         Its number among the ranks of its own host; modulo the devices there, it picks the device.
     is_silent : bool
         Whether nobody answers although `size` says that there are others: a rehearsal.
+    survives : bool
+        Whether ranks may be lost, so that the others go on without them. Then nothing is shared but by messages: no
+        memory, and no `counter`.
+    lost : sequence of int
+        Ranks, by their numbers when the job began, that others have gone on without.
 
     """
 
@@ -63,6 +68,8 @@ class Communicator(Protocol):
     size: int
     local_rank: int
     is_silent: bool
+    survives: bool
+    lost: Sequence[int]
 
     def host(self) -> str:
         """Name the host and process space that this rank lives in: the same for ranks that can share memory."""
@@ -163,7 +170,8 @@ class Solo(SharesWords):
     rank = 0
     size = 1
     local_rank = 0
-    is_silent = False
+    is_silent = survives = False
+    lost: Sequence[int] = ()
 
     def host(self) -> str:
         """See `Communicator`."""
@@ -236,7 +244,8 @@ class Mpi(SharesWords):
 
     """
 
-    is_silent = False
+    is_silent = survives = False
+    lost: Sequence[int] = ()
 
     def __init__(self) -> None:
         try:
@@ -262,9 +271,13 @@ class Mpi(SharesWords):
         self.local_rank = local_rank
         self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = mpi.Op.Create(_keep_least, commute=True)
-        self._presence = presence.of_this_rank(mpi)
+        self._presence = self._present(mpi)
         self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
         self._words: WordWindow | None = None
+
+    def _present(self, mpi: Any) -> presence.Presence | presence.Unseen:
+        """What the others see of this rank."""
+        return presence.of_this_rank(mpi)
 
     def host(self) -> str:
         """See `Communicator`."""
@@ -381,7 +394,14 @@ class Mpi(SharesWords):
 
 
 def communicator() -> Communicator:
-    """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI."""
+    """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI.
+
+    Where the launcher lets ranks survive the loss of others it is `cluster.survivors.Survivors`.
+    """
+    if launcher.survives():
+        from cluster.survivors import Survivors
+
+        return Survivors()
     return Mpi() if launcher.launched() else Solo()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,10 @@ START_S = 300.0
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.2
 PAUSE_PER_RANK_S = 0.005
 """A rank that has ended looks at the others so seldom that those who share its core hardly notice."""
+LOOK_S = 0.25
+"""How often ranks look at each other while MPI starts."""
+FORK_S = 3.0
+"""How long a launcher may take to start its ranks, once it has started one."""
 EXCHANGE_S = 2.0
 """After this time, what a rank that has ended had sent has arrived."""
 
@@ -49,6 +54,56 @@ def _nobody_came() -> None:
     os._exit(abort.USER_MISTAKE)
 
 
+@contextmanager
+def watched_companions() -> Iterator[None]:
+    """End the job if a rank of this host is killed inside, where the launcher would not do so.
+
+    A launcher that lets ranks survive the loss of others lets them wait for ever for one that MPI has not met yet.
+    """
+    if not launcher.survives():
+        yield
+        return
+    has_met = threading.Event()
+
+    def watch() -> None:
+        expected, complete = launcher.local_size(), time.monotonic()
+        while not has_met.wait(LOOK_S):
+            if companions() >= expected:
+                complete = time.monotonic()
+            elif time.monotonic() - complete > FORK_S:
+                abort.report_mistake("a rank was killed while MPI started, when nobody can go on without it")
+                # The launcher ends all that it has started.
+                os.kill(os.getppid(), signal.SIGTERM)
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        has_met.set()
+
+
+def companions() -> int:
+    """Count the processes of this host that the same launcher has started and that are alive."""
+    parent = os.getppid()
+    try:
+        with open(f"/proc/{parent}/task/{parent}/children") as file:
+            numbers = file.read().split()
+    except OSError:
+        # Where the system does not tell, all are taken to be alive.
+        return launcher.local_size()
+    return sum(not is_over(number) for number in numbers)
+
+
+def is_over(process: str) -> bool:
+    """Whether a process has ended, and at most waits for its launcher to hear of it."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def start_mpi() -> Any:
     """Start MPI, unless somebody has, and return mpi4py's module; raises ImportError where there is none."""
     import mpi4py
@@ -64,7 +119,7 @@ def start_mpi() -> Any:
 
         # mpi4py's own call keeps the interpreter's lock, so that no thread could end it.
         start = ctypes.CDLL(MPI.__file__).MPI_Init_thread
-        with all_ranks_expected(), patience.late_timers(launcher.local_size()):
+        with all_ranks_expected(), watched_companions(), patience.late_timers(launcher.local_size()):
             start(None, None, MPI.THREAD_FUNNELED, ctypes.byref(ctypes.c_int()))
         for world in (MPI.COMM_WORLD, MPI.COMM_SELF):
             world.Set_errhandler(MPI.ERRORS_RETURN)
@@ -154,6 +209,22 @@ class Presence:
         print(f"error (rank {me}): it has ended, and rank {rank} waits for it", file=sys.stderr, flush=True)
         time.sleep(abort.LAST_WORD_S)
         abort.end_job(abort.FAILED)
+
+
+class Unseen:
+    """In place of a `Presence` where ranks may be lost: calls that wait for one tell so, and nobody looks at memory."""
+
+    def together(self) -> None:
+        """Note nothing."""
+
+    @contextmanager
+    def exchange(self, partner: int) -> Iterator[None]:
+        """Note nothing."""
+        yield
+
+    def departed(self) -> int | None:
+        """Nobody is known to have ended in order."""
+        return None
 
 
 _presence: Presence | None = None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cluster.communicators import Communicator, Message, Solo
-from cluster.shared import OwnWord, SharesWords, Word
+from cluster.shared import OwnWord, SharedCounter, SharesWords, Word
 
 T = TypeVar("T")
 PAIR = np.zeros(3, np.uint64)
@@ -46,6 +46,8 @@ class Timed(SharesWords):
         self.size = ranks.size
         self.local_rank = ranks.local_rank
         self.is_silent = ranks.is_silent
+        self.survives = ranks.survives
+        self.lost = ranks.lost
         self.reset()
 
     def host(self) -> str:
@@ -139,6 +141,10 @@ class Timed(SharesWords):
         """See `Communicator`; its calls are timed too, unless nothing is said to other ranks."""
         word = self.ranks.word()
         return word if isinstance(word, OwnWord) else TimedWord(word, self)
+
+    def counter(self) -> SharedCounter:
+        """See `Communicator`."""
+        return self.ranks.counter() if self.survives else super().counter()
 
 
 class TimedWord:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from drivers import notes
 from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
-from drivers.long_runs import refuse_to_overwrite
+from drivers.long_runs import Memory, refuse_to_overwrite
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
 from drivers.pickled import packed
@@ -55,20 +55,46 @@ def run(workload: Workload[Any], description: str | None, argv: Sequence[str]) -
 
 def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) -> int:
     """Run a workload with this rank's options, which stand in the arguments; returns the exit code, as `run` does."""
-    from cluster.timed import Timed
+    from cluster import communicator
+    from cluster.survivors import surviving
 
     notes.keep_quiet(own.quiet)
     if own.quiet:
         own = replace(own, progress=False)
     refuse_several_solutions(own)
-    ranks = Timed(agreed_ranks(workload, own))
+    ranks, memory = communicator(), Memory()
+
+    def attempt() -> int:
+        timed = begun(workload, own, ranks, memory)
+        return max(run_of_seed(workload, replace(own, seed=seed), timed, argv, memory) for seed in seeds)
+
     seeds = own.seeds or (own.seed,)
-    return max(run_of_seed(workload, replace(own, seed=seed), ranks, argv) for seed in seeds)
+    return surviving(ranks, attempt)
 
 
-def run_of_seed(workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, argv: Sequence[str]) -> int:
+def begun(workload: Workload[AnyOptions], own: AnyOptions, ranks: Communicator, memory: Memory) -> Any:
+    """The ranks, which measure their own time, once all know that they were started alike.
+
+    Raises
+    ------
+    UserError
+        See `agree_on_start` and `drivers.long_runs.refuse_to_overwrite`.
+
+    """
+    from cluster.timed import Timed
+
+    memory.attempts += 1
+    agree_on_start(ranks, workload, own)
+    if memory.attempts == 1 and ranks.rank == 0:
+        refuse_to_overwrite(own)
+    return Timed(ranks)
+
+
+def run_of_seed(
+    workload: Workload[AnyOptions], own: AnyOptions, ranks: Any, argv: Sequence[str], memory: Memory
+) -> int:
     """All repetitions with one seed; returns the exit code, on all ranks the same."""
-    with made_ready(workload, own, ranks, argv, Repetitions) as repetitions:
+    with made_ready(workload, own, ranks, argv, Repetitions, memory) as repetitions:
         return repetitions.repeat()
 
 
@@ -79,6 +105,7 @@ def made_ready(
     ranks: Any,
     argv: Sequence[str],
     kind: Callable[..., AnyRepetitions],
+    memory: Memory | None = None,
 ) -> Iterator[AnyRepetitions]:
     """The repetitions of a run with one seed, whose search is compiled and warm; its device is given back at the end.
 
@@ -94,6 +121,8 @@ def made_ready(
         The command line, for the record.
     kind
         What makes the repetitions: `drivers.repetitions.Repetitions`, or a class that inherits from it.
+    memory
+        What this rank remembers of earlier attempts.
 
     """
     from cluster import Solo
@@ -109,7 +138,7 @@ def made_ready(
         sharing = Sharing(workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options))
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"scaled": scaled}
-        yield kind(workload, one, {"asked": own.asked(), **grown, **details}, sharing)
+        yield kind(workload, one, {"asked": own.asked(), **grown, **details}, sharing, memory)
     finally:
         search.backend.close()
 
@@ -175,7 +204,6 @@ def checked(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> 
     from core.errors import UserError
 
     require_places(options)
-    refuse_to_overwrite(options)
     if options.peers:
         if ranks > 1:
             raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks take the peers' cores")
@@ -202,8 +230,8 @@ def refuse_without_peers(workload: Workload[Any]) -> None:
 # --- ranks ---
 
 
-def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
-    """This process's communicator, once all ranks know that they were started alike.
+def agree_on_start(ranks: Communicator, workload: Workload[Any], options: Options) -> None:
+    """Let all ranks find out whether they were started alike.
 
     An instance need not be compared: the first rank loads it and hands it to the others.
 
@@ -215,9 +243,8 @@ def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
     """
     from pathlib import Path
 
-    from cluster import agree, agree_on_content, communicator
+    from cluster import agree, agree_on_content
 
-    ranks = communicator()
     if ranks.size > 1:
         given = {
             spelled(one): "not given" if (value := getattr(options, one.name)) is None else str(value)
@@ -231,7 +258,6 @@ def agreed_ranks(workload: Workload[Any], options: Options) -> Communicator:
         own = Path(workload.started[-1]).absolute()
         if workload.program and own.is_file():
             agree_on_content(ranks, "the program", str(own), lambda: digest_of([own], own.parent))
-    return ranks
 
 
 def sources_digest(root: Path) -> str:

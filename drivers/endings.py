@@ -42,7 +42,9 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
     """
     try:
         with watched(), warnings_in_one_line():
-            return function(argv) or DONE
+            code = function(argv) or DONE
+        abort.leave(code)
+        return code
     except SystemExit as stop:
         if stop.code:
             abort.end_job(stop.code if isinstance(stop.code, int) else FAILED)

@@ -18,7 +18,7 @@ from drivers.state_file import About, StateFile
 
 
 def refuse_to_overwrite(options: Options) -> None:
-    """Refuse options by which a state would be lost, or would say nothing; on the first rank, before anything is done.
+    """Refuse options by which a state would be lost, or would say nothing; before anything is done.
 
     Raises
     ------
@@ -42,6 +42,26 @@ def refuse_to_overwrite(options: Options) -> None:
         )
 
 
+class Memory:
+    """What every rank remembers of the runs so far, for those who are left when others are lost.
+
+    Attributes
+    ----------
+    attempts : int
+        How often the program was begun: again with fewer ranks.
+    done : dict
+        How many repetitions of each seed's run are done.
+    held : tuple of (About, State) or None
+        The last state, and whose it is.
+
+    """
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self.done: dict[int, int] = {}
+        self.held: tuple[About, State] | None = None
+
+
 class LongRun:
     """The states of one run, on every rank.
 
@@ -51,25 +71,28 @@ class LongRun:
         Of the run.
     ranks
         Its communicator.
+    memory
+        What this rank remembers.
 
     Attributes
     ----------
     keeper : Keeper or None
         Of the repetition that goes on; None: no state is kept.
     resumed : int
-        How often that repetition has gone on from a state; on the first rank.
+        How often that repetition has gone on from a file; on the first rank.
 
     """
 
-    def __init__(self, options: Options, ranks: Any) -> None:
+    def __init__(self, options: Options, ranks: Any, memory: Memory | None = None) -> None:
         self.options = options
         self.ranks = ranks
+        self.memory = memory or Memory()
         self.file = StateFile(options.state) if options.state else None
         self.keeper: Keeper | None = None
         self.resumed = 0
 
     def begin(self, whose: About | None) -> bool:
-        """Begin a repetition, or go on with it if the file has its state; all ranks call this.
+        """Begin a repetition, or go on with it where there is a state of it; all ranks call this.
 
         Parameters
         ----------
@@ -87,23 +110,37 @@ class LongRun:
             See `StateFile.read`.
 
         """
-        if self.file is None:
+        if self.file is None and not self.ranks.survives:
             return False
-        earlier = self.read(whose) if whose is not None else None
-        earlier = self.ranks.bcast(earlier)
+        whose, earlier = self.ranks.bcast(None if whose is None else (whose, self.earlier(whose)))
+        self.memory.done[self.options.seed] = whose.repetition
 
         def write(state: State) -> None:
-            assert self.file is not None and whose is not None
+            assert self.file is not None
             self.file.write(whose._replace(resumed=self.resumed), state)
 
-        self.keeper = Keeper(write, earlier, self.options.state_every)
+        def hold(state: State) -> None:
+            self.memory.held = whose, state
+
+        self.keeper = Keeper(
+            write if self.file is not None else None,
+            earlier,
+            self.options.state_every,
+            hold if self.ranks.survives else None,
+        )
         return earlier is not None
 
-    def read(self, whose: About) -> State | None:
-        """The state of this repetition, if there is one."""
-        assert self.file is not None
+    @property
+    def done(self) -> int:
+        """How many repetitions of this run all ranks know to be done."""
+        return self.memory.done.get(self.options.seed, 0)
+
+    def earlier(self, whose: About) -> State | None:
+        """The state of this repetition, in memory or in the file, if there is one."""
+        if self.memory.held is not None and self.memory.held[0] == whose:
+            return self.memory.held[1]
         self.resumed = 0
-        if not self.options.resume:
+        if self.file is None or not self.options.resume or self.memory.attempts > 1:
             return None
         if not self.file.exists():
             note(f"{self.file.path}: there is no state yet, so the run begins")
@@ -116,8 +153,12 @@ class LongRun:
         note(f"{self.file.path}: the run goes on after {float(state['seconds']):.1f} s")
         return state
 
+    def forget(self) -> None:
+        """Remember that all repetitions are done."""
+        self.memory.done[self.options.seed] = self.options.repeats
+
     def finish(self) -> None:
-        """Forget the state of a repetition that is done; on the first rank."""
+        """Remove the state of a repetition that is done; on the first rank."""
         if self.file is not None:
             self.file.remove()
 

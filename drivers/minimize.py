@@ -21,8 +21,9 @@ from core.problems.problem import Problem
 from core.search.local_search import Algorithm, TabuSearch
 from core.search.shape import Callback, Progress
 from drivers.algorithms import options_of_algorithm
-from drivers.command import agreed_ranks, made_ready
+from drivers.command import begun, made_ready
 from drivers.early_end import listening
+from drivers.long_runs import Memory
 from drivers.options import Declared, Options, seeds
 from drivers.own_problem import workload_of
 from drivers.repetitions import Repetitions, Spent
@@ -106,18 +107,25 @@ def run(workload: str, *, callback: Callback | None = None, **options: Any) -> R
 
 def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback | None) -> Result | Results:
     """Run a workload with options by name, once for each seed."""
-    from cluster.timed import Timed
+    from cluster import communicator
+    from cluster.survivors import surviving
 
     own = chosen_options(workload, given)
-    ranks = Timed(agreed_ranks(workload, own))
-    runs: list[Result] = []
-    for seed in own.seeds or (own.seed,):
-        with made_ready(workload, replace(own, seed=seed, seeds=None), ranks, (), Collected) as repetitions:
-            repetitions.callback = callback
-            repetitions.repeat()
-            runs += ranks.bcast(repetitions.found)
-        if runs[-1].interrupted:
-            break
+    ranks, memory = communicator(), Memory()
+
+    def attempt() -> list[Result]:
+        timed, runs = begun(workload, own, ranks, memory), []
+        for seed in own.seeds or (own.seed,):
+            one = replace(own, seed=seed, seeds=None)
+            with made_ready(workload, one, timed, (), Collected, memory) as repetitions:
+                repetitions.callback = callback
+                repetitions.repeat()
+                runs += timed.bcast(repetitions.found)
+            if runs[-1].interrupted:
+                break
+        return runs
+
+    runs = surviving(ranks, attempt)
     return runs[0] if own.seeds is None and own.repeats == 1 else Results(runs)
 
 
@@ -191,6 +199,10 @@ class Collected(Repetitions):
     def recorded(self) -> tuple[str, int]:
         """The run's identity, and that nothing was done of it: a record holds no solution."""
         return super().recorded()[0], 0
+
+    def remembered(self) -> int:
+        """None: what was found before ranks were lost may have been found by one of them."""
+        return 0
 
     def searched(self, callback: Callback | None) -> Any:
         """Search once, until Ctrl-C or the user's callback ends it."""

@@ -14,7 +14,7 @@ from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
 from drivers.history import MOST_ROWS, thinned
-from drivers.long_runs import LongRun
+from drivers.long_runs import LongRun, Memory
 from drivers.notes import note, say
 from drivers.progress import Silent, progress, rate, told_on
 from drivers.sharing import Sharing
@@ -122,11 +122,18 @@ class Repetitions:
         What the record's ``details`` hold besides, on the first rank.
     sharing
         Decides whether the ranks share the work out; they do unless it is given.
+    memory
+        What this rank remembers of earlier attempts.
 
     """
 
     def __init__(
-        self, workload: Workload[Any], run: Run[Any], details: Mapping[str, Any], sharing: Sharing | None = None
+        self,
+        workload: Workload[Any],
+        run: Run[Any],
+        details: Mapping[str, Any],
+        sharing: Sharing | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.workload = workload
         self.shared = run
@@ -138,7 +145,7 @@ class Repetitions:
         self.contradicted = 0
         self.hosts = 1
         self.beside = Beside(workload, run) if run.options.peers else None
-        self.long_run = LongRun(run.options, run.ranks)
+        self.long_run = LongRun(run.options, run.ranks, memory)
 
     @property
     def run(self) -> Run[Any]:
@@ -157,12 +164,12 @@ class Repetitions:
         first = self.ranks.rank == 0
         # Each host has one rank that is its first.
         self.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
-        identity, done = self.recorded() if first and self.options.record else ("", 0)
-        done = self.ranks.bcast(done)
+        identity, recorded = self.recorded() if first and self.options.record else ("", 0)
+        done = self.ranks.bcast(max(recorded, self.remembered()))
         if done < self.options.repeats:
             self.sharing.before()
         if first:
-            self.begin(done)
+            self.begin(recorded)
         for number in range(done, self.options.repeats):
             goes_on = self.long_run.begin(self.about(number) if first else None)
             outcome, spent = self.measure()
@@ -176,12 +183,18 @@ class Repetitions:
         if first:
             self.end(done, identity)
         self.ranks.assemble()
-        return self.ranks.bcast(FAILED if self.contradicted else DONE)
+        code: int = self.ranks.bcast(FAILED if self.contradicted else DONE)
+        self.long_run.forget()
+        return code
+
+    def remembered(self) -> int:
+        """How many repetitions were done before ranks were lost."""
+        return self.long_run.done
 
     def begin(self, done: int) -> None:
         """Say what runs, what is done already, and how long it takes if that is long; on rank 0."""
         headline = self.workload.headline(self.run)
-        if headline:
+        if headline and not self.ranks.lost:
             say(headline)
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_ALREADY} {self.options.record} already")
@@ -366,7 +379,7 @@ class Repetitions:
             "seed": self.options.seed,
             "backend": self.run.search.backend.name,
             "device": self.run.search.backend.device.part or self.options.device,
-            "ranks": self.ranks.size,
+            "ranks": self.ranks.size + len(self.ranks.lost),
             "environment": environment(self.hosts),
         }
 
@@ -390,6 +403,7 @@ class Repetitions:
         verdict = self.sharing.verdict
         alone = {} if verdict is None else {"first_rank_alone": verdict._asdict()}
         resumed = {"resumed": self.long_run.resumed} if self.long_run.resumed else {}
+        lost = {"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {}
         about = {
             "instance_source": self.run.source,
             "confirmed_by": list(judges),
@@ -410,12 +424,12 @@ class Repetitions:
                 evaluations=result.evaluations,
                 trajectory_hash=result.hash,
                 hash_covers=self.workload.hash_covers,
-                details={**result.details, **peers, **alone, **resumed, **self.details, **about},
+                details={**result.details, **peers, **alone, **resumed, **lost, **self.details, **about},
                 samples=(
                     Sample(
                         *spent.times,
                         **spent.read,
-                        rank_seconds=spent.rank_seconds,
+                        rank_seconds=None if lost else spent.rank_seconds,
                         communication_share=spent.communication_share,
                         history=None if result.history is None else thinned(result.history, MOST_ROWS),
                     ),

@@ -175,10 +175,10 @@ def mpirun(environment):
     if os.geteuid() == 0:
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
-    def run(ranks, *arguments, crowd=True):
+    def run(ranks, *arguments, crowd=True, options=()):
         policy = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"} if crowd else {}
         return subprocess.run(
-            [launcher, "-n", str(ranks), sys.executable, *map(str, arguments)],
+            [launcher, *options, "-n", str(ranks), sys.executable, *map(str, arguments)],
             env=environment | policy,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
+from core.search.shares import share
+
 GROWTH = 8
 """A batch is at most so many times as large as the one before: the speed of a small one says little of a large one."""
 UNITS = 1000
@@ -24,7 +26,7 @@ class Batches:
     """Items 0 to ``items`` - 1 for all ranks, which make one together and iterate over it, each in its own time.
 
     A rank that is so slow that the others would be done with everything before it had done the smallest batch takes no
-    more.
+    more. Ranks that may be lost have no common counter: each takes its batches from an equal share of its own.
 
     Parameters
     ----------
@@ -60,7 +62,9 @@ class Batches:
         speed: float = 0.0,
     ) -> None:
         self.ranks = ranks
-        self.items = items
+        self.every_item = items
+        self.first, behind = share(items, ranks.rank, ranks.size) if ranks.survives else (0, items)
+        self.items = behind - self.first
         self.least = max(1, least)
         self.most = max(self.least, items if most is None else most)
         self.last = max(1, first)
@@ -71,7 +75,7 @@ class Batches:
         self.told = 0
         """The speed of this rank that the sum holds, in `UNITS`; 0: none."""
         self.counter = ranks.counter()
-        self.speeds = ranks.word()
+        self.speeds = ranks.counter().word if ranks.survives else ranks.word()
         self.speeds.reset(0)
         self._tell()
         ranks.barrier()
@@ -86,15 +90,15 @@ class Batches:
             end = min(begin + count, self.items)
             self.last, self.is_first = count, False
             began = time.perf_counter()
-            yield begin, end
+            yield self.first + begin, self.first + end
             self.done += end - begin
             self.spent += time.perf_counter() - began
             self.speed = self.done / max(self.spent, 1e-9)
             self._tell()
 
     def taken(self) -> int:
-        """How many items all ranks have taken so far."""
-        return min(self.counter.taken(), self.items)
+        """How many items all ranks have taken so far; without a common counter as if all were as far as this one."""
+        return min(self.counter.taken(), self.items) * self.every_item // max(1, self.items)
 
     def close(self) -> None:
         """Give the shared words back; every rank calls it, after its last batch."""

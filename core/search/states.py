@@ -18,6 +18,8 @@ from core.errors import UserError
 
 EVERY_S = 60.0
 """A state is kept so often."""
+HOLD_EVERY_S, HOLD_RATIO = 1.0, 20.0
+"""A state that all ranks hold is renewed so often, or when so many times as long has passed as that took."""
 TERMINATED = 143
 """The exit code of a process that SIGTERM has ended, as shells count: 128 + 15."""
 SECONDS = "seconds"
@@ -40,31 +42,39 @@ class Keeper:
     ----------
     write
         Keeps a state for good, in place of the one before; called on the first rank. May raise OSError or UserError.
+        None: nothing is kept for good.
     earlier : State, optional
         Where the run goes on from, the same on all ranks; None: it begins.
     every_s : float
         Seconds from one state to the next.
+    hold
+        Is given every state on every rank, so that those who are left can go on when others are lost. None: nobody is.
 
     Attributes
     ----------
     asked : bool
         Whether this process was asked to end, by a signal: it does so as soon as a state is kept.
+    before_s : float
+        Seconds that the run had taken when the state was kept from which it goes on.
 
     """
 
-    def __init__(self, write: Callable[[State], None], earlier: State | None = None, every_s: float = EVERY_S) -> None:
+    def __init__(
+        self,
+        write: Callable[[State], None] | None,
+        earlier: State | None = None,
+        every_s: float = EVERY_S,
+        hold: Callable[[State], None] | None = None,
+    ) -> None:
         self.write = write
         self.every_s = every_s
+        self.hold = hold
         self.asked = False
-        self.go_on(earlier)
-
-    def go_on(self, earlier: State | None) -> None:
-        """Begin a run, from this state if there is one."""
         self.earlier = earlier
         self.before_s = 0.0 if earlier is None else float(earlier[SECONDS])
-        """Seconds that the run had taken when the state was kept."""
-        self.kept = time.perf_counter()
+        self.kept = self.held = time.perf_counter()
         self.began = self.kept - self.before_s
+        self.hold_every_s = HOLD_EVERY_S
 
     def taken(self) -> State | None:
         """The state from which a run goes on, once: what follows in the same run begins."""
@@ -73,7 +83,12 @@ class Keeper:
 
     def is_due(self) -> bool:
         """Whether this rank wants a state to be kept: if one does, all meet and call `keep`."""
-        return self.asked or time.perf_counter() - self.kept >= self.every_s
+        is_old = self.hold is not None and time.perf_counter() - self.held >= self.hold_every_s
+        return self.asked or is_old or self.is_due_for_good()
+
+    def is_due_for_good(self) -> bool:
+        """Whether the state on the disk, if there shall be one, is as old as it may get."""
+        return self.write is not None and time.perf_counter() - self.kept >= self.every_s
 
     def keep(self, ranks: Any, state: State | None) -> None:
         """Keep the state that the first rank gives; all ranks call this together.
@@ -86,14 +101,24 @@ class Keeper:
             On all ranks, if one was asked to end; on the first, whose state could not be kept, the reason for that.
 
         """
+        began = time.perf_counter()
+        if state is not None:
+            state = {**state, SECONDS: np.array(began - self.began)}
+        if self.hold is not None:
+            state = ranks.bcast(state)
+            assert state is not None
+            self.hold(state)
+            self.held = time.perf_counter()
+            self.hold_every_s = max(HOLD_EVERY_S, HOLD_RATIO * (self.held - began))
+        asked, due = ranks.sum(np.array([self.asked, self.is_due_for_good()], np.int64))
         refused: Exception | None = None
-        if ranks.rank == 0 and state is not None:
-            try:
-                self.write({**state, SECONDS: np.array(time.perf_counter() - self.began)})
-            except (OSError, UserError) as error:
-                refused = error
-        asked = ranks.sum(int(self.asked))
-        self.kept = time.perf_counter()
+        if asked or due:
+            if state is not None and ranks.rank == 0 and self.write is not None:
+                try:
+                    self.write(state)
+                except (OSError, UserError) as error:
+                    refused = error
+            self.kept = time.perf_counter()
         if asked:
             raise refused or Terminated()
         if refused is not None:

@@ -183,7 +183,6 @@ class Two:
 
     def __init__(self, monkeypatch, others):
         self.others = others
-        monkeypatch.setattr("cluster.communicator", lambda: self)
         monkeypatch.setattr("cluster.agree", self.agree)
         monkeypatch.setattr("cluster.agree_on_content", lambda *_: None)
 
@@ -197,16 +196,16 @@ class Two:
 
 def test_ranks_may_differ_in_options_of_place_only(monkeypatch):
     two = Two(monkeypatch, None)
-    command.agreed_ranks(CAKE, CakeOptions(kitchen="small"))
+    command.agree_on_start(two, CAKE, CakeOptions(kitchen="small"))
     for one, declared in CakeOptions.declared():
         other = CakeOptions(kitchen="small", **{} if one.name == "kitchen" else {one.name: "something else"})
         if one.name == "kitchen":
             other = CakeOptions(kitchen="large")
         if declared.decides == "place":
-            assert command.agreed_ranks(CAKE, other) is two
+            command.agree_on_start(two, CAKE, other)
         else:
             with pytest.raises(UserError, match=f"^unlike: {spelled(one)}$"):
-                command.agreed_ranks(CAKE, other)
+                command.agree_on_start(two, CAKE, other)
 
 
 # --- all workloads ---

@@ -1,0 +1,65 @@
+"""Program of a rank of a job in which one rank after another is killed: what do the others hear, and can they go on?
+
+mpirun --with-ft ulfm -n 10 python tests/cluster/losing.py
+"""
+
+import os
+import signal
+
+import numpy as np
+
+from cluster import communicator
+from cluster.communicators import Message
+from cluster.survivors import RankLost
+
+SHARED = np.arange(5)
+
+
+def others(ranks):
+    """A ring: everybody sends to the next."""
+    after, before = (ranks.rank + 1) % ranks.size, (ranks.rank - 1) % ranks.size
+    return [Message(SHARED * 1, ranks.rank, after), Message(SHARED * 0, before, ranks.rank)]
+
+
+CALLS = {
+    "minloc": lambda ranks: ranks.minloc(ranks.rank, 7),
+    "sum": lambda ranks: ranks.sum(SHARED),
+    "bcast": lambda ranks: ranks.bcast({"rank": ranks.rank}),
+    "gather": lambda ranks: ranks.gather(str(ranks.rank)),
+    "join": lambda ranks: ranks.join(SHARED),
+    "reduce": lambda ranks: ranks.reduce(SHARED * 1, "least"),
+    "transfer": lambda ranks: ranks.transfer(others(ranks)),
+    "barrier": lambda ranks: ranks.barrier(),
+    "assemble": lambda ranks: ranks.assemble(),
+}
+
+
+def main():
+    """Lose the last rank, then the first, and so on, each while the others make another call."""
+    ranks = communicator()
+    for number, (name, call) in enumerate(CALLS.items()):
+        size = ranks.size
+        call(ranks)
+        if ranks.rank == (0 if number % 2 else size - 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+        heard = False
+        for _ in range(1000):
+            try:
+                call(ranks)
+            except RankLost:
+                heard = True
+                break
+        assert heard, name
+        assert not ranks.agree(False)
+        (lost,) = ranks.shrink()
+        assert ranks.size == size - 1 and ranks.sum(1) == size - 1, name
+        assert (ranks.gather(ranks.rank) or [0])[-1] in (0, size - 2)
+        if ranks.rank == 0:
+            print(f"{name}: lost {lost}", flush=True)
+    assert ranks.agree(True)
+    print(f"left: {sorted(ranks.lost)}", flush=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
