@@ -135,6 +135,12 @@ class LongRun:
         """How many repetitions of this run all ranks know to be done."""
         return self.memory.done.get(self.options.seed, 0)
 
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """Why this repetition's time is not that of one process and all ranks, for the record."""
+        resumed = {"resumed": self.resumed} if self.resumed else {}
+        return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
+
     def earlier(self, whose: About) -> State | None:
         """The state of this repetition, in memory or in the file, if there is one."""
         if self.memory.held is not None and self.memory.held[0] == whose:

@@ -402,8 +402,7 @@ class Repetitions:
         peers = {} if self.beside is None else {"peers": self.beside.recorded()}
         verdict = self.sharing.verdict
         alone = {} if verdict is None else {"first_rank_alone": verdict._asdict()}
-        resumed = {"resumed": self.long_run.resumed} if self.long_run.resumed else {}
-        lost = {"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {}
+        conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
         about = {
             "instance_source": self.run.source,
             "confirmed_by": list(judges),
@@ -424,12 +423,12 @@ class Repetitions:
                 evaluations=result.evaluations,
                 trajectory_hash=result.hash,
                 hash_covers=self.workload.hash_covers,
-                details={**result.details, **peers, **alone, **resumed, **lost, **self.details, **about},
+                details={**result.details, **peers, **alone, **self.details, **about},
                 samples=(
                     Sample(
                         *spent.times,
-                        **spent.read,
-                        rank_seconds=None if lost else spent.rank_seconds,
+                        **{**spent.read, "conditions": conditions or None},
+                        rank_seconds=None if self.ranks.lost else spent.rank_seconds,
                         communication_share=spent.communication_share,
                         history=None if result.history is None else thinned(result.history, MOST_ROWS),
                     ),

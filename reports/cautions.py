@@ -18,6 +18,11 @@ SLOWER_CLOCK = 0.10
 """Part by which a clock may be below the fastest of its machine, or its own highest."""
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
+INTERRUPTED = {
+    "resumed": "went on from a state that was kept, so that the time is a sum of parts, without what was lost between",
+    "lost_ranks": "ranks were killed on the way, and the others did their share: not the time of so many ranks",
+}
+"""What a condition of a repetition means for its time."""
 EXPLAINED_FOR = timedelta(minutes=3)
 """How long a run of ours shows in the load average of the last minute: after three minutes 5 % of it are left."""
 
@@ -81,7 +86,11 @@ def marks(found: Sequence[Caution], label: str) -> str:
 
 def doubts(row: Row) -> list[str]:
     """What makes the time of one row doubtful, whatever stands beside it: without the figures."""
-    return [text for found in (_spread(row), _too_fast(row), _throttled(row.record.samples)) for text, _ in found]
+    return [
+        text
+        for found in (_interrupted(row.record.samples), _spread(row), _too_fast(row), _throttled(row.record.samples))
+        for text, _ in found
+    ]
 
 
 def _letter(place: int) -> str:
@@ -94,6 +103,7 @@ def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found
     if "first_rank_alone" in row.record.details:
         yield "too small for its ranks, so that the first of them did all of the work", ""
     yield from _few(row)
+    yield from _interrupted(row.record.samples)
     yield from _spread(row)
     yield from _too_fast(row)
     yield from _load(row, [*nearby, *(other.record for other in comparison.rows)])
@@ -108,6 +118,14 @@ def _few(row: Row) -> Found:
             f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %",
             str(count),
         )
+
+
+def _interrupted(samples: Sequence[Sample]) -> Found:
+    """Say which times are those of several processes, or of fewer ranks than the row says."""
+    for name, text in INTERRUPTED.items():
+        count = sum(bool((sample.conditions or {}).get(name)) for sample in samples)
+        if count:
+            yield text, f"{count} of {len(samples)} repetitions"
 
 
 def _spread(row: Row) -> Found:

@@ -200,6 +200,8 @@ CONDITIONS: dict[str, Rule] = {
     "gpu_celsius": _NUMBER,
     "throttled": _YES_OR_NO,
     "throttled_by": ("a list of reasons", _is_list_of(_is_name)),
+    "resumed": _AT_LEAST_1,
+    "lost_ranks": ("a list of ranks", _is_list_of(_COUNT[1])),
 }
 """Of the conditions of a repetition, where they are there and not null."""
 

@@ -103,6 +103,15 @@ def test_a_throttled_gpu_is_said_with_its_reasons(make_record, warned):
     }
 
 
+def test_a_time_of_several_processes_or_of_fewer_ranks_is_said(make_record, warned):
+    broken = make_record(backend="cpu", times=[1.0] * 3)
+    conditions = ({"resumed": 2}, {"lost_ranks": [1]}, {})
+    samples = [replace(one, conditions=read) for one, read in zip(broken.samples, conditions, strict=True)]
+    found = warned(replace(broken, samples=tuple(samples)))
+    assert said_of(found, "went on from a state") == {"cpu": "1 of 3 repetitions"}
+    assert said_of(found, "ranks were killed") == {"cpu": "1 of 3 repetitions"}
+
+
 def test_a_clock_below_another_rows_on_the_same_machine_is_said(make_record, warned):
     fast = with_conditions(make_record(times=SIX), cpu_mhz_mean=3000.0)
     slow = with_conditions(make_record(backend="threads", times=SIX), cpu_mhz_mean=2600.0)
