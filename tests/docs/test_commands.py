@@ -13,7 +13,7 @@ import pytest
 
 from docs import pages
 
-LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+)* ")
+LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+| --with-ft \w+)* ")
 SHELL = ("", "bash", "console", "sh")
 """Languages of blocks whose lines are commands."""
 PLAIN = re.compile(r"^(cd|export|\.) ")
