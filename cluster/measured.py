@@ -76,10 +76,10 @@ class Reduction(NamedTuple):
     bytes : int
         Of each rank's array.
     seconds : float
-        The median over the calls of how long the slowest rank was in it.
+        Of a call that follows another one, on the slowest rank: the median over batches of calls.
     low_s, high_s : float
-        An interval that holds this median with 95 % confidence, by order statistics; the least and the largest where
-        there are too few calls for one.
+        An interval that holds this median with 95 % confidence, by order statistics; the least and the largest batch
+        where there are too few for one.
     calls : int
         That were timed.
 

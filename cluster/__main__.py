@@ -1,0 +1,98 @@
+"""`python -m cluster`: programs about the ranks and hosts that other programs run on.
+
+Imports next to nothing before it knows which program is meant: 64 ranks may start `check` at once on two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from typing import NamedTuple, NoReturn
+
+from cluster import launcher
+from cluster.command_line import run
+from core.command_line import COMMAND, COMPLETES, Parser, program
+from core.errors import UserError
+
+MODULE = "cluster"
+
+
+class Program(NamedTuple):
+    """One of the programs.
+
+    Attributes
+    ----------
+    title : str
+        What it does, in a line.
+    module : str
+        What `python -m` runs; by name, since some need what this package knows nothing of.
+
+    """
+
+    title: str
+    module: str
+
+
+PROGRAMS = {
+    "check": Program("measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_check"),
+    "launch": Program("start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch"),
+    "slurm": Program("write a batch script that goes on where its time was over", "cluster.slurm"),
+    "setup": Program("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
+}
+
+
+def main() -> int:
+    """Run the program that the first argument names, or list them all; returns the exit code."""
+    called = program(MODULE)
+    words = sys.argv[1:]
+    name, rest = (words[0], words[1:]) if words else ("--help", [])
+    if COMPLETES in os.environ:
+        if name not in PROGRAMS:
+            complete(called)
+        # A number: how many words are the program's name.
+        os.environ[COMPLETES] = str(len(called.split()) + 1)
+    if name in ("--help", "-h"):
+        if launcher.rank() == 0:
+            print(listed(called))
+        return 0
+    if name not in PROGRAMS:
+        refuse(called, name)
+    # By "-m" the drivers' package knows that this process runs one of its programs and nothing else.
+    sys.argv = [f"{called} {name}" if called.startswith(COMMAND) else "-m", *rest]
+    runpy.run_module(PROGRAMS[name].module, run_name="__main__")
+    return 0
+
+
+def listed(called: str) -> str:
+    """What there is to run, a line each."""
+    width = max(map(len, PROGRAMS))
+    lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
+    return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` says more of one."
+
+
+def refuse(called: str, name: str) -> NoReturn:
+    """Say that there is no program of that name.
+
+    Raises
+    ------
+    UserError
+        Always, with the nearest name.
+
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, PROGRAMS, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(PROGRAMS)}; `{called}` says what they do")
+
+
+def complete(called: str) -> None:
+    """Tell a shell which programs there are, and end."""
+    parser = Parser(prog=called)
+    parser.add_argument("program", choices=PROGRAMS)
+    parser.parse_args([])
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
