@@ -1,4 +1,4 @@
-"""`python -m cluster`: programs about the ranks and hosts that other programs run on.
+"""`python -m cluster`: starts what `cluster.programs` lists.
 
 Imports next to nothing before it knows which program is meant: 64 ranks may start `check` at once on two cores.
 """
@@ -8,38 +8,15 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from cluster import launcher
 from cluster.command_line import run
+from cluster.programs import PROGRAMS
 from core.command_line import COMMAND, COMPLETES, Parser, program
 from core.errors import UserError
 
 MODULE = "cluster"
-
-
-class Program(NamedTuple):
-    """One of the programs.
-
-    Attributes
-    ----------
-    title : str
-        What it does, in a line.
-    module : str
-        What `python -m` runs; by name, since some need what this package knows nothing of.
-
-    """
-
-    title: str
-    module: str
-
-
-PROGRAMS = {
-    "check": Program("measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_check"),
-    "launch": Program("start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch"),
-    "slurm": Program("write a batch script that goes on where its time was over", "cluster.slurm"),
-    "setup": Program("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
-}
 
 
 def main() -> int:

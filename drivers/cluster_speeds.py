@@ -99,7 +99,7 @@ def versions_here(ranks: Any) -> dict[str, str]:
     """Of Python, NumPy, mpi4py, MPI and the suite's sources, on this rank; one rank reads the sources of a folder."""
     from importlib.metadata import version
 
-    from drivers.children import ROOT
+    from cluster.children import ROOT
     from drivers.command import sources_digest
 
     places = ranks.bcast(ranks.gather((ranks.host(), str(ROOT))))

@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from cluster.__main__ import PROGRAMS
+from cluster.programs import PROGRAMS
 
 
 @pytest.mark.parametrize("words", [(), ("--help",)])
