@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 
-from cluster import host_file
+from cluster import abort, host_file
 from cluster.children import python
 from cluster.command_line import RankParser, run
 from cluster.launch_plan import Asked, Command, planned
@@ -148,7 +148,14 @@ def has_agent(mpi_options: str) -> bool:
 
 
 def ended(command: Command) -> int:
-    """Run a command until it ends, passing signals on; returns its exit code, 128 + n if signal n ended it."""
+    """Run a command until it ends, passing signals on; returns its exit code, 128 + n if signal n ended it.
+
+    Raises
+    ------
+    UserError
+        It cannot be started.
+
+    """
     # In a group of its own it hears an interrupt of the terminal once, from here. Such a group may not read from the
     # terminal, and ranks read nothing.
     quiet = subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None
@@ -156,22 +163,38 @@ def ended(command: Command) -> int:
         child = subprocess.Popen(command.words, stdin=quiet, process_group=0)
     except OSError as error:
         raise UserError(f"{command.words[0]}: cannot be started: {error.strerror}") from None
-    for heard in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(heard, passing_on(child, heard))
+    interrupted: list[int] = []
+    signal.signal(signal.SIGTERM, passing_on(child, [signal.SIGTERM, signal.SIGUSR1]))
+    signal.signal(signal.SIGINT, passing_on(child, [signal.SIGINT], interrupted))
     code = child.wait()
+    if code and interrupted:
+        # Of its own mpirun says no more than 1.
+        return abort.INTERRUPTED
     return 128 - code if code < 0 else code
 
 
-def passing_on(child: subprocess.Popen[bytes], heard: signal.Signals) -> Callable[[int, FrameType | None], None]:
-    """A handler that passes a signal on: SIGTERM first as SIGUSR1, which launchers hand to all ranks.
+def passing_on(
+    child: subprocess.Popen[bytes], signals: list[signal.Signals], heard: list[int] | None = None
+) -> Callable[[int, FrameType | None], None]:
+    """A handler that passes a signal on.
 
-    The second one goes to the launcher itself, which ends the ranks at once.
+    Parameters
+    ----------
+    child
+        The launcher.
+    signals
+        What it is sent, the last one first, and the first one ever after. SIGTERM goes as SIGUSR1 at first, which
+        launchers hand to all ranks; the second one goes to the launcher itself, which ends the ranks at once.
+    heard
+        Where signals that came are noted.
+
     """
-    left = [signal.SIGUSR1] if heard == signal.SIGTERM else []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        if heard is not None:
+            heard.append(number)
         if child.poll() is None:
-            child.send_signal(left.pop() if left else heard)
+            child.send_signal(signals.pop() if len(signals) > 1 else signals[0])
 
     return pass_on
 
