@@ -15,7 +15,7 @@ from cluster.measured import Reduction
 
 SIZES = (8, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20)
 """Bytes of each rank's array."""
-BUDGET_S = 0.06
+BUDGET_S = 0.04
 """Of the calls of one size over some ranks, if that is enough for the fewest."""
 BATCHES, FEWEST_BATCHES = 15, 5
 MOST_CALLS = 50

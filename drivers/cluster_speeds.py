@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TOGETHER_S = 0.5
 """All ranks compute for so long at once."""
-ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 4.0, 0.05, 0.5
+ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
 """All ranks of a host one after another, and each of them, at least and at most."""
 
 
@@ -88,16 +88,21 @@ def speeds(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> Speeds:
 def rate(search: Any, seconds: float) -> float:
     """Neighbours that a search on this rank alone evaluates in a second, watched for some seconds."""
     from cluster import Solo
-    from core.search.stops import Seconds
+    from core.search.stops import Iterations, Seconds, Stop
+
+    def evaluated(stop: Stop) -> int:
+        return int(search.run(stop, ranks=Solo()).evaluations)
 
     began = time.perf_counter()
-    found = search.run(Seconds(seconds), ranks=Solo())
-    return float(found.evaluations / (time.perf_counter() - began))
+    # On a crowded host a rank may not have begun when its time is over.
+    count = evaluated(Seconds(seconds)) or evaluated(Iterations(1))
+    return count / (time.perf_counter() - began)
 
 
 def versions_here(ranks: Any) -> dict[str, str]:
     """Of Python, NumPy, mpi4py, MPI and the suite's sources, on this rank; one rank reads the sources of a folder."""
-    from importlib.metadata import version
+    import mpi4py
+    import numpy as np
 
     from cluster.children import ROOT
     from drivers.command import sources_digest
@@ -107,8 +112,8 @@ def versions_here(ranks: Any) -> dict[str, str]:
     digests = ranks.bcast(ranks.gather(sources_digest(ROOT) if first == ranks.rank else ""))
     return {
         "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "mpi4py": version("mpi4py"),
+        "numpy": np.__version__,
+        "mpi4py": mpi4py.__version__,
         "mpi": mpi_library(),
         "sources": digests[first],
     }
