@@ -43,9 +43,7 @@ def main() -> int:
         if not has_agent(options.mpi_options):
             host_file.require_names(options.hosts, hosts)
     here = surroundings(os.environ)
-    asked = Asked(
-        options.ranks, options.hosts, hosts, options.per_host, options.survive, shlex.split(options.mpi_options)
-    )
+    asked = Asked(options.ranks, options.hosts, hosts, options.per_host, options.survive, options.mpi_options)
     command = planned(asked, started, here)
     for line in command.notes:
         print(f"note: {line}", file=sys.stderr, flush=True)
@@ -85,7 +83,8 @@ def add_placing(made: argparse.ArgumentParser) -> None:
     made.add_argument("--per-host", type=positive, metavar="N", help="so many ranks on each host")
     made.add_argument(
         "--mpi-options",
-        default="",
+        type=shell_words,
+        default=(),
         metavar="WORDS",
         help="further options of mpirun (or srun), in one word: --mpi-options='--mca btl tcp,self'",
     )
@@ -106,6 +105,14 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text!r}")
     return int(text)
+
+
+def shell_words(text: str) -> list[str]:
+    """Read several words as a shell does."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected words as a shell reads them, found {text!r} ({error})") from None
 
 
 def program_words(words: Sequence[str]) -> list[str]:
@@ -138,10 +145,10 @@ def program_words(words: Sequence[str]) -> list[str]:
     raise UserError(f"the program to start: found {name!r}, expected drivers.ppp, ppp, check or a FILE.py")
 
 
-def has_agent(mpi_options: str) -> bool:
+def has_agent(mpi_options: Sequence[str]) -> bool:
     """Whether something else than `ssh` starts ranks on other hosts, which may know hosts by names of its own."""
     agent = "plm_ssh_agent"
-    return agent in mpi_options or any(agent in name for name in os.environ)
+    return any(agent in one for one in (*mpi_options, *os.environ))
 
 
 # --- running ---

@@ -61,8 +61,6 @@ class Layout(NamedTuple):
         That a rank is bound to; None: not to a number of cores.
     is_crowded : bool
         Whether there are more ranks than slots.
-    is_free : bool
-        Whether ranks run wherever their host lets them.
     notes : list of str
 
     """
@@ -71,7 +69,6 @@ class Layout(NamedTuple):
     per_host: int | None
     cores_each: int | None
     is_crowded: bool
-    is_free: bool
     notes: list[str]
 
 
@@ -152,8 +149,9 @@ def laid_out(asked: Asked, here: Surroundings, cores_each: int | None) -> Layout
         more = f" of {cores_each} cores each" if cores_each else ""
         what = "slots" if asked.hosts or here.allocation else "cores"
         notes.append(f"oversubscribed: {ranks} ranks{more} on {slots} {what}, which they share unbound")
-    here_alone = ranks <= hosts
-    return Layout(ranks, per_host, None if is_crowded else cores_each, is_crowded, is_crowded or here_alone, notes)
+    elif cores_each:
+        notes.append(f"each rank is bound to {cores_each} core{'s' if cores_each > 1 else ''} (--cores)")
+    return Layout(ranks, per_host, None if is_crowded else cores_each, is_crowded, notes)
 
 
 def number_of_hosts(asked: Asked, here: Surroundings) -> int:
@@ -211,7 +209,7 @@ def with_mpirun(asked: Asked, layout: Layout, started: Sequence[str], here: Surr
         words.append("--allow-run-as-root")
     if asked.path:
         words += ["--hostfile", asked.path]
-    words += mapped(layout)
+    words += mapped(layout, asked.further)
     if asked.survive:
         words += ["--with-ft", "ulfm"]
     elsewhere = [host for host in asked.hosts or [] if host.name not in HERE]
@@ -220,18 +218,19 @@ def with_mpirun(asked: Asked, layout: Layout, started: Sequence[str], here: Surr
     return Command([*words, *asked.further, *started], layout.notes)
 
 
-def mapped(layout: Layout) -> list[str]:
-    """Open MPI's words for where ranks go and what they are bound to; none where its own are right."""
+def mapped(layout: Layout, further: Sequence[str]) -> list[str]:
+    """Open MPI's words for where ranks go and what they are bound to; the user's own ones count.
+
+    By default it binds each of two ranks to one core, whatever cores their devices shall take.
+    """
     place = f"ppr:{layout.per_host}:node" if layout.per_host else "slot"
     bound = [f"PE={layout.cores_each}"] if layout.cores_each else []
     crowded = ["OVERSUBSCRIBE"] if layout.is_crowded else []
     words = []
-    if layout.per_host or bound or crowded:
+    if (layout.per_host or bound or crowded) and "--map-by" not in further:
         words += ["--map-by", ":".join([place, *bound, *crowded])]
-    if bound:
-        words += ["--bind-to", "core"]
-    elif layout.is_free:
-        words += ["--bind-to", "none"]
+    if "--bind-to" not in further:
+        words += ["--bind-to", "core" if bound else "none"]
     return words
 
 
@@ -256,7 +255,7 @@ def with_srun(asked: Asked, layout: Layout, started: Sequence[str], srun: str) -
         words.append(f"--ntasks-per-node={layout.per_host}")
     if layout.cores_each:
         words += [f"--cpus-per-task={layout.cores_each}", "--cpu-bind=cores"]
-    elif layout.is_free:
+    else:
         words.append("--cpu-bind=none")
     if layout.is_crowded:
         words.append("--overcommit")

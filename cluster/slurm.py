@@ -147,7 +147,7 @@ def launch_words(options: argparse.Namespace) -> list[str]:
     if options.per_host:
         words += ["--per-host", str(options.per_host)]
     if options.mpi_options:
-        words.append(f"--mpi-options={options.mpi_options}")
+        words.append(f"--mpi-options={shlex.join(options.mpi_options)}")
     return words
 
 

@@ -106,6 +106,12 @@ def test_what_is_no_program_is_refused(words, told):
     assert str(caught.value).startswith(told)
 
 
+def test_options_of_mpirun_are_words_of_a_shell(plain):
+    done = plain(*LAUNCH, "--mpi-options='--mca", "ppp")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'expected words as a shell reads them, found "\'--mca" (No closing quotation)' in done.stderr
+
+
 @pytest.mark.parametrize(
     ("lines", "more", "told"),
     [

@@ -36,18 +36,22 @@ def on(hosts, ranks=None, **more):
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        (Asked(None), "mpirun -n 8"),
-        (Asked(4), "mpirun -n 4"),
-        (Asked(1), "mpirun -n 1 --bind-to none"),
-        (Asked(4, survive=True), "mpirun -n 4 --with-ft ulfm"),
-        (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --mca btl tcp,self"),
-        (on(TWO), "mpirun -n 8 --hostfile hosts -x ONEKERNEL_CACHE -x TSPLIB_DIR"),
+        (Asked(None), "mpirun -n 8 --bind-to none"),
+        (Asked(4), "mpirun -n 4 --bind-to none"),
+        (Asked(4, survive=True), "mpirun -n 4 --bind-to none --with-ft ulfm"),
+        (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --bind-to none --mca btl tcp,self"),
+        (Asked(2, further=["--bind-to", "core"]), "mpirun -n 2 --bind-to core"),
+        (Asked(2, per_host=2, further=["--map-by", "numa"]), "mpirun -n 2 --bind-to none --map-by numa"),
+        (on(TWO), "mpirun -n 8 --hostfile hosts --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR"),
         (
             on(TWO, per_host=1),
             "mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
         ),
-        (on([Host("localhost", 2, None, 1)]), "mpirun -n 2 --hostfile hosts"),
-        (on([Host("a", None, None, 1)], 99), "mpirun -n 99 --hostfile hosts -x ONEKERNEL_CACHE -x TSPLIB_DIR"),
+        (on([Host("localhost", 2, None, 1)]), "mpirun -n 2 --hostfile hosts --bind-to none"),
+        (
+            on([Host("a", None, None, 1)], 99),
+            "mpirun -n 99 --hostfile hosts --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
+        ),
     ],
 )
 def test_ranks_lie_as_they_are_asked_for(asked, expected):
@@ -55,7 +59,7 @@ def test_ranks_lie_as_they_are_asked_for(asked, expected):
 
 
 def test_root_says_that_it_is_meant():
-    assert words(Asked(2), here=HERE._replace(is_root=True))[0] == "mpirun -n 2 --allow-run-as-root"
+    assert words(Asked(2), here=HERE._replace(is_root=True))[0] == "mpirun -n 2 --allow-run-as-root --bind-to none"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,8 @@ def test_root_says_that_it_is_meant():
 )
 @pytest.mark.parametrize("cores", [("--cores", "4"), ("--cores=4",)])
 def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, cores):
-    assert words(asked, (*PPP, "--backend", "threads", *cores)) == (expected, [])
+    said = ["each rank is bound to 4 cores (--cores)"]
+    assert words(asked, (*PPP, "--backend", "threads", *cores)) == (expected, said)
 
 
 def test_more_ranks_than_cores_or_slots_share_them_and_that_is_said():
@@ -85,11 +90,11 @@ def test_more_ranks_than_cores_or_slots_share_them_and_that_is_said():
 def test_a_rank_for_every_gpu_unless_a_number_is_given():
     here = HERE._replace(gpus=2)
     assert words(Asked(None), here=here) == (
-        "mpirun -n 2 --map-by ppr:2:node",
+        "mpirun -n 2 --map-by ppr:2:node --bind-to none",
         ["a rank for each of 2 GPUs (-n says otherwise)"],
     )
     assert words(on(TWO), here=here)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
-    assert words(Asked(4), here=here) == ("mpirun -n 4", [])
+    assert words(Asked(4), here=here) == ("mpirun -n 4 --bind-to none", [])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +117,7 @@ def test_without_a_launcher_nothing_starts():
 
 
 def test_an_allocation_takes_srun_where_mpirun_does_not_know_it():
-    assert words(Asked(None), here=ALLOCATED) == ("srun --mpi=pmix --ntasks=16", [])
+    assert words(Asked(None), here=ALLOCATED) == ("srun --mpi=pmix --ntasks=16 --cpu-bind=none", [])
     assert words(Asked(None, per_host=1), here=ALLOCATED)[0] == (
         "srun --mpi=pmix --ntasks=2 --ntasks-per-node=1 --cpu-bind=none"
     )
@@ -126,7 +131,7 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it():
 
 def test_an_allocation_takes_mpirun_where_that_knows_it():
     here = ALLOCATED._replace(mpirun_takes_allocation=True)
-    assert words(Asked(None), here=here) == ("mpirun -n 16 -x ONEKERNEL_CACHE -x TSPLIB_DIR", [])
+    assert words(Asked(None), here=here) == ("mpirun -n 16 --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR", [])
     gpus = here._replace(allocation=Allocation(2, None, 4))
     assert words(Asked(None), here=gpus)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
 

@@ -4,10 +4,12 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from cluster import slurm
 from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
@@ -16,14 +18,14 @@ SLURM = ("-m", "cluster", "slurm")
 
 
 @pytest.fixture
-def script(plain, tmp_path):
+def script(monkeypatch, capsys, tmp_path):
     """Write a script, which has to be bash, into a file."""
 
     def write(*words):
-        done = plain(*SLURM, *words)
-        assert (done.returncode, done.stderr) == (0, "")
+        monkeypatch.setattr(sys, "argv", ["-m", *map(str, words)])
+        assert slurm.main() == 0
         path = tmp_path / "job.sh"
-        path.write_text(done.stdout)
+        path.write_text(capsys.readouterr().out)
         subprocess.run(["bash", "-n", path], check=True)
         return path
 
