@@ -221,13 +221,14 @@ def with_mpirun(asked: Asked, layout: Layout, started: Sequence[str], here: Surr
 def mapped(layout: Layout, further: Sequence[str]) -> list[str]:
     """Open MPI's words for where ranks go and what they are bound to; the user's own ones count.
 
-    By default it binds each of two ranks to one core, whatever cores their devices shall take.
+    By default it binds each of two ranks to one core, whatever cores their devices shall take; and where somebody has
+    allowed more ranks than slots by default, the first host gets all of them.
     """
     place = f"ppr:{layout.per_host}:node" if layout.per_host else "slot"
     bound = [f"PE={layout.cores_each}"] if layout.cores_each else []
     crowded = ["OVERSUBSCRIBE"] if layout.is_crowded else []
     words = []
-    if (layout.per_host or bound or crowded) and "--map-by" not in further:
+    if "--map-by" not in further:
         words += ["--map-by", ":".join([place, *bound, *crowded])]
     if "--bind-to" not in further:
         words += ["--bind-to", "core" if bound else "none"]

@@ -36,21 +36,21 @@ def on(hosts, ranks=None, **more):
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        (Asked(None), "mpirun -n 8 --bind-to none"),
-        (Asked(4), "mpirun -n 4 --bind-to none"),
-        (Asked(4, survive=True), "mpirun -n 4 --bind-to none --with-ft ulfm"),
-        (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --bind-to none --mca btl tcp,self"),
-        (Asked(2, further=["--bind-to", "core"]), "mpirun -n 2 --bind-to core"),
+        (Asked(None), "mpirun -n 8 --map-by slot --bind-to none"),
+        (Asked(4), "mpirun -n 4 --map-by slot --bind-to none"),
+        (Asked(4, survive=True), "mpirun -n 4 --map-by slot --bind-to none --with-ft ulfm"),
+        (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self"),
+        (Asked(2, further=["--bind-to", "core"]), "mpirun -n 2 --map-by slot --bind-to core"),
         (Asked(2, per_host=2, further=["--map-by", "numa"]), "mpirun -n 2 --bind-to none --map-by numa"),
-        (on(TWO), "mpirun -n 8 --hostfile hosts --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR"),
+        (on(TWO), "mpirun -n 8 --hostfile hosts --map-by slot --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR"),
         (
             on(TWO, per_host=1),
             "mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
         ),
-        (on([Host("localhost", 2, None, 1)]), "mpirun -n 2 --hostfile hosts --bind-to none"),
+        (on([Host("localhost", 2, None, 1)]), "mpirun -n 2 --hostfile hosts --map-by slot --bind-to none"),
         (
             on([Host("a", None, None, 1)], 99),
-            "mpirun -n 99 --hostfile hosts --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
+            "mpirun -n 99 --hostfile hosts --map-by slot --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
         ),
     ],
 )
@@ -59,7 +59,10 @@ def test_ranks_lie_as_they_are_asked_for(asked, expected):
 
 
 def test_root_says_that_it_is_meant():
-    assert words(Asked(2), here=HERE._replace(is_root=True))[0] == "mpirun -n 2 --allow-run-as-root --bind-to none"
+    assert (
+        words(Asked(2), here=HERE._replace(is_root=True))[0]
+        == "mpirun -n 2 --allow-run-as-root --map-by slot --bind-to none"
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_a_rank_for_every_gpu_unless_a_number_is_given():
         ["a rank for each of 2 GPUs (-n says otherwise)"],
     )
     assert words(on(TWO), here=here)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
-    assert words(Asked(4), here=here) == ("mpirun -n 4 --bind-to none", [])
+    assert words(Asked(4), here=here) == ("mpirun -n 4 --map-by slot --bind-to none", [])
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,10 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it():
 
 def test_an_allocation_takes_mpirun_where_that_knows_it():
     here = ALLOCATED._replace(mpirun_takes_allocation=True)
-    assert words(Asked(None), here=here) == ("mpirun -n 16 --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR", [])
+    assert words(Asked(None), here=here) == (
+        "mpirun -n 16 --map-by slot --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
+        [],
+    )
     gpus = here._replace(allocation=Allocation(2, None, 4))
     assert words(Asked(None), here=gpus)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
 
