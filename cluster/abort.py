@@ -8,7 +8,9 @@ banners of 16 lines and a code in one of 7, and neither can be switched off.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from types import TracebackType
 from typing import Any
 
@@ -29,6 +31,17 @@ _ends_without_mpi = False
 def install() -> None:
     """From here on an uncaught exception ends all ranks: with its traceback, or as one line for a mistake."""
     sys.excepthook = _end_by_exception
+
+
+def hear_launcher() -> None:
+    """From here on SIGUSR1 is taken for SIGTERM, unless somebody hears it already.
+
+    `mpirun` and `srun` pass SIGUSR1 on to the ranks of all hosts. SIGTERM they take for themselves: they end all ranks
+    within a second, which is too short to keep a state in, and with an exit code of their own.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGUSR1) != signal.SIG_DFL:
+        return
+    signal.signal(signal.SIGUSR1, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def end_job(code: int) -> None:

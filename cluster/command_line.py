@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import IO, NoReturn
 
 from cluster import abort, launcher
 from core.command_line import Parser
+from core.errors import UserError
+from core.standard_output import run_watched
 
 CLOSE = 0.75
 """How alike an unknown word and an option are, by `difflib`'s ratio, if the one may stand for the other."""
+
+
+def run(main: Callable[[], int]) -> int:
+    """Call a program of this package and return its exit code: 2, and one line, for a mistake of the user."""
+    try:
+        return run_watched(main)
+    except UserError as error:
+        abort.report_mistake(error)
+        abort.end_job(abort.USER_MISTAKE)
+        return abort.USER_MISTAKE
 
 
 class RankParser(Parser):

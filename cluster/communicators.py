@@ -265,6 +265,7 @@ class Mpi(SharesWords):
                 "use the mpirun that belongs to this library"
             )
         abort.install()
+        abort.hear_launcher()
         local_rank = launcher.local_rank()
         if local_rank is None:
             local_rank = self.world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+from cluster.children import mpirun
 from core.errors import UserError
 from reports.comparison import NotRun
 
@@ -172,12 +170,6 @@ def refuse_oversubscription(ranks: Sequence[int], cores: int) -> None:
             f"--ranks {most}: found {cores} cores, expected at most {cores}, or --oversubscribe, which measures how "
             "ranks share a core"
         )
-
-
-def mpirun() -> str | None:
-    """Find the MPI launcher: the one installed beside this Python, else the one on the path, else None."""
-    beside = Path(sys.executable).with_name("mpirun")
-    return str(beside) if beside.exists() else shutil.which("mpirun")
 
 
 def mpi_obstacle() -> str | None:

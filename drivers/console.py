@@ -54,6 +54,7 @@ OTHERS = {
     "check": Program("try the functions of a problem of your own, in FILE.py", "drivers.check"),
     "fetch": Program("download the instances of a collection or a paper", "core.problems", ("fetch",)),
     "instances": Program("list the instances that are at hand, or show one", "core.problems"),
+    "cluster": Program("measure ranks and hosts, start programs on them, batch scripts", "cluster"),
     "setup": Program("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
     "show": Program("print a kernel as a device's compiler gets it", "backends.show"),
 }

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from cluster.abort import USER_MISTAKE
+from cluster.children import mpirun, python
 from core.errors import UserError
 from drivers import guardian
-from drivers.children import python
-from drivers.configurations import ONE_CORE, Configuration, mpirun
+from drivers.configurations import ONE_CORE, Configuration
 from drivers.endings import DONE
 from drivers.notes import note, say
 from drivers.repetitions import RECORDED_ALREADY

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from drivers.children import python
+from cluster.children import python
 
 TOOL = "ncu"
 PAPER = "oconnell2014"

@@ -103,8 +103,14 @@ class Sharing:
         return self.verdict is None or self.ranks.rank == 0
 
     def before(self) -> None:
-        """Decide before the first repetition, for a search that iterates and whose ranks meet in every iteration."""
-        if self.is_settled or self.workload.shorter is None or self.workload.shorter(self.shared, 1) is None:
+        """Decide before the first repetition, for a search that iterates and whose ranks meet in every iteration.
+
+        Where ranks work apart, say how many of them have nothing to do.
+        """
+        apart = self.workload.shorter is None or self.workload.shorter(self.shared, 1) is None
+        if apart and self.ranks.rank == 0:
+            self.tell_idle()
+        if self.is_settled or apart:
             return
         self.is_settled = True
         if self.are_unlike():
@@ -114,6 +120,14 @@ class Sharing:
             steps *= GROWTH
         pace = self.together(steps)
         self.decide(pace, steps, in_doubt=pace.share > GAINS or pace.seconds < steps * LONG_STEP_S)
+
+    def tell_idle(self) -> None:
+        """Say how many ranks have nothing to do, if there are fewer walks or climbers than ranks."""
+        parts = getattr(self.shared.options, self.workload.scaled or "none", None)
+        idle = self.ranks.size - (parts or self.ranks.size)
+        if idle > 0:
+            words = f"{parts} {self.workload.scaled} for {self.ranks.size} ranks"
+            note(f"{words}: {idle} of them {'has' if idle == 1 else 'have'} no work")
 
     def after_first(self, seconds: float, share: float) -> bool:
         """Decide after the first repetition of any other search; True if it is to be made again, by one rank.

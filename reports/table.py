@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from reports.cautions import marks
 from reports.compare_report import found
@@ -81,21 +81,30 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
-def plain_text(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
-    """Set a table in aligned columns, two spaces apart; names in the first that are too long go on in the next line."""
+def plain_text(headings: Sequence[str], cells: Sequence[Sequence[str]], right: Container[int] = _RIGHT) -> list[str]:
+    """Set a table in aligned columns, two spaces apart; names in the first that are too long go on in the next line.
+
+    Parameters
+    ----------
+    headings, cells
+        What stands in it.
+    right
+        The columns that stand at the right, as numbers do.
+
+    """
     widths = [max(len(line[column]) for line in (headings, *cells)) for column in range(len(headings))]
     room = COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1)
     widths[0] = min(widths[0], max(room, NARROWEST_NAME))
-    found = [_aligned(headings, widths), _aligned(["-" * width for width in widths], widths)]
+    found = [_aligned(line, widths, right) for line in (headings, ["-" * width for width in widths])]
     for name, *others in cells:
         first, *more = textwrap.wrap(name, widths[0], subsequent_indent=" ", break_on_hyphens=False) or [""]
-        found += [_aligned([first, *others], widths), *more]
+        found += [_aligned([first, *others], widths, right), *more]
     return found
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+def _aligned(line: Sequence[str], widths: Sequence[int], right: Container[int]) -> str:
     parts = (
-        text.rjust(width) if column in _RIGHT else text.ljust(width)
+        text.rjust(width) if column in right else text.ljust(width)
         for column, (text, width) in enumerate(zip(line, widths, strict=True))
     )
     return "  ".join(parts).rstrip()

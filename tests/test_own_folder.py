@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import onekernel
-from drivers import children
+from cluster import children
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "drivers", "reports")

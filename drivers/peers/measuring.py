@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from drivers.children import python
+from cluster.children import python
 from drivers.peers.peer import Answer, Measured, Package, Peer, PeerError, Program
 from drivers.peers.warm import Request, Timings
 

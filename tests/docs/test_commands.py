@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from cluster import launch, slurm
 from docs import pages
 
 LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+| --with-ft \w+)* ")
 SHELL = ("", "bash", "console", "sh")
 """Languages of blocks whose lines are commands."""
-PLAIN = re.compile(r"^(cd|export|\.) ")
-"""What a shell does by itself."""
+PLAIN = re.compile(r"^(cd|export|\.|sbatch) ")
+"""What a shell does by itself, and what hands over a script."""
+INTO_FILE = re.compile(r" > \S+$")
 
 BLOCKS = [one for page in pages.pages() for one in pages.blocks(page) if one.language in SHELL]
 COMMANDS = {command: str(one) for one in BLOCKS for command in pages.commands(one)}
@@ -85,9 +87,16 @@ def check_onekernel(words, understood):
         understood(["onekernel.py", *words])
 
 
+def check_started(words, understood):
+    """What starts other programs names one that understands the rest."""
+    parser = {"launch": launch, "slurm": slurm}.get(words[0])
+    if parser:
+        understood(launch.program_words(parser.parser().parse_known_args(words[1:])[0].program))
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_every_command_is_understood(command, understood):
-    words = shlex.split(LAUNCHERS.sub("", command))
+    words = shlex.split(INTO_FILE.sub("", LAUNCHERS.sub("", command)))
     if words[0] == "make":
         check_make(words[1:])
     elif words[0] == "pip":
@@ -100,6 +109,8 @@ def test_every_command_is_understood(command, understood):
             understood(words[1:])
     elif words[0] == "python":
         understood(words[1:])
+        if words[1:3] == ["-m", "cluster"]:
+            check_started(words[3:], understood)
     else:
         assert PLAIN.match(command), f"{COMMANDS[command]}: {command}"
 
@@ -122,12 +133,15 @@ def test_a_page_shows_what_comes_out(block, command, expected, monkeypatch):
     assert pages.lasting(found) == pages.lasting(expected), f"{block}: run `python docs/pages.py`"
 
 
-def test_the_batch_script_is_bash():
-    scripts = [one for one in BLOCKS if one.language == "bash" and "#SBATCH" in one.text]
-    assert scripts
-    for one in scripts:
-        subprocess.run(["bash", "-n"], input=one.text, text=True, check=True)
-        assert one.text.startswith("#!/bin/bash\n")
+def test_batch_scripts_are_bash():
+    commands = [shlex.split(INTO_FILE.sub("", one)) for one in COMMANDS if one.startswith("python -m cluster slurm ")]
+    assert commands
+    for words in commands:
+        written = subprocess.run(
+            [sys.executable, *words[1:]], cwd=pages.ROOT, capture_output=True, text=True, check=True
+        )
+        assert written.stdout.startswith("#!/bin/bash\n#SBATCH ")
+        subprocess.run(["bash", "-n"], input=written.stdout, text=True, check=True)
 
 
 def test_times_and_devices_may_differ_and_nothing_else():

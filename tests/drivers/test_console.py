@@ -144,6 +144,9 @@ def completed(environment, tmp_path):
         ("onekernel report csv --ou", ["--out"]),
         ("onekernel show --a", ["--as"]),
         ("onekernel devices --self", ["--self-test"]),
+        ("onekernel cluster la", ["launch"]),
+        ("onekernel cluster launch --surv", ["--survive"]),
+        ("onekernel cluster check --out", ["--output"]),
     ],
 )
 def test_a_shell_completes_programs_options_and_choices(line, found, completed):

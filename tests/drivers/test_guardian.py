@@ -8,8 +8,8 @@ import sys
 import psutil
 import pytest
 
+from cluster.children import mpirun as launcher
 from drivers import guardian
-from drivers.configurations import mpirun as launcher
 from tests.patience import PATIENCE_S, soon
 
 # Says which processes it is, in a file each, and goes on for ever.

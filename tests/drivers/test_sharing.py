@@ -12,6 +12,7 @@ from drivers.options import Options, option, positive
 from drivers.repetitions import Repetitions
 from drivers.sharing import SHORT_S, Sharing, Verdict
 from drivers.workload import Result, Run, Task, Workload
+from drivers.workloads import named
 from reports.records import load
 
 DRIVER = exact
@@ -211,3 +212,22 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     assert other.ways["share"] == "always" and "share" not in one.ways
     assert all(sample.rank_seconds[0] > 0 == sample.rank_seconds[1] for sample in one.samples)
     assert one.details["first_rank_alone"]["together_s"] > 0 and "first_rank_alone" not in other.details
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("ihc", {"climbers": 1}, "note: 1 climbers for 3 ranks: 2 of them have no work\n"),
+        ("ihc", {"climbers": 3}, ""),
+        ("ppp", {"walks": 2, "level": "algorithm"}, "note: 2 walks for 3 ranks: 1 of them has no work\n"),
+        # All ranks share the neighbours of one walk.
+        ("ppp", {"walks": 1, "level": "iteration"}, ""),
+    ],
+)
+def test_ranks_without_work_are_told(name, given, told, capsys):
+    workload = named(name)
+    ranks = SimpleNamespace(rank=0, size=3)
+    search = SimpleNamespace(level=given.get("level"))
+    run = Run(workload.options(share="always", **given), None, "", search, ranks)
+    Sharing(workload, run, None).before()
+    assert capsys.readouterr().err == told

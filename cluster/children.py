@@ -1,8 +1,9 @@
-"""How a program of the suite starts another one: whatever the user's folder holds, its packages are found."""
+"""How a program of the suite starts another one: the Python that finds its packages, and the launcher of its ranks."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,3 +28,9 @@ def python(started: Sequence[str]) -> list[str]:
     """
     elsewhere = started[0] == "-m" and Path(os.getcwd()) != ROOT
     return [sys.executable, *(["-P"] if elsewhere else []), *started]
+
+
+def mpirun() -> str | None:
+    """Find the MPI launcher: the one installed beside this Python, else the one on the path, else None."""
+    beside = Path(sys.executable).with_name("mpirun")
+    return str(beside) if beside.exists() else shutil.which("mpirun")

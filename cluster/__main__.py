@@ -1,0 +1,75 @@
+"""`python -m cluster`: starts what `cluster.programs` lists.
+
+Imports next to nothing before it knows which program is meant: 64 ranks may start `check` at once on two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from typing import NoReturn
+
+from cluster import launcher
+from cluster.command_line import run
+from cluster.programs import PROGRAMS
+from core.command_line import COMMAND, COMPLETES, Parser, program
+from core.errors import UserError
+
+MODULE = "cluster"
+
+
+def main() -> int:
+    """Run the program that the first argument names, or list them all; returns the exit code."""
+    called = program(MODULE)
+    words = sys.argv[1:]
+    name, rest = (words[0], words[1:]) if words else ("--help", [])
+    if COMPLETES in os.environ:
+        if name not in PROGRAMS:
+            complete(called)
+        # A number: how many words are the program's name.
+        os.environ[COMPLETES] = str(len(called.split()) + 1)
+    if name in ("--help", "-h"):
+        if launcher.rank() == 0:
+            print(listed(called))
+        return 0
+    if name not in PROGRAMS:
+        refuse(called, name)
+    # By "-m" the drivers' package knows that this process runs one of its programs and nothing else.
+    sys.argv = [f"{called} {name}" if called.startswith(COMMAND) else "-m", *rest]
+    runpy.run_module(PROGRAMS[name].module, run_name="__main__")
+    return 0
+
+
+def listed(called: str) -> str:
+    """What there is to run, a line each."""
+    width = max(map(len, PROGRAMS))
+    lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
+    return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` says more of one."
+
+
+def refuse(called: str, name: str) -> NoReturn:
+    """Say that there is no program of that name.
+
+    Raises
+    ------
+    UserError
+        Always, with the nearest name.
+
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, PROGRAMS, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(PROGRAMS)}; `{called}` says what they do")
+
+
+def complete(called: str) -> None:
+    """Tell a shell which programs there are, and end."""
+    parser = Parser(prog=called)
+    parser.add_argument("program", choices=PROGRAMS)
+    parser.parse_args([])
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

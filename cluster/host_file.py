@@ -1,0 +1,131 @@
+"""A list of hosts in Open MPI's format: a name a line, with `slots=4` and `max_slots=8`, and comments after `#`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from core.errors import UserError
+
+EXPECTED = "a host's name, slots=N and max_slots=N"
+WORDS = {"slots": "slots", "max_slots": "most", "max-slots": "most"}
+"""What may stand behind a name, and the field of `Host` that it is."""
+NAME = re.compile(r"([A-Za-z0-9_.-]+@)?[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+"""A host's name or address, perhaps with the user's name there."""
+
+
+class Host(NamedTuple):
+    """One line.
+
+    Attributes
+    ----------
+    name : str
+        Perhaps with the user's name there: ``me@host``.
+    slots : int or None
+        Ranks that it shall have; None: as many as it has cores.
+    most : int or None
+        Ranks that it has at most when it is oversubscribed; None: no matter how many.
+    line : int
+        Its number in the file, from 1.
+
+    """
+
+    name: str
+    slots: int | None
+    most: int | None
+    line: int
+
+
+class HostFileError(UserError):
+    """A wrong line of a host file: the message names it, what was found and what was expected."""
+
+    def __init__(self, path: str | os.PathLike[str], line: int | None, found: str, expected: str) -> None:
+        place = os.fspath(path) + (f":{line}" if line else "")
+        super().__init__(f"{place}: found {found}, expected {expected}")
+
+
+def read(path: str | os.PathLike[str]) -> list[Host]:
+    """Read a host file.
+
+    Raises
+    ------
+    HostFileError
+        It cannot be read, names no host or one twice, or has a line of another form.
+
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except UnicodeDecodeError:
+        raise HostFileError(path, None, "bytes that are no UTF-8 text", "a list of hosts") from None
+    except OSError as error:
+        raise HostFileError(path, None, (error.strerror or str(error)).lower(), "a list of hosts") from None
+    hosts: dict[str, Host] = {}
+    for number, text in enumerate(lines, 1):
+        words = re.sub(r"\s*=\s*", "=", text.partition("#")[0]).split()
+        if not words:
+            continue
+        host = _host(path, number, words)
+        if host.name in hosts:
+            raise HostFileError(path, number, f"{host.name} again", f"it once (line {hosts[host.name].line} has it)")
+        hosts[host.name] = host
+    if not hosts:
+        raise HostFileError(path, None, "no host", f"lines of {EXPECTED}")
+    return list(hosts.values())
+
+
+def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Host:
+    name, *rest = words
+    if not NAME.fullmatch(name):
+        raise HostFileError(path, number, repr(name), EXPECTED)
+    given: dict[str, int] = {}
+    for word in rest:
+        key, equals, value = word.partition("=")
+        if not equals or key not in WORDS:
+            raise HostFileError(path, number, repr(word), EXPECTED)
+        if WORDS[key] in given:
+            raise HostFileError(path, number, f"{key} again", "it once")
+        if not (value.isascii() and value.isdecimal() and int(value) > 0):
+            raise HostFileError(path, number, repr(word), f"{key}=N, a whole number from 1")
+        given[WORDS[key]] = int(value)
+    slots, most = given.get("slots"), given.get("most")
+    if slots is not None and most is not None and most < slots:
+        raise HostFileError(path, number, f"max_slots={most}", f"{slots} or more, as there are slots")
+    return Host(name, slots, most, number)
+
+
+def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
+    """Refuse a host whose name nobody knows, before anything is started.
+
+    Raises
+    ------
+    HostFileError
+        Names the first one.
+
+    """
+    for host in hosts:
+        name = host.name.rpartition("@")[2]
+        if not (is_known(name) or is_known(alias(name))):
+            raise HostFileError(path, host.line, f"{host.name}, which is no name of a host", "one that can be reached")
+
+
+def is_known(name: str) -> bool:
+    """Tell whether the system finds an address for a name."""
+    try:
+        return bool(name and socket.getaddrinfo(name, None))
+    except (OSError, UnicodeError):
+        return False
+
+
+def alias(name: str) -> str:
+    """What `ssh`, which starts ranks on other hosts, takes a name for by its own settings; empty without `ssh`."""
+    ssh = shutil.which("ssh")
+    if ssh is None or name.startswith("-"):
+        return ""
+    done = subprocess.run([ssh, "-G", name], capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
+    return next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("hostname ")), "")

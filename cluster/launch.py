@@ -1,0 +1,210 @@
+"""Start a program over ranks: the right `mpirun`, or `srun`, with slots, binding and environment.
+
+python -m cluster launch -n 64 ppp --walks 64                        64 ranks on this machine
+python -m cluster launch --hosts FILE ppp --instance 1301-1317       a rank for every slot, or for every GPU
+python -m cluster launch --per-host 1 --hosts FILE ppp --backend threads --cores 16
+python -m cluster launch -n 64 --hosts FILE --dry-run ppp            only print the command
+
+Inside a Slurm allocation its hosts are taken. SIGTERM reaches the ranks of all hosts, so that a run with --state keeps
+its state before it ends; the exit code is the program's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import FrameType
+
+from cluster import abort, host_file
+from cluster.children import python
+from cluster.command_line import RankParser, run
+from cluster.launch_plan import Asked, Command, planned
+from cluster.launchers import surroundings
+from core.command_line import program
+from core.errors import UserError
+
+SUITE = ("drivers", "cluster")
+"""Packages whose modules are programs that run over ranks."""
+
+
+def main() -> int:
+    """Build the command, and run it unless it shall only be printed; returns its exit code."""
+    options = parser().parse_args()
+    started = python(program_words(options.program))
+    hosts = None
+    if options.hosts is not None:
+        hosts = host_file.read(options.hosts)
+        if not has_agent(options.mpi_options):
+            host_file.require_names(options.hosts, hosts)
+    here = surroundings(os.environ)
+    asked = Asked(options.ranks, options.hosts, hosts, options.per_host, options.survive, options.mpi_options)
+    command = planned(asked, started, here)
+    for line in command.notes:
+        print(f"note: {line}", file=sys.stderr, flush=True)
+    if options.dry_run:
+        print(shlex.join(command.words))
+        return 0
+    return ended(command)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = RankParser(
+        prog=program("cluster launch"),
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_placing(made)
+    made.add_argument("--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8")
+    made.add_argument(
+        "--survive", action="store_true", help="the other ranks may go on where one is killed (mpirun --with-ft ulfm)"
+    )
+    made.add_argument("--dry-run", action="store_true", help="print the command and run nothing")
+    add_program(made)
+    return made
+
+
+def add_placing(made: argparse.ArgumentParser) -> None:
+    """Options that say where ranks run."""
+    made.add_argument(
+        "-n",
+        "--ranks",
+        type=positive,
+        metavar="N",
+        help="how many ranks (default: a rank for every GPU, else for every slot or core)",
+    )
+    made.add_argument("--per-host", type=positive, metavar="N", help="so many ranks on each host")
+    made.add_argument(
+        "--mpi-options",
+        type=shell_words,
+        default=(),
+        metavar="WORDS",
+        help="further options of mpirun (or srun), in one word: --mpi-options='--mca btl tcp,self'",
+    )
+
+
+def add_program(made: argparse.ArgumentParser) -> None:
+    """The program and its options, which are everything behind its name."""
+    made.add_argument(
+        "program",
+        nargs=argparse.REMAINDER,
+        metavar="PROGRAM ...",
+        help="drivers.ppp or ppp, check, or a FILE.py, with its own options",
+    )
+
+
+def positive(text: str) -> int:
+    """Read an integer of at least 1."""
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text!r}")
+    return int(text)
+
+
+def shell_words(text: str) -> list[str]:
+    """Read several words as a shell does."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected words as a shell reads them, found {text!r} ({error})") from None
+
+
+def program_words(words: Sequence[str]) -> list[str]:
+    """What Python is told to run.
+
+    Raises
+    ------
+    UserError
+        No program is named, or there is none of that name.
+
+    """
+    from importlib.util import find_spec
+
+    from cluster.programs import PROGRAMS
+
+    if not words or words[0].startswith("-"):
+        found = f"{words[0]}, which no option of `launch` is" if words else "none"
+        raise UserError(f"the program to start: found {found}, expected drivers.ppp, ppp, check or a FILE.py")
+    name, *rest = words
+    if name.endswith(".py"):
+        if not os.path.isfile(name):
+            raise UserError(f"{name}: found no such file, expected a program")
+        return [name, *rest]
+    if name in PROGRAMS:
+        return ["-m", "cluster", name, *rest]
+    module = name if name.split(".")[0] in SUITE else f"drivers.{name}"
+    with suppress(ModuleNotFoundError):
+        if all(part.isidentifier() for part in module.split(".")) and find_spec(module):
+            return ["-m", module, *rest]
+    raise UserError(f"the program to start: found {name!r}, expected drivers.ppp, ppp, check or a FILE.py")
+
+
+def has_agent(mpi_options: Sequence[str]) -> bool:
+    """Whether something else than `ssh` starts ranks on other hosts, which may know hosts by names of its own."""
+    agent = "plm_ssh_agent"
+    return any(agent in one for one in (*mpi_options, *os.environ))
+
+
+# --- running ---
+
+
+def ended(command: Command) -> int:
+    """Run a command until it ends, passing signals on; returns its exit code, 128 + n if signal n ended it.
+
+    Raises
+    ------
+    UserError
+        It cannot be started.
+
+    """
+    # In a group of its own it hears an interrupt of the terminal once, from here. Such a group may not read from the
+    # terminal, and ranks read nothing.
+    quiet = subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None
+    try:
+        child = subprocess.Popen(command.words, stdin=quiet, process_group=0)
+    except OSError as error:
+        raise UserError(f"{command.words[0]}: cannot be started: {error.strerror}") from None
+    interrupted: list[int] = []
+    signal.signal(signal.SIGTERM, passing_on(child, [signal.SIGTERM, signal.SIGUSR1]))
+    signal.signal(signal.SIGINT, passing_on(child, [signal.SIGINT], interrupted))
+    code = child.wait()
+    if code and interrupted:
+        # Of its own mpirun says no more than 1.
+        return abort.INTERRUPTED
+    return 128 - code if code < 0 else code
+
+
+def passing_on(
+    child: subprocess.Popen[bytes], signals: list[signal.Signals], heard: list[int] | None = None
+) -> Callable[[int, FrameType | None], None]:
+    """A handler that passes a signal on.
+
+    Parameters
+    ----------
+    child
+        The launcher.
+    signals
+        What it is sent, the last one first, and the first one ever after. SIGTERM goes as SIGUSR1 at first, which
+        launchers hand to all ranks; the second one goes to the launcher itself, which ends the ranks at once.
+    heard
+        Where signals that came are noted.
+
+    """
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        if heard is not None:
+            heard.append(number)
+        if child.poll() is None:
+            child.send_signal(signals.pop() if len(signals) > 1 else signals[0])
+
+    return pass_on
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

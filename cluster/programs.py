@@ -1,0 +1,29 @@
+"""The programs of `python -m cluster`: about the ranks and hosts that other programs run on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Program(NamedTuple):
+    """One of them.
+
+    Attributes
+    ----------
+    title : str
+        What it does, in a line.
+    module : str
+        What `python -m` runs; by name, since some need what this package knows nothing of.
+
+    """
+
+    title: str
+    module: str
+
+
+PROGRAMS = {
+    "check": Program("measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_check"),
+    "launch": Program("start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch"),
+    "slurm": Program("write a batch script that goes on where its time was over", "cluster.slurm"),
+    "setup": Program("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
+}

@@ -1,0 +1,230 @@
+"""Measure the ranks that this is started with: messages between pairs, reductions, and how fast each one computes.
+
+mpirun -n 4 python -m cluster check                          what the ranks of this machine are worth
+mpirun -n 4 python -m cluster check --output cluster.json    the same, kept for `python -m cluster model`
+python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
+
+Prints tables and what is doubtful: slow, throttled or crowded ranks, unequal versions, clocks that are apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from drivers.endings import DONE, run_driver
+from drivers.notes import note, say
+from drivers.options import add_common_option
+from drivers.outputs import OutputFile, require_places
+
+if TYPE_CHECKING:
+    from cluster.measured import Measured
+
+INSTANCE = "201-217"
+"""Its scan takes about a millisecond on a core, and keeps a GPU busy enough to be told from a core."""
+PLACE = ("backend", "device", "cores")
+"""Options in which ranks may differ."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print and write; returns the exit code."""
+    options = parse(argv)
+    ranks = several_ranks(options)
+    if ranks.rank == 0:
+        require_places(options)
+    measured, conditions = measure(ranks, options)
+    if measured is not None:
+        show(measured, conditions)
+        if options.output:
+            from cluster import measured as file
+
+            file.written(measured, options.output)
+            say(f"wrote {options.output}")
+    return DONE
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    from cluster.command_line import RankParser
+    from core.command_line import program
+
+    parser = RankParser(
+        prog=program("cluster check"),
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--output", type=OutputFile, metavar="FILE", help="write what was measured, for `python -m cluster model`"
+    )
+    parser.add_argument(
+        "--instance",
+        default=INSTANCE,
+        metavar="NAME",
+        help="of the permuted perceptron problem, whose neighbours all ranks evaluate (%(default)s)",
+    )
+    for name in PLACE:
+        add_common_option(parser, name)
+    options: argparse.Namespace = parser.parse_args(argv)
+    return options
+
+
+def several_ranks(options: argparse.Namespace) -> Any:
+    """The communicator, once all ranks know that they were started alike.
+
+    Raises
+    ------
+    UserError
+        There is one rank alone, or two have different options.
+
+    """
+    from cluster import agree, communicator
+    from core.errors import UserError
+
+    ranks = communicator()
+    if ranks.size == 1:
+        raise UserError(
+            "found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`, or over several hosts "
+            "`python -m cluster launch --hosts FILE check`"
+        )
+    given = {f"--{name}": str(value) for name, value in vars(options).items() if name not in PLACE}
+    agree(ranks, {"program": "python -m cluster check", "--help": "not given", **given})
+    return ranks
+
+
+# --- measuring ---
+
+
+def measure(ranks: Any, options: argparse.Namespace) -> tuple[Measured | None, list[Mapping[str, Any]]]:
+    """Measure everything; on rank 0 what came out and the conditions of every rank, None elsewhere."""
+    from cluster import clocks, pairs, reductions
+    from cluster.measured import Measured, RankSpeed
+    from drivers.cluster_speeds import speeds, versions_here
+    from drivers.ppp import PppOptions
+
+    own = PppOptions(
+        instance=options.instance, walks=1, level="iteration", **{name: getattr(options, name) for name in PLACE}
+    )
+    hosts = ranks.bcast(ranks.gather(name_of_host()))
+    versions, computed = versions_here(ranks), speeds(ranks, own, hosts)
+    ranks.assemble()
+    links = pairs.measured(ranks.world, hosts)
+    ranks.assemble()
+    reduced = reductions.measured(ranks.world, hosts)
+    ranks.assemble()
+    offsets = clocks.offsets(ranks.world, hosts)
+    ranks.assemble()
+    everyone = ranks.gather((links, versions, computed))
+    if everyone is None:
+        return None, []
+    kernel = f"ppp {options.instance} flip2"
+    found = [
+        RankSpeed(
+            rank=rank,
+            host=hosts[rank],
+            unit="neighbours",
+            kernel=kernel,
+            clock_offset_s=offset,
+            versions=versions,
+            **one.of_rank(),
+        )
+        for rank, ((_, versions, one), offset) in enumerate(zip(everyone, offsets, strict=True))
+    ]
+    measured = Measured(
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        found[0].versions["mpi"],
+        tuple(link for links, _, _ in everyone for link in links),
+        tuple(reduced),
+        tuple(found),
+    )
+    return measured, [one.conditions for _, _, one in everyone]
+
+
+def name_of_host() -> str:
+    """The host as MPI knows it, where processes share memory."""
+    from mpi4py import MPI
+
+    return MPI.Get_processor_name()
+
+
+# --- showing ---
+
+
+def show(measured: Measured, conditions: Sequence[Mapping[str, Any]]) -> None:
+    """Print the tables and what is doubtful."""
+    from cluster.cautions import cautions
+
+    ranks = measured.ranks
+    hosts = f"{measured.hosts} host{'s' if measured.hosts > 1 else ''}"
+    print(f"{len(ranks)} ranks on {hosts}, {measured.mpi}, Python {ranks[0].versions['python']}")
+    for lines in (of_messages(measured), of_reductions(measured), of_ranks(measured)):
+        print("", *lines, sep="\n")
+    for caution in cautions(measured, conditions):
+        note(caution)
+
+
+def of_messages(measured: Measured) -> list[str]:
+    """A table of what messages cost within a host and between hosts."""
+    from reports.table import plain_text
+    from reports.wording import rate as per_second
+    from reports.wording import seconds
+
+    rows = []
+    for title, same_host, network in (
+        ("on one host", True, measured.within_host),
+        ("between hosts", False, measured.between_hosts),
+    ):
+        if network is None:
+            continue
+        links = [link for link in measured.links if link.same_host is same_host]
+        slowest = max(links, key=lambda link: link.alpha_s)
+        bandwidth = f"{per_second(1 / network.beta_s_per_byte)}B/s" if network.beta_s_per_byte else "not limited"
+        most = f"{seconds(slowest.alpha_s)} ({slowest.source}, {slowest.target})"
+        rows.append((title, str(len(links)), seconds(network.alpha_s), bandwidth, most))
+    return plain_text(("messages", "pairs", "latency (alpha)", "bandwidth (1/beta)", "slowest pair"), rows, range(1, 5))
+
+
+def of_reductions(measured: Measured) -> list[str]:
+    """A table of reductions: a row for each number of ranks, a column for each size."""
+    from reports.table import plain_text
+    from reports.wording import seconds, size
+
+    sizes = list(dict.fromkeys(one.bytes for one in measured.reductions))
+    rows = []
+    for count in dict.fromkeys(one.ranks for one in measured.reductions):
+        here = {one.bytes: seconds(one.seconds) for one in measured.reductions if one.ranks == count}
+        rows.append((f"{count} ranks", *(here[one] for one in sizes)))
+    return plain_text(("reduction of", *map(size, sizes)), rows, range(1, len(sizes) + 1))
+
+
+def of_ranks(measured: Measured) -> list[str]:
+    """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
+    from statistics import median
+
+    from reports.table import plain_text
+    from reports.wording import rate as per_second
+
+    rows = []
+    alike: dict[tuple[str, str, str], list[Any]] = {}
+    for rank in measured.ranks:
+        alike.setdefault((rank.host, rank.backend, rank.device), []).append(rank)
+    for (host, backend, device), here in alike.items():
+        together, alone = ([getattr(rank, name) for rank in here] for name in ("rate", "rate_alone"))
+        rows.append(
+            (
+                f"{host}, {backend} ({device})",
+                str(len(here)),
+                per_second(median(together)),
+                f"{per_second(min(together))}..{per_second(max(together))}",
+                per_second(median(alone)),
+            )
+        )
+    unit = measured.ranks[0].unit
+    return plain_text((measured.ranks[0].kernel, "ranks", f"{unit}/s", "least..most", "alone"), rows, range(1, 5))
+
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

@@ -1,0 +1,126 @@
+"""How fast each rank computes, with all others and alone on its host, and what it runs on: for `drivers.cluster_check`.
+
+Not in that module, since ranks exchange what is declared here by the module's name.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from drivers.ppp import PppOptions
+
+TOGETHER_S = 0.5
+"""All ranks compute for so long at once."""
+ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
+"""All ranks of a host one after another, and each of them, at least and at most."""
+
+
+class Speeds(NamedTuple):
+    """What a rank found out about itself: `cluster.measured.RankSpeed` less what rank 0 knows, and its conditions."""
+
+    device: str
+    backend: str
+    cores: int
+    host_cores: int
+    rate: float
+    rate_alone: float
+    conditions: Mapping[str, Any]
+
+    def of_rank(self) -> dict[str, Any]:
+        """What a `cluster.measured.RankSpeed` has of it, by name."""
+        return {name: value for name, value in self._asdict().items() if name != "conditions"}
+
+
+def speeds(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> Speeds:
+    """Measure how fast this rank computes; every rank calls it.
+
+    Parameters
+    ----------
+    ranks
+        The communicator.
+    own
+        This rank's options: one walk, of which every rank scans all neighbours.
+    hosts
+        Of every rank the host's name.
+
+    """
+    from cluster import Solo, turns
+    from core.search.stops import Iterations
+    from drivers.command import prepared, shared_task
+    from drivers.options import at_place_of
+    from drivers.ppp import PPP
+    from reports.environment import cores
+    from reports.meters import Meter
+
+    task = shared_task(PPP.load(own, 1) if ranks.rank == 0 else None, own, ranks)
+
+    def whole(backend: Any, _: Any, problem: Any, given: Any) -> Any:
+        """Every rank scans all neighbours, as if it were the only one."""
+        return PPP.search(backend, Solo(), problem, given)
+
+    search = prepared(replace(PPP, search=whole), ranks, task.problem, at_place_of(task.options, own))
+    search.run(Iterations(1), ranks=Solo())
+    device = search.backend.device
+    meter = Meter(device.kind, device.index if device.kind == "gpu" else 0)
+    ranks.assemble()
+    ranks.barrier()
+    with meter:
+        together = rate(search, TOGETHER_S)
+    ranks.assemble()
+    here = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
+    before, after = here[: here.index(ranks.rank)], here[here.index(ranks.rank) + 1 :]
+    if before:
+        turns.wait_for(ranks.world, before[-1])
+    alone = rate(search, min(max(ALONE_S / len(here), LEAST_ALONE_S), MOST_ALONE_S))
+    if after:
+        turns.tell(ranks.world, after[0])
+    search.backend.close()
+    used = device.compute_units if device.kind == "cores" else 1
+    about = (device.name, search.backend.name, used, cores())
+    return Speeds(*about, together, alone, meter.values["conditions"] or {})
+
+
+def rate(search: Any, seconds: float) -> float:
+    """Neighbours that a search on this rank alone evaluates in a second, watched for some seconds."""
+    from cluster import Solo
+    from core.search.stops import Iterations, Seconds, Stop
+
+    def evaluated(stop: Stop) -> int:
+        return int(search.run(stop, ranks=Solo()).evaluations)
+
+    began = time.perf_counter()
+    # On a crowded host a rank may not have begun when its time is over.
+    count = evaluated(Seconds(seconds)) or evaluated(Iterations(1))
+    return count / (time.perf_counter() - began)
+
+
+def versions_here(ranks: Any) -> dict[str, str]:
+    """Of Python, NumPy, mpi4py, MPI and the suite's sources, on this rank; one rank reads the sources of a folder."""
+    import mpi4py
+    import numpy as np
+
+    from cluster.children import ROOT
+    from drivers.command import sources_digest
+
+    places = ranks.bcast(ranks.gather((ranks.host(), str(ROOT))))
+    first = places.index(places[ranks.rank])
+    digests = ranks.bcast(ranks.gather(sources_digest(ROOT) if first == ranks.rank else ""))
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "mpi4py": mpi4py.__version__,
+        "mpi": mpi_library(),
+        "sources": digests[first],
+    }
+
+
+def mpi_library() -> str:
+    """The MPI library's name and version: the first words of what it says of itself."""
+    from mpi4py import MPI
+
+    return MPI.Get_library_version().split(",")[0].split("\n")[0].strip("\0 ").replace(" v", " ")

@@ -1,0 +1,28 @@
+"""Program of a rank: works until SIGTERM, takes longer to end than mpirun would wait, and leaves a file that it did.
+
+Its arguments: a folder, and the exit code after SIGTERM; a third one, if any, is the exit code at once.
+"""
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+from cluster import communicator
+
+ranks = communicator()
+folder = Path(sys.argv[1])
+told = []
+signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+ranks.barrier()
+(folder / f"{ranks.rank} is up").touch()
+if "--end" in sys.argv:
+    sys.exit(int(sys.argv[2]))
+for _ in range(600):
+    if told:
+        break
+    time.sleep(0.05)
+time.sleep(1.5)
+(folder / f"{ranks.rank} has ended by {told}").touch()
+ranks.barrier()
+sys.exit(int(sys.argv[2]))

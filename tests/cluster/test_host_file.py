@@ -1,0 +1,72 @@
+"""Lists of hosts: Open MPI's format, and one line with file, line, found and expected for each mistake in it."""
+
+import pytest
+
+from cluster import host_file
+from cluster.host_file import Host, HostFileError, read, require_names
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / "hosts"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_hosts_have_names_slots_and_most_slots(written):
+    path = written(
+        "# our nodes\n\nnode1 slots=4 max_slots=8 # the fast one\nme@node2\tslots = 2\n10.0.0.3 max-slots=1\n"
+    )
+    assert read(path) == [Host("node1", 4, 8, 3), Host("me@node2", 2, None, 4), Host("10.0.0.3", None, 1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a\nb slots=four\n", ":2: found 'slots=four', expected slots=N, a whole number from 1"),
+        ("a slots=0\n", ":1: found 'slots=0', expected slots=N, a whole number from 1"),
+        ("a slots=-3\n", ":1: found 'slots=-3', expected slots=N, a whole number from 1"),
+        ("a slots=2 slots=3\n", ":1: found slots again, expected it once"),
+        ("a slots=4 max_slots=2\n", ":1: found max_slots=2, expected 4 or more, as there are slots"),
+        ("a cores=4\n", ":1: found 'cores=4', expected a host's name, slots=N and max_slots=N"),
+        ("a 4\n", ":1: found '4', expected a host's name, slots=N and max_slots=N"),
+        ("slots=4\n", ":1: found 'slots=4', expected a host's name, slots=N and max_slots=N"),
+        ("-oProxyCommand=x\n", ":1: found '-oProxyCommand=x', expected a host's name, slots=N and max_slots=N"),
+        ("a\nb\n\na slots=2\n", ":4: found a again, expected it once (line 1 has it)"),
+        ("# nothing\n\n", ": found no host, expected lines of a host's name, slots=N and max_slots=N"),
+        (b"\xff\xfe\n", ": found bytes that are no UTF-8 text, expected a list of hosts"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text, told, written):
+    path = written(text)
+    with pytest.raises(HostFileError) as caught:
+        read(path)
+    assert str(caught.value) == f"{path}{told}"
+    assert caught.value.exit_code == 2
+
+
+def test_a_missing_file_and_a_folder_are_told(tmp_path):
+    with pytest.raises(HostFileError, match="missing: found no such file or directory, expected a list of hosts"):
+        read(tmp_path / "missing")
+    with pytest.raises(HostFileError, match="found is a directory, expected a list of hosts"):
+        read(tmp_path)
+
+
+def test_a_name_that_nobody_knows_is_told_before_anything_starts():
+    require_names("hosts", [Host("localhost", None, None, 1), Host("me@127.0.0.1", None, None, 2)])
+    unknown = Host("no-such-host.invalid", None, None, 7)
+    with pytest.raises(HostFileError, match="hosts:7: found no-such-host.invalid, which is no name of a host"):
+        require_names("hosts", [Host("localhost", None, None, 1), unknown])
+
+
+def test_a_name_that_ssh_knows_by_its_settings_is_known(tmp_path, monkeypatch):
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\necho user me\n[ "$2" = fast ] && echo hostname localhost || echo hostname "$2"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setattr(host_file.shutil, "which", lambda _: str(ssh))
+    require_names("hosts", [Host("fast", None, None, 1)])
+    with pytest.raises(HostFileError, match="slow.invalid"):
+        require_names("hosts", [Host("slow.invalid", None, None, 1)])

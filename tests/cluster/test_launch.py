@@ -1,0 +1,139 @@
+"""`python -m cluster launch`: what it starts, how signals reach the ranks, and how it ends."""
+
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.launch import program_words
+from core.errors import UserError
+from tests.patience import soon
+
+ROOT = Path(__file__).parents[2]
+PATIENT = Path(__file__).with_name("patient.py")
+LAUNCH = ("-m", "cluster", "launch")
+
+
+@pytest.fixture
+def here(mpirun, environment):
+    """An environment in which ranks can be started; skips where they cannot."""
+    return environment
+
+
+def launched(environment, *words):
+    return subprocess.Popen(
+        [sys.executable, *LAUNCH, *map(str, words)],
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_dry_run_prints_what_would_run(here, plain):
+    done = plain(*LAUNCH, "-n", 3, "--mpi-options=--mca btl 'self, sm'", "--dry-run", "ppp", "--walks", "3")
+    words = shlex.split(done.stdout)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 1
+    assert Path(words[0]).name == "mpirun" and words[1:3] == ["-n", "3"]
+    assert words[words.index("--mca") :] == [
+        *("--mca", "btl", "self, sm"),
+        *(sys.executable, *(["-P"] if Path.cwd() != ROOT else []), "-m", "drivers.ppp", "--walks", "3"),
+    ]
+
+
+@pytest.mark.parametrize("code", [pytest.param(0, marks=pytest.mark.slow), 3])
+def test_the_exit_code_is_the_programs(code, here, tmp_path):
+    with launched(here, "-n", 2, PATIENT, tmp_path, code, "--end") as job:
+        job.communicate(timeout=60)
+    assert job.returncode == code
+    assert names(tmp_path) == ["0 is up", "1 is up"]
+
+
+def test_ranks_hear_a_sigterm_and_have_time_to_end(here, tmp_path):
+    with launched(here, "-n", 2, PATIENT, tmp_path, 143) as job:
+        assert soon(lambda: len(names(tmp_path)) == 2)
+        job.send_signal(signal.SIGTERM)
+        job.communicate(timeout=60)
+    assert job.returncode == 143
+    assert names(tmp_path)[:2] == ["0 has ended by [15]", "0 is up"] and len(names(tmp_path)) == 4
+
+
+def test_an_interrupt_ends_the_job(here, tmp_path):
+    with launched(here, "-n", 2, PATIENT, tmp_path, 0) as job:
+        assert soon(lambda: len(names(tmp_path)) == 2)
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=60)
+    assert job.returncode == 130
+    assert names(tmp_path) == ["0 is up", "1 is up"]
+
+
+@pytest.mark.parametrize(
+    ("words", "started"),
+    [
+        (["ppp", "--walks", "2"], ["-m", "drivers.ppp", "--walks", "2"]),
+        (["drivers.ppp"], ["-m", "drivers.ppp"]),
+        (["check", "--output", "x"], ["-m", "cluster", "check", "--output", "x"]),
+        (["cluster", "check"], ["-m", "cluster", "check"]),
+        ([str(PATIENT), "x"], [str(PATIENT), "x"]),
+    ],
+)
+def test_programs_are_named_as_users_name_them(words, started):
+    assert program_words(words) == started
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "the program to start: found none, expected"),
+        (["--walks"], "the program to start: found --walks, which no option of `launch` is, expected"),
+        (["pppp"], "the program to start: found 'pppp', expected drivers.ppp, ppp, check or a FILE.py"),
+        (["drivers.nothing.more"], "the program to start: found 'drivers.nothing.more'"),
+        (["os"], "the program to start: found 'os'"),
+        (["missing.py"], "missing.py: found no such file, expected a program"),
+    ],
+)
+def test_what_is_no_program_is_refused(words, told):
+    with pytest.raises(UserError) as caught:
+        program_words(words)
+    assert str(caught.value).startswith(told)
+
+
+def test_options_of_mpirun_are_words_of_a_shell(plain):
+    done = plain(*LAUNCH, "--mpi-options='--mca", "ppp")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'expected words as a shell reads them, found "\'--mca" (No closing quotation)' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "told"),
+    [
+        ("localhost slots=x\n", (), ":1: found 'slots=x', expected slots=N, a whole number from 1\n"),
+        ("no-such-host.invalid\n", (), ":1: found no-such-host.invalid, which is no name of a host, expected one that"),
+        ("localhost slots=1 max_slots=2\n", ("-n", 3), "-n 3: found max_slots of 2 in "),
+    ],
+)
+def test_a_wrong_host_file_starts_nothing(lines, more, told, plain, tmp_path):
+    path = tmp_path / "hosts"
+    path.write_text(lines)
+    done = plain(*LAUNCH, "--hosts", path, *more, PATIENT, tmp_path, 0, "--end")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ") and told in done.stderr and len(done.stderr.splitlines()) == 1
+    assert names(tmp_path) == ["hosts"]
+
+
+def test_hosts_of_a_file_are_used(here, tmp_path):
+    path = tmp_path / "hosts"
+    path.write_text("localhost slots=2 max_slots=4\n")
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    with launched(here, "--hosts", path, PATIENT, folder, 0, "--end") as job:
+        assert job.communicate(timeout=60) == ("", "")
+    assert (job.returncode, names(folder)) == (0, ["0 is up", "1 is up"])

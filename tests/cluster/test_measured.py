@@ -1,0 +1,125 @@
+"""The file that `python -m cluster check` writes: read as it was written, and refused in one line where it is damaged."""
+
+import json
+
+import pytest
+
+from cluster.measured import Link, Measured, MeasuredFileError, Network, RankSpeed, Reduction, read, written
+from core.errors import UserError
+
+VERSIONS = {"python": "3.11.2", "numpy": "2.1.0", "mpi": "Open MPI 5.0.11", "sources": "0123456789ab"}
+
+
+def rank(number, host, rate):
+    device = ("AMD EPYC", "cpu", 1, 2)
+    return RankSpeed(number, host, *device, rate, "neighbours", "ppp 73-73", 2 * rate, 0.25 * number, VERSIONS)
+
+
+MEASURED = Measured(
+    "2026-11-22T23:00:00Z",
+    "Open MPI 5.0.11",
+    (
+        Link(0, 1, True, 1e-6, 1e-10),
+        Link(2, 3, True, 3e-6, 3e-10),
+        Link(0, 2, False, 50e-6, 8e-9),
+        Link(1, 3, False, 60e-6, 10e-9),
+        Link(0, 3, False, 90e-6, 9e-9),
+    ),
+    (Reduction(2, 1, 8, 2e-6, 1.5e-6, 4e-6, 100), Reduction(4, 2, 8, 120e-6, 110e-6, 150e-6, 100)),
+    (rank(0, "a", 1e6), rank(1, "a", 2e6), rank(2, "b", 4e6), rank(3, "b", 5e6)),
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    written(MEASURED, tmp_path / "cluster.json")
+    return tmp_path / "cluster.json"
+
+
+def test_what_is_written_is_read_again(file):
+    assert read(file) == MEASURED
+
+
+def test_the_model_gets_medians_within_a_host_and_between_hosts():
+    assert MEASURED.within_host == pytest.approx((2e-6, 2e-10))
+    assert MEASURED.between_hosts == Network(60e-6, 9e-9)
+    assert MEASURED._replace(links=()).between_hosts is None
+    assert [one.gamma_s for one in MEASURED.ranks] == [1e-6, 5e-7, 2.5e-7, 2e-7]
+    assert MEASURED.ranks[0].gamma_alone_s == 5e-7
+    assert MEASURED.gamma_s == pytest.approx(3.75e-7)
+    assert MEASURED.hosts == 2
+
+
+def changed(**changes):
+    return lambda content: content | changes
+
+
+def changed_in(name, number, **changes):
+    def change(content):
+        content[name][number] |= changes
+        return content
+
+    return change
+
+
+def without(name, number, field):
+    def change(content):
+        del content[name][number][field]
+        return content
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (changed(version=2), "version: found 2, expected 1"),
+        (changed(version=True), "version: found true, expected 1"),
+        (lambda content: [content], "found no version"),
+        (changed(links=3), "links: found 3, expected a list"),
+        (changed(extra=3), "found 'extra', expected only"),
+        (changed(ranks=[]), "ranks: found [], expected one rank at least"),
+        (changed_in("ranks", 1, rank=7), "ranks[1].rank: found 7, expected 1"),
+        (changed_in("ranks", 1, rate=0.0), "ranks[1].rate: found 0.0, expected more than 0"),
+        (changed_in("ranks", 1, rate=float("nan")), "ranks[1].rate: found NaN, expected a finite number"),
+        (changed_in("ranks", 0, versions={"python": 3}), 'ranks[0].versions: found {"python": 3}'),
+        (changed_in("links", 2, alpha_s="fast"), 'links[2].alpha_s: found "fast", expected a number'),
+        (changed_in("links", 2, alpha_s=-1), "links[2].alpha_s: found -1.0, expected 0 or more"),
+        (changed_in("links", 2, same_host=0), "links[2].same_host: found 0, expected true or false"),
+        (changed_in("links", 2, target=4), "links[2]: found [0, 4], expected ranks below 4"),
+        (changed_in("reductions", 0, calls=True), "reductions[0].calls: found true, expected a whole number"),
+        (without("reductions", 1, "low_s"), "reductions[1]: found no 'low_s', expected one"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(file, damage, told):
+    file.write_text(json.dumps(damage(json.loads(file.read_text()))))
+    with pytest.raises(MeasuredFileError) as caught:
+        read(file)
+    assert str(caught.value).startswith(f"{file}")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"\xff\xfe", "no UTF-8"), (b'{"version": 1,\n"links": [}', "line 2: found no JSON"), (b"[" * 100_000, "no JSON")],
+)
+def test_what_is_no_such_file_is_refused(tmp_path, content, told):
+    (tmp_path / "other").write_bytes(content)
+    with pytest.raises(MeasuredFileError, match=told):
+        read(tmp_path / "other")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(
+        MeasuredFileError, match="no such file or directory, expected a file of `python -m cluster check"
+    ):
+        read(tmp_path / "missing")
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match="folder: cannot write there"):
+        written(MEASURED, tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

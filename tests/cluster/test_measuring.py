@@ -1,0 +1,81 @@
+"""What is measured between ranks: which pairs, what is fitted to their times, intervals, clocks."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cluster.pairs import MOST_BETWEEN, MOST_WITHIN, SIZES, chosen_pairs, fitted
+from cluster.reductions import interval_of_median, numbers_of_ranks
+
+MEASURING = Path(__file__).with_name("measuring.py")
+
+
+def test_neighbours_on_each_host_and_first_ranks_of_hosts_are_paired():
+    assert chosen_pairs(["a"]) == []
+    assert chosen_pairs(["a", "a", "b", "b"]) == [(0, 1), (2, 3), (0, 2)]
+    assert chosen_pairs(["a", "b", "a", "c"]) == [(0, 2), (0, 1), (0, 3), (1, 3)]
+
+
+@pytest.mark.parametrize("hosts", [["a"] * 64, [f"{number // 4}" for number in range(400)]])
+def test_of_many_ranks_only_some_pairs_are_measured(hosts):
+    pairs = chosen_pairs(hosts)
+    within = [pair for pair in pairs if hosts[pair[0]] == hosts[pair[1]]]
+    assert len(pairs) == len(set(pairs))
+    assert len(within) == MOST_WITHIN and len(pairs) - len(within) in (0, MOST_BETWEEN)
+    assert max(max(pair) for pair in within) > 0.8 * len(hosts)
+
+
+def test_alpha_and_beta_are_found_again_in_exact_times():
+    times = [50e-6 + 8e-9 * size for size in SIZES]
+    assert fitted(SIZES, times) == pytest.approx((50e-6, 8e-9))
+
+
+def test_alpha_and_beta_are_close_where_times_scatter():
+    dice = random.Random(1)
+    times = [(2e-6 + 1e-10 * size) * dice.uniform(0.9, 1.1) for size in SIZES]
+    assert fitted(SIZES, times) == pytest.approx((2e-6, 1e-10), rel=0.2)
+
+
+def test_neither_alpha_nor_beta_falls_below_zero():
+    assert fitted((0, 1000), (2e-6, 1e-6)) == pytest.approx((1.2e-6, 0.0))
+    assert fitted((1, 10, 100), (1e-9, 2e-8, 3e-7)).alpha_s == 0.0
+
+
+def test_reductions_are_measured_over_powers_of_two_and_all_ranks():
+    assert [numbers_of_ranks(size) for size in (2, 3, 8, 13)] == [[2], [2, 3], [2, 4, 8], [2, 4, 8, 13]]
+
+
+def test_the_interval_of_a_median_holds_it_in_95_of_100_cases():
+    dice = np.random.default_rng(5)
+    held = 0
+    for _ in range(2000):
+        low, high = interval_of_median(dice.exponential(size=15).tolist())
+        held += low <= np.log(2) <= high
+    assert 0.94 <= held / 2000 <= 0.995
+
+
+def test_few_values_have_their_extremes_for_an_interval():
+    assert interval_of_median([3.0, 1.0, 2.0]) == (1.0, 3.0)
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    return tmp_path_factory.mktemp("said") / "said.json"
+
+
+def test_three_ranks_on_two_hosts_are_measured(mpirun, said):
+    """Ranks 0 and 2 claim to be on one host, rank 1 on another, whose clock is an hour ahead."""
+    done = mpirun(3, MEASURING, said)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(said.read_text())
+    assert [link[:3] for link in found["links"]] == [[0, 2, True], [0, 1, False]]
+    assert all(0 < alpha < 0.1 and 0 <= beta < 1e-6 for *_, alpha, beta in found["links"])
+    assert [one[:3] for one in found["reductions"][:6]] == [
+        [2, 2, size] for size in (8, 64, 1024, 16384, 131072, 1 << 20)
+    ]
+    assert {one[0] for one in found["reductions"]} == {2, 3}
+    assert all(0 < low <= seconds <= high and calls >= 5 for *_, seconds, low, high, calls in found["reductions"])
+    assert found["offsets"] == [0.0, pytest.approx(3600, abs=1), 0.0]
