@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import itertools
 import reprlib
 import time
@@ -696,8 +697,9 @@ def part_of(device: DeviceInfo, cores: int) -> DeviceInfo:
     return device._replace(name=f"{device.name}, {part}", compute_units=cores, part=part)
 
 
+@functools.cache
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use; those of the beginning where it keeps to some of them later."""
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
