@@ -35,6 +35,17 @@ class Mixed:
     rows: tuple[Row, ...]
 
     @property
+    def present(self) -> int:
+        """How many of these cores there are: fewer where rows are oversubscribed."""
+        environment = self.rows[0].record.environment
+        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("hosts") or 1))
+
+    @property
+    def where(self) -> str:
+        """The cores in words."""
+        return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
+
+    @property
     def shared(self) -> list[Row]:
         """The rows whose ranks shared the work; where the first did all of it, the others' cores were idle."""
         return [row for row in self.rows if ALONE not in row.record.details]
@@ -55,32 +66,33 @@ class Mixed:
         for row in (*filter(None, [self.comparison.baseline]), *self.rows):
             label = self.comparison.label(row)
             speedup, share = row.speedup, row.record.communication_share
+            cores = min(row.record.ranks * each(row), self.present)
             found.append(
                 [
-                    shape(row),
+                    mixture(row),
                     label,
                     seconds_interval(row.running.median),
                     "" if speedup is None else ratio_interval(speedup),
-                    "" if speedup is None else per_cent(speedup.value / (row.record.ranks * each(row))),
+                    "" if speedup is None else per_cent(speedup.value / cores),
                     "" if share is None else per_cent(share),
                     marks(cautions, label),
                 ]
             )
-        caption = f"{work.workload} on {work.instance}: {self.cores} cores, shared out among ranks"
+        caption = f"{work.workload} on {work.instance}: {self.where}, shared out among ranks"
         return Table(caption, headings, found)
 
     def verdicts(self) -> list[str]:
         """What is the fastest, and how it stands to flat MPI and to one rank with all cores; without full stops."""
         kept = "Every rank kept to cores of its own" if self.apart else "Nothing kept the ranks to cores of their own"
         if not self.shared:
-            return [f"The work is too small for {self.cores} cores: the first rank of every run did all of it", kept]
+            return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
         fastest = min(self.shared, key=lambda row: row.running.median.value)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
-        said = [f"The fastest on {self.cores} cores are {worded(fastest)}{over}"]
+        said = [f"Of {self.where} the fastest are {worded(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
             other = next((row for row in self.shared if row.record.ranks == ranks), None)
             if other is not None and other is not fastest:
-                said.append(f"That is {against(fastest, other)} {name} ({shape(other)})")
+                said.append(f"That is {against(fastest, other)} {name} ({mixture(other)})")
         return [*said, kept]
 
 
@@ -89,7 +101,7 @@ def each(row: Row) -> int:
     return row.record.cores_per_rank or 1
 
 
-def shape(row: Row) -> str:
+def mixture(row: Row) -> str:
     """Ranks and cores of each, as they are asked for."""
     return f"{row.record.ranks}x{each(row)}"
 
