@@ -81,8 +81,8 @@ def own_cores(places: Sequence[Place]) -> list[list[int]]:
         if together > len(allowed):
             sharing = sum((one.host, one.allowed) == (host, allowed) for one in places)
             raise UserError(
-                f"--own-cores: found {counted(len(allowed), 'core')} for {counted(sharing, 'rank')} of a host that want "
-                f"{together} together, expected {together} (mpirun leaves all cores to all ranks with --bind-to none)"
+                f"--own-cores: found {counted(len(allowed), 'core')} for {counted(sharing, 'rank')} of a host that "
+                f"want {together} together, expected {together} (mpirun binds no rank with --bind-to none)"
             )
     return found
 

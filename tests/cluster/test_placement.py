@@ -50,8 +50,8 @@ def test_too_few_cores_are_one_line_that_says_how_many_are_wanted():
     with pytest.raises(UserError) as caught:
         own_cores([Place("a", (0,), 4)])
     assert str(caught.value) == (
-        "--own-cores: found 1 core for 1 rank of a host that want 4 together, expected 4 (mpirun leaves all cores to "
-        "all ranks with --bind-to none)"
+        "--own-cores: found 1 core for 1 rank of a host that want 4 together, expected 4 (mpirun binds no rank "
+        "with --bind-to none)"
     )
 
 
