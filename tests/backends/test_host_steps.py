@@ -1,6 +1,7 @@
 """What the host does between recorded launches: when, in which thread, and what becomes of its errors."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -85,13 +86,12 @@ def test_an_error_of_the_host_ends_the_replay_at_once_and_the_recording_can_run_
 
 
 def test_a_step_of_the_host_does_not_count_as_kernel_time(crowd):
-    import time
-
     sequence, _, _ = recorded(crowd, lambda cells: time.sleep(0.02))
     sequence.replay(1)
     crowd.timings.reset()
+    began = time.perf_counter()
     sequence.replay(5)
-    assert 0 < crowd.timings.kernel_s < 0.08
+    assert 0 < crowd.timings.kernel_s <= time.perf_counter() - began - 5 * 0.02
 
 
 def test_what_a_recording_holds_is_given_back_without_a_search_for_cycles(crowd):
