@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import itertools
 import reprlib
 import time
@@ -132,8 +133,8 @@ class Sequence:
     def prepare(self) -> list[Callable[[int], None]]:
         """The recording as functions that make a number of repetitions: what the device does alone, what the host."""
         parts: list[Callable[[int], None]] = []
-        for on_device, steps in itertools.groupby(self.launches, needs_no_host):
-            if on_device:
+        for replayed, steps in itertools.groupby(self.launches, self.backend.can_replay):
+            if replayed:
                 parts.append(partial(self.backend.replay, self.backend.prepare(list(steps))))
             else:
                 parts += [partial(repeat, one.act) for one in steps if isinstance(one, Collective)]
@@ -154,11 +155,6 @@ class Sequence:
             self.backend.listener.hear()
 
 
-def needs_no_host(one: Launch | Collective) -> bool:
-    """Whether a recorded step only queues work of the device."""
-    return isinstance(one, Launch) or one.on_device
-
-
 def repeat(act: Callable[[], None], times: int) -> None:
     """Take a step so many times."""
     for _ in range(times):
@@ -177,6 +173,8 @@ class Backend:
     """What ranks of one host share, so that a kernel of one reads what another has written; empty: nothing."""
     replays_by_itself = False
     """Whether a recording is replayed without the host, so that a further launch in it costs next to nothing."""
+    replays_host_steps = False
+    """Whether what the host does between launches, such as meeting other ranks, can be part of what is replayed."""
     same_as = ""
     """Another backend that runs the same programs on the same processors, where one of both is enough to show."""
     checks = False
@@ -361,6 +359,10 @@ class Backend:
             self._recording.launches.append(one)
         else:
             one.act()
+
+    def can_replay(self, one: Launch | Collective) -> bool:
+        """Whether a recorded step can be part of what `prepare` takes."""
+        return isinstance(one, Launch) or one.on_device or self.replays_host_steps
 
     @contextmanager
     def on_host(
@@ -695,8 +697,9 @@ def part_of(device: DeviceInfo, cores: int) -> DeviceInfo:
     return device._replace(name=f"{device.name}, {part}", compute_units=cores, part=part)
 
 
+@functools.cache
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use; those of the beginning where it keeps to some of them later."""
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

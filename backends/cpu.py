@@ -10,6 +10,7 @@ import numpy as np
 
 from backends import native
 from backends.base import Buffer, Capabilities, DeviceInfo, Launch, cpu_device
+from backends.collectives import Collective
 from backends.host_memory import HostMemory
 from core.lang import tree
 
@@ -22,6 +23,7 @@ class CpuBackend(HostMemory):
     checks = True
     replays_by_itself = True
     packs = True
+    replays_host_steps = True
     workers = 1
 
     def __init__(self, device: DeviceInfo, workers: int = 1) -> None:
@@ -55,17 +57,21 @@ class CpuBackend(HostMemory):
         """Call machine code for all teams, with the address of its arguments."""
         entry(0, teams, teams, address)
 
-    def prepare(self, launches: list[Launch]) -> native.Recorded:
+    def prepare(self, steps: list[Launch | Collective]) -> native.Recorded:
         return native.Recorded(
-            [launch.executable for launch in launches],
-            [launch.teams for launch in launches],
-            [slots(launch.arguments) for launch in launches],
+            [one.executable if isinstance(one, Launch) else one.act for one in steps],
+            [one.teams if isinstance(one, Launch) else 1 for one in steps],
+            [slots(one.arguments if isinstance(one, Launch) else ()) for one in steps],
         )
 
     def replay(self, prepared: native.Recorded, times: int) -> None:
         began = time.perf_counter()
+        self.run_recorded(prepared, times)
+        self.timings.kernel_s += time.perf_counter() - began - prepared.host_seconds()
+
+    def run_recorded(self, prepared: native.Recorded, times: int) -> None:
+        """Run a recording so many times, in this thread."""
         prepared.run(times, 0, 1)
-        self.timings.kernel_s += time.perf_counter() - began
 
 
 class PackedSlots:

@@ -42,6 +42,7 @@ class JoblibBackend(CpuBackend):
     same_as = "threads"
     takes_cores = True
     packs = False  # processes take arguments apart
+    replays_host_steps = False  # only this process meets other ranks
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)
@@ -69,7 +70,7 @@ class JoblibBackend(CpuBackend):
         )
         self.timings.kernel_s += time.perf_counter() - began
 
-    def prepare(self, launches: list[Launch]) -> Any:
+    def prepare(self, launches: list[Any]) -> Any:
         meeting = self.allocate(1, np.uint64)
         described = [(one.executable, one.teams, [describe(a) for a in one.arguments]) for one in launches]
         return meeting, described

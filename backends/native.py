@@ -14,6 +14,9 @@ import itertools
 import json
 import os
 import sys
+import time
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,9 @@ import numpy as np
 from backends.cache import cache_folder, read_sealed, write_sealed
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
+
+BEYOND_ALL = 1 << 63
+"""More than workers ever count where they meet."""
 
 _engine: Any = None
 _loaded: dict[str, tuple[Any, Any]] = {}
@@ -194,7 +200,8 @@ def entry(worker, workers, times, slots):
             wide = i64_from_i32(total)
             begin = i32_from_i64(floordiv_i64(mul_i64(wide, i64_from_i32(worker)), i64_from_i32(workers)))
             end = i32_from_i64(floordiv_i64(mul_i64(wide, i64_from_i32(add_i32(worker, one))), i64_from_i32(workers)))
-            call_entry(load(entries, k), begin, end, total, load(arguments, k))
+            if lt_i32(begin, end):
+                call_entry(load(entries, k), begin, end, total, load(arguments, k))
             if lt_i32(one, workers):
                 expected = add_u64(expected, u64_from_i32(workers))
                 atomic_add_u64(meeting, zero, literal_u64(1))
@@ -210,25 +217,79 @@ def replay_code() -> str:
     return load_or_compile(REPLAY, object_path(REPLAY, "replay"))
 
 
+class HostStep:
+    """What the host does between two recorded launches: compiled code calls it as it calls a kernel of one team.
+
+    Nothing can be raised through compiled code, so what the step raises is kept for who runs the recording; the rest of
+    that has no teams then, and nobody waits for anybody in it.
+    """
+
+    def __init__(self, act: Callable[[], None], teams: np.ndarray, meeting: Any) -> None:
+        self.act = act
+        self.teams = teams
+        self.meeting = meeting
+        self.seconds = 0.0
+        self.raised: BaseException | None = None
+        # Weak, as nothing looks for cycles in a driver, and the step holds buffers.
+        taken = weakref.WeakMethod(self.take)
+        self.callback = ENTRY(lambda *_: taken()())  # type: ignore[misc]
+        self.address = int(ctypes.cast(self.callback, ctypes.c_void_p).value or 0)
+
+    def take(self) -> None:
+        """Take the step, and add up how long that takes."""
+        began = time.perf_counter()
+        try:
+            self.act()
+        except BaseException as error:  # an interrupt too: ctypes would print it, and go on
+            self.raised = error
+            self.teams[:] = 0
+            self.meeting[:] = BEYOND_ALL
+        self.seconds += time.perf_counter() - began
+
+
 class Recorded:
-    """Recorded launches, replayed by compiled code: no Python between two of them.
+    """Recorded launches, replayed by compiled code: no Python between two of them, unless a step is the host's.
 
     Several workers may run the same recording together; they meet after every launch at the counter ``meeting``, which
-    must be zero when they begin. ``code`` is what `replay_code` returned to another process, if this is not the first.
+    must be zero when they begin. The last of them takes the host's steps, for which the others wait there. ``code`` is
+    what `replay_code` returned to another process, if this is not the first.
     """
 
     def __init__(
-        self, paths: list[str], teams: list[int], packed: list[np.ndarray], meeting: Any = None, code: str | None = None
+        self,
+        steps: Sequence[str | Callable[[], None]],
+        teams: list[int],
+        packed: list[np.ndarray],
+        meeting: Any = None,
+        code: str | None = None,
     ) -> None:
-        self.entries = np.array([address(p) for p in paths], np.uint64)
-        self.teams = np.array(teams, np.int32)
+        self.wanted_teams = np.array(teams, np.int32)
+        self.teams = self.wanted_teams.copy()
+        self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
+        made = [one if isinstance(one, str) else HostStep(one, self.teams, self.meeting) for one in steps]
+        self.host_steps = [one for one in made if isinstance(one, HostStep)]
+        self.entries = np.array([address(one) if isinstance(one, str) else one.address for one in made], np.uint64)
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
-        self.meeting = np.zeros(1, np.uint64) if meeting is None else meeting
         parts = [self.entries, self.teams, self.addresses, self.meeting]
-        self.slots = np.array([len(paths), *(p.ctypes.data for p in parts)], np.uint64)
+        self.slots = np.array([len(steps), *(p.ctypes.data for p in parts)], np.uint64)
         self.entry = load(code or replay_code())
 
     def run(self, times: int, worker: int, workers: int) -> None:
         """This worker's part of ``times`` replays."""
         self.entry(worker, workers, times, self.slots.ctypes.data)
+
+    def release(self) -> None:
+        """Let workers go on that wait for one who does not come: what they compute then is nothing's result."""
+        self.meeting[:] = BEYOND_ALL
+
+    def host_seconds(self) -> float:
+        """How long the host's steps took since the last call; raises what one of them raised."""
+        seconds = sum(one.seconds for one in self.host_steps)
+        raised = [one.raised for one in self.host_steps if one.raised is not None]
+        for one in self.host_steps:
+            one.seconds, one.raised = 0.0, None
+        if raised:
+            self.teams[:] = self.wanted_teams
+            raise raised[0]
+        return seconds

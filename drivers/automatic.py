@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.errors import UserError
 from drivers.notes import note
 from drivers.options import Options
 
@@ -34,6 +35,24 @@ def chosen_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -
     if one_core:
         return backends.create(backend_for("core"))
     return automatic_device(options, ranks, gpus)
+
+
+def cores_of_a_rank(options: Options) -> int:
+    """How many cores of its host a rank works on, counted before it keeps to them.
+
+    Raises
+    ------
+    UserError
+        The options name no backend that runs in the rank's own threads and processes.
+
+    """
+    import backends
+
+    on_host = [name for name in backends.NAMES if backends.backend_class(name).memory == "host"]
+    if options.backend not in on_host:
+        raise UserError(f"--own-cores with {options.backend}: expected one of {', '.join(on_host)}")
+    units: int = backends.backend_class(options.backend).devices()[0].compute_units
+    return units if options.cores is None else options.cores
 
 
 def gpus_here() -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from drivers import notes
-from drivers.automatic import chosen_backend, compiles_for_others, gpus_here
+from drivers.automatic import chosen_backend, compiles_for_others, cores_of_a_rank, gpus_here
 from drivers.long_runs import Memory, refuse_to_overwrite
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
@@ -132,13 +132,14 @@ def made_ready(
     task = shared_task(first, own, ranks)
     options = at_place_of(task.options, own)
     details = workload.details(task, ranks, argv) if ranks.rank == 0 else {}
+    placed = kept_apart(ranks, options)
     search = prepared(workload, ranks, task.problem, options)
     try:
         one = Run(options, task.problem, task.source, search, ranks)
         sharing = Sharing(workload, one, lambda: workload.search(search.backend, Solo(), task.problem, options))
         scaled = getattr(own, "scaled", None)
         grown = {} if scaled is None else {"scaled": scaled}
-        yield kind(workload, one, {"asked": own.asked(), **grown, **details}, sharing, memory)
+        yield kind(workload, one, {"asked": own.asked(), **grown, **placed, **details}, sharing, memory)
     finally:
         search.backend.close()
 
@@ -273,6 +274,15 @@ def digest_of(files: Sequence[Path], root: Path) -> str:
     for path in files:
         digest.update(f"{path.relative_to(root)} {path.stat().st_size} ".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def kept_apart(ranks: Any, options: Options) -> dict[str, Any]:
+    """Keep every rank to cores of its own if the options ask for it; what a record says of that: the cores of each."""
+    if not options.own_cores:
+        return {}
+    from cluster.placement import in_words, keep_to_own_cores
+
+    return {"rank_cores": [in_words(one) for one in keep_to_own_cores(ranks, cores_of_a_rank(options))]}
 
 
 def prepared(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:

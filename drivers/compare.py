@@ -4,6 +4,7 @@ python -m drivers.compare                                                   hill
 python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, a section each
 python -m drivers.compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
 python -m drivers.compare ihc --ranks 2 4 --weak                            work that grows with the ranks
+python -m drivers.compare ppp --hybrid 1x8 2x4 8x1                          ranks with threads, against a rank a core
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Any, NamedTuple
 from core.errors import UserError
 from drivers.command import refuse_without_peers
 from drivers.compare_options import asked_of, chosen_ranks, left_open, read
-from drivers.configurations import plan
-from drivers.contest import Command, Contest, Runner, make_room
+from drivers.configurations import Configuration, plan
+from drivers.contest import OWN_CORES, Command, Contest, Runner, make_room
 from drivers.endings import DONE, FAILED, run_driver
+from drivers.mixtures import chosen_mixtures, plan_mixtures
 from drivers.notes import keep_quiet, say
 from drivers.options import Options, spelled
 from drivers.peers import peers_for, present
@@ -29,6 +31,7 @@ from drivers.workload import Task, Workload
 from drivers.workloads import everything
 from reports import experiment
 from reports.comparison import NotRun
+from reports.environment import cores
 from reports.records import RecordError, UnequalWorkError
 
 USER_MISTAKE = 2
@@ -36,6 +39,8 @@ INSTANCES = ("instance", "matrix", "strings", "text")
 """Options that name an instance."""
 WEAK = "-weak"
 """Behind the workload in the names of files with work that grows: none of it may be taken for another comparison's."""
+HYBRID = "-hybrid"
+"""The same for mixtures of ranks and threads."""
 STANDARD = "the one that this workload is compared on if nothing is asked of it"
 """Why an instance was chosen that nobody described."""
 
@@ -109,24 +114,19 @@ def main(argv: Sequence[str] | None = None, house: House | None = None, workload
 def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], house: House) -> Contested:
     """Run all that a command line asks for, as `drivers.compare_options.read` returns it; raises as `main` does."""
     keep_quiet(options.quiet)
-    ranks = chosen_ranks(options)
     if options.weak:
-        refuse_weak(workload, ranks)
+        refuse_weak(workload, chosen_ranks(options))
     beside = present(peers_for(workload.name)) if options.peers is not False else []
     if options.peers:
         refuse_without_peers(workload)
     options.peers = bool(options.peers or beside)
-    name = workload.name + WEAK * options.weak
+    name = workload.name + WEAK * options.weak + HYBRID * (options.hybrid is not None)
     records = options.out / f"{experiment.name_of(name)}.jsonl"
-    contests, missing = contests_of(workload, options, rest, records)
-    configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend, options.cores)
-    ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
-    if options.ranks and max(ranks) > 1 and max(ranked) == 1:
-        raise UserError(
-            f"--ranks {max(ranks)}: no backend of one core is among --backends, expected --rank-backend too"
-        )
+    kept_apart = [OWN_CORES] if options.hybrid is not None and not options.oversubscribe else []
+    contests, missing = contests_of(workload, options, [*rest, *kept_apart], records)
+    configurations, not_run = places(options, house)
     if options.weak:
-        contests = [grown(contest, count) for contest in contests for count in sorted({1, *ranks})]
+        contests = [grown(contest, count) for contest in contests for count in sorted({1, *chosen_ranks(options)})]
     make_room(records, lambda: experiment.remove(options.out, name), options.fresh)
     runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
     say(f"{options.repeats} repetitions each, records: {records}")
@@ -146,6 +146,28 @@ def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequen
 
 
 # --- from the command line to contests ---
+
+
+def places(options: argparse.Namespace, house: House) -> tuple[list[Configuration], list[NotRun]]:
+    """On what to run, and what cannot run and why.
+
+    Raises
+    ------
+    UserError
+        What is asked for is not here, or changes nothing.
+
+    """
+    if options.hybrid is not None:
+        mixtures = chosen_mixtures(options.hybrid, cores(), options.oversubscribe)
+        return plan_mixtures(list(house.survey()), mixtures, options.rank_backend)
+    ranks = chosen_ranks(options)
+    configurations, not_run = plan(list(house.survey()), options.backends, ranks, options.rank_backend, options.cores)
+    ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
+    if options.ranks and max(ranks) > 1 and max(ranked) == 1:
+        raise UserError(
+            f"--ranks {max(ranks)}: no backend of one core is among --backends, expected --rank-backend too"
+        )
+    return configurations, not_run
 
 
 def contests_of(

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from core.command_line import COMPLETES, Parser, program
 from core.errors import UserError
 from drivers.configurations import numbers_of_ranks
+from drivers.mixtures import mixture
 from drivers.options import COMMON, add_common_option, add_options, natural, parsed, positive, seeds, spelled
 from drivers.outputs import OutputFile
 from drivers.workload import Workload
@@ -21,7 +22,7 @@ from reports.environment import cores
 DEFAULT = "ihc"
 OWN = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
-    *("quiet", "check", "cores"),
+    *("quiet", "check", "cores", "own_cores"),
 )
 """Options of a workload that a comparison has in its own way, or not at all."""
 INSTEAD = {
@@ -29,7 +30,12 @@ INSTEAD = {
     "--device": "expected --backends, whose devices all run",
     "--record": "expected --out, a folder that has the records too",
     "--scaled": "expected --weak",
+    "--own-cores": "expected --hybrid, whose ranks keep to cores of their own",
 }
+
+
+INSTEAD_OF_HYBRID = ("backends", "ranks", "cores", "weak")
+"""Options that say on what to run, as `--hybrid` does."""
 
 
 class _Parser(Parser):
@@ -69,6 +75,10 @@ def read(
     options, rest = _parser(workload).parse_known_args(words)
     if options.seed is not None and options.seeds is not None:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
+    if options.hybrid is not None:
+        for name in INSTEAD_OF_HYBRID:
+            if getattr(options, name):
+                raise UserError(f"--hybrid and --{name}: expected one of them")
     return workload, options, rest
 
 
@@ -163,6 +173,14 @@ def _parser(workload: Workload[Any]) -> _Parser:
         action="store_true",
         help="weak scaling: on P ranks P times the work of one, which is done on every device (ihc: climbers, aco: "
         "ants, local search: walks)",
+    )
+    parser.add_argument(
+        "--hybrid",
+        nargs="*",
+        type=mixture,
+        metavar="RxC",
+        help="in place of devices: R ranks with threads on C cores each, as in 1x8 2x4 8x1, where 8x1 is flat MPI; a "
+        "number of cores stands for all its mixtures, nothing after it for those of all cores here",
     )
     add_where_options(parser)
     return parser

@@ -28,6 +28,9 @@ from reports.comparison import NotRun
 from reports.environment import environment
 from reports.records import Record, UnequalWorkError, load, merge
 
+OWN_CORES = "--own-cores"
+"""The option of drivers by which ranks keep to cores of their own."""
+
 
 @dataclass(frozen=True)
 class Refused(NotRun):
@@ -100,8 +103,10 @@ class Contest:
         command += ["--peers"] if self.beside_peers(configuration) else []
         launcher = mpirun()
         if configuration.ranks > 1 and launcher:
-            # Open MPI binds a rank to a core, which would leave `threads` one of them.
-            bound = [] if configuration.kind == ONE_CORE else ["--bind-to", "none"]
+            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks that keep to cores of
+            # their own choose from all.
+            free = configuration.kind != ONE_CORE or OWN_CORES in self.arguments
+            bound = ["--bind-to", "none"] if free else []
             return [launcher, "-n", str(configuration.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return command
 

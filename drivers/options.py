@@ -205,6 +205,12 @@ class Options:
         "N",
         decides="place",
     )
+    own_cores: bool = option(
+        False,
+        "over several ranks: keep each to cores of its own, as many as it uses (with cpu, threads or joblib)",
+        bool,
+        decides="search",
+    )
     share: str = option(
         "auto",
         "over several ranks: share the work out unless the first rank is faster alone, which a rehearsal tells, or "

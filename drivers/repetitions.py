@@ -362,10 +362,12 @@ class Repetitions:
     def ways(self) -> dict[str, Any]:
         """What decides the speed alone: the same work has the same hash whatever they are.
 
-        That ranks had to share the work out is said where it is so: records of old say nothing of it.
+        That ranks had to share the work out, or kept to cores of their own, is said where it is so: records of old say
+        nothing of it.
         """
+        apart = {"own_cores": True} if self.options.own_cores else {}
         share = {"share": "always"} if self.ranks.size > 1 and self.options.share == "always" else {}
-        return {**share, **self.options.deciding("way"), **self.workload.ways(self.shared)}
+        return {**apart, **share, **self.options.deciding("way"), **self.workload.ways(self.shared)}
 
     def identified(self) -> dict[str, Any]:
         """What makes two repetitions belong to one run."""

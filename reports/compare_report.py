@@ -91,6 +91,7 @@ def _section(one: Shown) -> dict[str, Any]:
         "evaluations": counted(comparison),
         "machines": comparison.machines,
         "cautions": section.cautions,
+        "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
         "curves": [*section.strong, *section.weak],
         "targets": _targets(section),
         "verdicts": section.beside.verdicts() if section.beside else [],

@@ -33,11 +33,12 @@ from reports.wording import (
 def tables(one: Compared) -> dict[str, Table]:
     """Return the tables of a section by name, in the order of the report.
 
-    `results`, `times` and `conditions` are always there; `strong` and `weak` (numbered where there are several),
-    `targets`, `peers`, `seeds`, `not_run` and `published PAPER` where they have rows.
+    `results`, `times` and `conditions` are always there; `mixed`, `strong` and `weak` (each with a number), `targets`,
+    `peers`, `seeds`, `not_run` and `published PAPER` where they have rows.
     """
     comparison = one.comparison
     found = {"results": results(one)}
+    found |= {f"mixed {number}": mixed.table(one.cautions) for number, mixed in enumerate(one.mixed, 1)}
     for kind, curves in (("strong", one.strong), ("weak", one.weak)):
         found |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
     if one.to_targets:
@@ -115,8 +116,7 @@ def _speedup(row: Row) -> str:
 
 
 def _communication(record: Record) -> str:
-    shares = [one.communication_share for one in record.samples if one.communication_share is not None]
-    return per_cent(statistics.median(shares)) if shares and record.ranks > 1 else ""
+    return "" if record.communication_share is None else per_cent(record.communication_share)
 
 
 def _energy(record: Record) -> str:

@@ -271,8 +271,10 @@ def _row(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> Row:
 def _labels(record: Record) -> tuple[str, ...]:
     cores = (record.environment.get("cores") or 0) * (record.environment.get("hosts") or 1)
     labels = []
-    if cores and record.ranks > cores:
-        labels.append(f"oversubscribed: {record.ranks} ranks on {cores} cores")
+    own = record.details.get("cores_used") or 1
+    if cores and record.ranks * own > cores:
+        each = f" of {own} cores" if own > 1 else ""
+        labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):
         labels.append("simulated: its time is no device's")
     if record.details.get("schema_read") == version_1.SCHEMA and record.ranks > 1:

@@ -204,9 +204,9 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[Point, ...]:
 
 
 def _share_cores(run: Record) -> bool:
-    """Tell whether there are more ranks than cores, or than hosts where a rank takes all cores of its host."""
+    """Tell whether ranks want more cores together than there are; a rank may take all cores of its host."""
     hosts = run.environment.get("hosts") or 1
-    if run.device_kind == "cores":
+    cores, own = run.environment.get("cores"), run.details.get("cores_used")
+    if run.device_kind == "cores" and own is None:
         return run.ranks > hosts
-    cores = run.environment.get("cores")
-    return bool(cores and run.ranks > cores * hosts)
+    return bool(cores and run.ranks * (own or 1) > cores * hosts)

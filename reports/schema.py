@@ -7,6 +7,7 @@ be absent, which means that it was not recorded; nothing shows it as 0.
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -120,9 +121,10 @@ class Record:
     details : dict
         What a report may show but which neither identifies the run nor decides the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluations_per_step` (texts that complete "Instance: ..."
-        and "Counted: ..."), `device_name`, `cores_used` (of a host, where `--cores` said so), `simulated` and `oracle`
-        (true or false; the latter: of plain Python, so slow that it is no baseline), `schema_read` (1 where a line of
-        that version was read); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (as
+        and "Counted: ..."), `device_name`, `cores_used` (by each rank, where `--cores` said so), `rank_cores` (the
+        numbers of every rank's cores, "0-3", where `--own-cores` kept it to them), `simulated` and `oracle` (true or
+        false; the latter: of plain Python, so slow that it is no baseline), `schema_read` (1 where a line of that
+        version was read); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (as
         `drivers.profile` makes it).
     unit : str
         What `evaluations` counts, in the plural: moves, neighbours, selections, nodes, cells, transitions. Where it is
@@ -169,9 +171,26 @@ class Record:
 
     @property
     def host_cores(self) -> int | None:
-        """How many cores of a host the run could use; None: not recorded."""
-        cores: int | None = self.details.get("cores_used") or self.environment.get("cores")
-        return cores
+        """How many cores of a host the run could use, all ranks there together; None: not recorded."""
+        present: int | None = self.environment.get("cores")
+        own: int | None = self.details.get("cores_used")
+        if own is None:
+            return present
+        together = own * -(-self.ranks // (self.environment.get("hosts") or 1))
+        return min(together, present or together)
+
+    @property
+    def cores_per_rank(self) -> int | None:
+        """How many cores each rank could use; None for a GPU, and where it was not recorded."""
+        if self.device_kind == "cores":
+            return self.details.get("cores_used") or self.environment.get("cores")
+        return 1 if self.device_kind == "core" else None
+
+    @property
+    def communication_share(self) -> float | None:
+        """Median over repetitions of the ranks' mean share of time in communication; None for one rank, or unknown."""
+        shares = [one.communication_share for one in self.samples if one.communication_share is not None]
+        return statistics.median(shares) if shares and self.ranks > 1 else None
 
     @property
     def label(self) -> str:

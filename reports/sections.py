@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reports import other_algorithms, scaling
+from reports import mixtures, other_algorithms, scaling
 from reports.cautions import Caution, cautions
 from reports.comparison import Comparison, NotRun, compare
 from reports.records import Record, RecordError, families
@@ -81,6 +81,11 @@ class Compared:
         if self.quality is None or not any(family.courses for family in found):
             return None
         return targets_for(self.quality.runs), found
+
+    @cached_property
+    def mixed(self) -> list[mixtures.Mixed]:
+        """Rows of equally many cores that are shared out among ranks in unlike ways."""
+        return mixtures.mixed(self.comparison)
 
     @cached_property
     def strong(self) -> list[scaling.Curve]:

@@ -54,6 +54,9 @@ def lines(section: Compared, *, titled: bool = False, explained: bool = True) ->
         yield from _wrapped(_LEGEND)
     for caution in section.cautions:
         yield from _wrapped(f"{caution.mark}: {caution}")
+    for mixed in section.mixed:
+        for sentence in mixed.verdicts():
+            yield from _wrapped(sentence)
     for curve in (*section.strong, *section.weak):
         yield from _wrapped(curve.fit())
     yield from _shared(section)

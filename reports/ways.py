@@ -16,6 +16,7 @@ WAYS: dict[str, dict[Any, str]] = {
         "suite": "the work is laid on the device in the suite's own way",
         "published": "the work is laid on the device as the paper describes it",
     },
+    "own_cores": {True: "every rank keeps to cores of its own"},
     "share": {"always": "the ranks share the work out even where one of them is faster alone"},
     "scan": {
         "full": "every move of every step is evaluated",

@@ -162,6 +162,7 @@ def twin(backend):
     """The same device for another thread."""
     made = copy.copy(backend)
     made._collectives = {}
+    made.replays_host_steps = False  # a replay that waits for another rank would keep that one out of the device
     for name in OF_THE_DEVICE:
         setattr(made, name, locked(getattr(made, name)))
     return made

@@ -69,6 +69,7 @@ def test_all_drivers_share_these_options():
         "backend": "opencl",
         "device": "1:0",
         "cores": 4,
+        "own_cores": False,
         "repeats": 3,
         "seed": 9,
         "seeds": None,

@@ -1,0 +1,93 @@
+"""Which cores the ranks of a host keep to: no two of them to the same."""
+
+import json
+import os
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.placement import Place, in_words, own_cores
+from core.errors import UserError
+
+SIXTEEN = tuple(range(16))
+
+
+def test_ranks_of_a_host_take_its_cores_in_turn():
+    places = [Place("a", SIXTEEN, 4), Place("b", SIXTEEN, 8), Place("a", SIXTEEN, 2), Place("a", SIXTEEN, 4)]
+    assert own_cores(places) == [[0, 1, 2, 3], [*range(8)], [4, 5], [6, 7, 8, 9]]
+
+
+def test_ranks_that_the_launcher_has_bound_apart_keep_what_they_have():
+    places = [Place("a", (0, 1), 2), Place("a", (2, 3), 2), Place("a", (4, 5), 1), Place("a", (4, 5), 1)]
+    assert own_cores(places) == [[0, 1], [2, 3], [4], [5]]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from([(0, 1, 2, 3), (4, 6, 9), SIXTEEN[10:]]), st.integers(1, 6)),
+        max_size=8,
+    )
+)
+def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
+    places = [Place(*one) for one in drawn]
+    room = {(host, allowed): len(allowed) for host, allowed, _ in places}
+    for host, allowed, wanted in places:
+        room[host, allowed] -= wanted
+    if min(room.values(), default=0) < 0:
+        with pytest.raises(UserError, match="--own-cores: found"):
+            own_cores(places)
+        return
+    found = own_cores(places)
+    assert [len(one) for one in found] == [place.wanted for place in places]
+    assert all(set(one) <= set(place.allowed) for one, place in zip(found, places, strict=True))
+    taken = [(place.host, core) for one, place in zip(found, places, strict=True) for core in one]
+    assert len(taken) == len(set(taken))
+
+
+def test_too_few_cores_are_one_line_that_says_how_many_are_wanted():
+    with pytest.raises(UserError) as caught:
+        own_cores([Place("a", (0,), 4)])
+    assert str(caught.value) == (
+        "--own-cores: found 1 core for 1 rank of a host that want 4 together, expected 4 (mpirun binds no rank "
+        "with --bind-to none)"
+    )
+
+
+@pytest.mark.parametrize(("cores", "words"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2,5,7-8")])
+def test_numbers_of_cores_are_written_as_linux_does(cores, words):
+    assert in_words(cores) == words
+
+
+PROGRAM = """
+    import json, os, threading
+    from cluster import communicator
+    from cluster.placement import keep_to_own_cores
+
+    ranks = communicator()
+    places = keep_to_own_cores(ranks, 1)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(sorted(os.sched_getaffinity(0))))
+    thread.start()
+    thread.join()
+    again = keep_to_own_cores(ranks, 1)
+    found = ranks.gather([sorted(os.sched_getaffinity(0)), *seen, places, again])
+    if ranks.rank == 0:
+        print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system keeps no process to cores")
+def test_each_of_two_ranks_and_its_threads_run_on_cores_of_their_own(mpirun, tmp_path):
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        pytest.skip("one core here")
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM))
+    done = mpirun(2, program)
+    assert done.returncode == 0, done.stderr
+    expected = [[allowed[0]], [allowed[1]]]
+    for rank, (own, of_a_thread, places, again) in enumerate(json.loads(done.stdout)):
+        assert own == of_a_thread == expected[rank]
+        assert places == again == expected

@@ -1,0 +1,168 @@
+"""`--hybrid`: which ranks with how many threads are compared, how they are started, and what the report says."""
+
+import argparse
+
+import pytest
+
+from core.errors import UserError
+from drivers import compare_options
+from drivers.compare import House, main
+from drivers.contest import Contest
+from drivers.endings import run_driver
+from drivers.mixtures import Mixture, chosen_mixtures, mixture, mixtures_of, plan_mixtures
+from drivers.workloads import named
+from reports.records import load
+from tests.drivers.made_up_comparison import device
+from tests.drivers.test_compare_workloads import SMALL
+
+
+def processor(backend, cores=16):
+    """A row of a survey of a machine with so many cores."""
+    made = device(backend)
+    made.takes_cores, made.compute_units = backend in ("threads", "joblib"), cores
+    return made
+
+
+HERE = [processor("python"), processor("cpu"), processor("threads"), processor("joblib"), processor("cuda")]
+
+
+# --- which ---
+
+
+def test_all_even_ways_to_share_cores_out_are_its_divisors():
+    assert mixtures_of(12) == [(1, 12), (2, 6), (3, 4), (4, 3), (6, 2), (12, 1)]
+    assert mixtures_of(7) == [(1, 7), (7, 1)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ([], "1x16 2x8 4x4 8x2 16x1"),
+        (["8"], "1x8 2x4 4x2 8x1"),
+        (["16x1", "4x4", "4x4"], "4x4 16x1"),
+        (["3x2"], "3x2"),
+    ],
+)
+def test_what_stands_behind_the_option_are_mixtures_or_a_number_of_cores(asked, expected):
+    found = chosen_mixtures([mixture(one) for one in asked], 16, oversubscribe=False)
+    assert " ".join(map(str, found)) == expected
+
+
+@pytest.mark.parametrize("text", ["", "x", "4x", "x4", "0x4", "4x0", "-2", "4x4x4", "2.5", "4 x 4", "٤x٤"])
+def test_what_is_no_mixture_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="expected ranks x cores as in 4x2, or a number of cores"):
+        mixture(text)
+
+
+def test_one_core_runs_first_and_ranks_of_one_core_are_flat_mpi(monkeypatch):
+    monkeypatch.setattr("drivers.mixtures.mpi_obstacle", lambda: None)
+    chosen, not_run = plan_mixtures(HERE, mixtures_of(4))
+    assert [(one.backend, one.ranks, one.cores, one.recorded) for one in chosen] == [
+        ("cpu", 1, None, "0"),
+        ("threads", 1, 4, "4 of 16 cores"),
+        ("threads", 2, 2, "2 of 16 cores"),
+        ("cpu", 4, None, "0"),
+    ]
+    assert not_run == []
+    assert plan_mixtures(HERE, [Mixture(2, 2)], "joblib")[0][1].backend == "joblib"
+
+
+def test_what_cannot_run_is_listed_with_the_reason(monkeypatch):
+    monkeypatch.setattr("drivers.mixtures.mpi_obstacle", lambda: "no mpirun")
+    chosen, not_run = plan_mixtures([processor("cpu", 2), processor("threads", 2)], mixtures_of(4))
+    assert [(one.backend, one.ranks) for one in chosen] == [("cpu", 1)]
+    assert [(one.ranks, one.reason) for one in not_run] == [
+        (1, "a rank has 2 cores here, and not 4"),
+        (2, "no mpirun"),
+        (4, "no mpirun"),
+    ]
+
+
+# --- how they are started ---
+
+
+def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
+    monkeypatch.setattr("drivers.mixtures.mpi_obstacle", lambda: None)
+    monkeypatch.setattr("drivers.contest.mpirun", lambda: "mpirun")
+    contest = Contest(named("ppp"), None, ("--own-cores",), {}, (0,), 3, tmp_path / "r.jsonl")
+    _, mixed, flat = map(contest.command, plan_mixtures(HERE, [Mixture(2, 8), Mixture(16, 1)])[0])
+    launched = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+    assert mixed[:7] == ["mpirun", "-n", "2", *launched]
+    assert mixed[mixed.index("--cores") + 1] == "8"
+    assert flat[:7] == ["mpirun", "-n", "16", *launched]
+    assert "--cores" not in flat and flat[flat.index("--backend") + 1] == "cpu"
+
+
+# --- mistakes ---
+
+MISTAKES = {
+    "unequal": ("--hybrid 1x2 4x1", "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all, as in 1x4"),
+    "no mixture": ("--hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
+    "too many": ("--hybrid 2x2", "--hybrid 2x2: found 2 cores, expected at most 2, or --oversubscribe"),
+    "one core": ("--hybrid 1x1", "--hybrid: found 1 core, of which there is no mixture; expected 2 at least"),
+    "ranks too": ("--hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
+    "backends too": ("--hybrid --backends cpu", "--hybrid and --backends: expected one of them"),
+    "cores too": ("--hybrid --cores 2", "--hybrid and --cores: expected one of them"),
+    "weak": ("--hybrid --weak", "--hybrid and --weak: expected one of them"),
+    "a backend of one core": (
+        "--hybrid --rank-backend cpu",
+        "--hybrid: found --rank-backend cpu, expected a backend that takes a number of cores: threads, joblib",
+    ),
+    "single runs": ("--own-cores", "--own-cores: found an option of single runs, expected --hybrid"),
+}
+
+
+@pytest.mark.parametrize(("line", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_line_and_starts_nothing(line, told, monkeypatch, capsys, tmp_path):
+    def start(contest, configuration):
+        raise AssertionError("nothing is to be started")
+
+    monkeypatch.setattr("drivers.compare.cores", lambda: 2)
+    monkeypatch.setattr(compare_options, "cores", lambda: 2)
+    words = ["ppp", *line.split(), "--instance", "15-17:seed=1", "--out", str(tmp_path / "new")]
+    code = run_driver(lambda argv: main(argv, House(lambda: HERE, start)), words)
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    (error,) = said.err.splitlines()
+    assert error.startswith(f"error: {told}")
+    assert not (tmp_path / "new").exists()
+
+
+def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare():
+    with pytest.raises(UserError, match="--hybrid: found no backend of one core here"):
+        plan_mixtures(HERE[2:], mixtures_of(2))
+    with pytest.raises(UserError, match="--hybrid: found nothing, expected a backend that takes a number of cores"):
+        plan_mixtures(HERE[:2], mixtures_of(2))
+
+
+# --- all of it ---
+
+
+def compared(name, tmp_path, capsys, *mixtures):
+    """Compare mixtures of four cores, which the machine may lack, on small work that ranks share all the same."""
+    words = [*SMALL[name].split(), "--hybrid", *mixtures, "--oversubscribe", "--share", "always", "--no-peers"]
+    code = main([name, *words, "--repeats", "2", "--out", str(tmp_path)])
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err
+    return load(tmp_path / f"compare-{name}-hybrid.jsonl"), (tmp_path / f"compare-{name}-hybrid.md").read_text()
+
+
+@pytest.mark.usefixtures("mpirun")
+@pytest.mark.parametrize("name", ["ppp", *(pytest.param(one, marks=pytest.mark.slow) for one in SMALL if one != "ppp")])
+def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
+    records, report = compared(name, tmp_path, capsys, "2x2", *(["4x1"] if name != "ppp" else []))
+    ran = [(one.backend, one.ranks, one.details.get("cores_used")) for one in records]
+    assert ran[:2] == [("cpu", 1, None), ("threads", 2, 2)]
+    assert len({one.trajectory_hash for one in records}) == 1
+    assert all(one.scored for one in records)
+    assert ("## Ranks and threads" in report) == (name != "ppp")
+
+
+@pytest.mark.usefixtures("mpirun")
+def test_ranks_that_keep_apart_say_so_in_their_records(tmp_path):
+    words = ["ppp", *SMALL["ppp"].split(), "--hybrid", "2x1", "--no-peers", "--repeats", "1", "--out", str(tmp_path)]
+    assert main(words) == 0
+    alone, two = load(tmp_path / "compare-ppp-hybrid.jsonl")
+    assert alone.ways["own_cores"] and two.ways["own_cores"]
+    assert len(alone.details["rank_cores"]) == 1
+    assert len(set(two.details["rank_cores"])) == 2

@@ -1,0 +1,105 @@
+"""Equally many cores as ranks with threads: what the table and the sentences of a comparison say of them."""
+
+import pytest
+
+from reports.compare_tables import tables
+
+MACHINE = {"suite": "0123abc", "cpu": "Test CPU", "cores": 16, "hosts": 1, "host": "a"}
+WORK = 32.0
+"""Seconds on one core."""
+
+
+@pytest.fixture
+def mixed(make_record, section_of):
+    """A section with one core's run and others: ranks, cores of each, times, and what else the records say."""
+
+    def run(ranks, cores, times, **details):
+        environment = details.pop("environment", MACHINE)
+        details |= {"rank_cores": ["0"] * ranks}
+        where = {"backend": "cpu"}
+        if cores > 1:
+            where = {"backend": "threads", "device": f"{cores} of 16 cores"}
+            details["cores_used"] = cores
+        return make_record(times, ranks=ranks, environment=environment, details=details, **where)
+
+    def make(*runs, environment=MACHINE):
+        baseline = run(1, 1, [WORK] * 6, environment=environment)
+        return section_of([baseline, *(run(*one[:3], environment=environment, **dict(one[3:])) for one in runs)])
+
+    return make
+
+
+FOUR = ((4, 4, [2.5] * 6), (1, 16, [3.0] * 6), (16, 1, [4.0] * 6))
+
+
+def test_a_row_for_each_mixture_after_one_core_with_efficiency_over_all_cores(mixed):
+    section = mixed(*FOUR)
+    table = tables(section)["mixed 1"]
+    column = {title: [row[k] for row in table.rows] for k, title in enumerate(table.titles)}
+    assert column["ranks x cores each"] == ["1x1", "1x16", "4x4", "16x1"]
+    assert column["run"] == ["cpu", "threads 16 of 16 cores", "threads 4 of 16 cores, 4 ranks", "cpu, 16 ranks"]
+    assert column["efficiency"] == ["100 %", "67 %", "80 %", "50 %"]
+    speedups = [cell.split()[0] for cell in column["speed-up over one core [95 % CI]"]]
+    assert speedups == ["1.00x", "10.7x", "12.8x", "8.00x"]
+    assert table.caption.endswith(": 16 cores, shared out among ranks")
+
+
+def test_the_fastest_is_named_with_how_it_stands_to_both_ends(mixed):
+    (found,) = mixed(*FOUR).mixed
+    assert found.verdicts() == [
+        "Of 16 cores the fastest are those of 4 ranks with 4 threads each: 12.8x [12.8, 12.8] as fast as one core",
+        "That is 1.60x [1.60, 1.60] as fast as flat MPI (16x1)",
+        "That is 1.20x [1.20, 1.20] as fast as one rank with all cores (1x16)",
+        "Every rank kept to cores of its own",
+    ]
+
+
+@pytest.mark.parametrize(("other", "said"), [([2.3, 3.4, 2.9, 2.2, 2.6, 3.3], True), ([3.0] * 6, False)])
+def test_times_that_chance_explains_are_not_told_apart(mixed, other, said):
+    (found,) = mixed((1, 16, [2.4, 2.6, 2.2, 2.8, 2.5, 2.3]), (16, 1, other)).mixed
+    assert any("not to be told apart from flat MPI" in sentence for sentence in found.verdicts()) == said
+
+
+def test_a_run_whose_first_rank_did_all_of_the_work_is_no_fastest_mixture(mixed):
+    alone = ("first_rank_alone", {"alone_s": 1.0})
+    section = mixed((4, 4, [1.0] * 6, alone), (16, 1, [4.0] * 6))
+    (found,) = section.mixed
+    assert found.verdicts()[0].startswith("Of 16 cores the fastest are those of 16 ranks with one core each, flat MPI")
+    notes = [row[-1] for row in tables(section)["mixed 1"].rows]
+    assert [bool(note) for note in notes] == [False, True, False]
+    (nobody,) = mixed((4, 4, [1.0] * 6, alone), (16, 1, [1.0] * 6, alone)).mixed
+    assert nobody.verdicts()[0] == ("The work is too small for 16 cores: the first rank of every run did all of it")
+
+
+def test_only_rows_of_equally_many_cores_stand_together(mixed):
+    section = mixed((1, 4, [9.0] * 6), (2, 2, [8.0] * 6), (1, 8, [5.0] * 6), (16, 1, [4.0] * 6))
+    assert [(one.cores, [row.record.ranks for row in one.rows]) for one in section.mixed] == [(4, [1, 2])]
+
+
+def test_runs_that_nobody_asked_for_a_number_of_cores_make_no_mixtures(make_record, section_of):
+    section = section_of([make_record(), make_record(backend="threads"), make_record(ranks=2)])
+    assert section.mixed == []
+
+
+def test_threads_of_ranks_count_where_speed_ups_and_cores_are_compared(mixed):
+    section = mixed(*FOUR)
+    assert not [one for one in section.cautions if "speed-up above" in one.text]
+    too_fast = mixed((4, 4, [1.0] * 6))
+    (one,) = [one for one in too_fast.cautions if "speed-up above" in one.text]
+    assert list(one.figures.values()) == ["32.0x on 16"]
+
+
+def test_more_threads_than_cores_are_said_and_efficiency_is_that_of_the_cores(mixed):
+    section = mixed((2, 4, [16.0] * 6), (8, 1, [32.0] * 6), environment=MACHINE | {"cores": 4})
+    table = tables(section)["mixed 1"]
+    assert table.caption.endswith(": 8 workers for 4 cores, shared out among ranks")
+    assert [row[4] for row in table.rows] == ["100 %", "50 %", "25 %"]
+    oversubscribed = [one.text for one in section.cautions if "oversubscribed" in one.text]
+    assert oversubscribed == ["oversubscribed: 2 ranks of 4 cores on 4 cores", "oversubscribed: 8 ranks on 4 cores"]
+
+
+def test_the_report_has_the_table_and_the_sentences(report_of, mixed):
+    report = report_of([row.record for row in mixed(*FOUR).comparison.rows])
+    chapter = report.partition("## Ranks and threads")[2].partition("\n## ")[0]
+    assert "| 4x4 | threads 4 of 16 cores, 4 ranks | 2.50 s" in chapter
+    assert "- That is 1.60x [1.60, 1.60] as fast as flat MPI (16x1)." in chapter
