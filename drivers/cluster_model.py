@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     page = cluster_pages.page(records, asked, made_by)
     if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
+        cluster_report.make_room(options.out)
         drawn = cluster_plot.curves(page.subjects[-1], options.out)
         page = replace(page, pictures=tuple(drawn[:1]))
     return tell(cluster_report.render(page), options.out, cluster_report.NAME)

@@ -277,6 +277,21 @@ def signed(share: float) -> str:
 # --- files ---
 
 
+def make_room(out: Path) -> None:
+    """Make a folder where there is none.
+
+    Raises
+    ------
+    UserError
+        It cannot be made.
+
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {out}: cannot make this folder: {error.strerror}") from None
+
+
 def write(text: str, out: Path, name: str = NAME) -> Path:
     """Write a report into a folder.
 
@@ -286,9 +301,9 @@ def write(text: str, out: Path, name: str = NAME) -> Path:
         The folder cannot be written.
 
     """
+    make_room(out)
     path = out / f"{name}.md"
     try:
-        out.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path}: cannot write the report: {error.strerror}") from None

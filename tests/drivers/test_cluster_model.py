@@ -258,6 +258,12 @@ def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsy
     assert "Traceback" not in err
 
 
+def test_a_folder_that_cannot_be_made_is_refused(drive, file, cores, tmp_path):
+    (tmp_path / "taken").write_text("")
+    code, _, err = drive("--records", file(cores), "--network", "ethernet", "--out", tmp_path / "taken")
+    assert code == 2 and "taken: cannot make this folder" in err
+
+
 def test_records_without_one_core_are_refused(drive, file):
     code, _, err = drive("--records", file([made("73-73", 1e-4, kind="gpu")]))
     assert code == 2 and "no run of ppp on one core, only on cuda" in err
