@@ -68,7 +68,7 @@ class Measured:
     def __init__(self, records: Sequence[Record], network: Interconnect) -> None:
         core = calibrated(records, "core", network)
         if core is None:
-            found = ", ".join(sorted({one.label for one in records}))
+            found = ", ".join(sorted({f"{one.backend} with ranks: {one.ranks}" for one in records}))
             name = records[0].workload
             raise UserError(
                 f"--records: no run of {name} on one core, only on {found}: record one with `--backend cpu`"
@@ -201,25 +201,41 @@ def networks_table(networks: Sequence[Interconnect]) -> Table:
 
 
 def crossing_sizes(found: Measured, asked: Question) -> Table:
-    """For each number of ranks the smallest of the paper's sizes from which on a cluster beats this GPU."""
+    """For each number of ranks the paper's sizes at which a cluster beats this GPU."""
     known = ((line.key, found.gpu_s(line.key)) for line in cluster_published.exhibit("10").lines)
     times = {name: gpu_s for name, gpu_s in known if gpu_s is not None}
-    names = list(times)
     rows = []
     for count in asked.ranks:
         cells = []
         for network in asked.networks:
-            beaten = [model.iteration(*found.rank(name), network, count).total_s < times[name] for name in names]
-            first = next((at for at in range(len(names)) if all(beaten[at:])), None)
-            cells.append("none" if first is None else names[first])
+            cells.append(
+                in_words(
+                    {
+                        name: model.iteration(*found.rank(name), network, count).total_s < gpu_s
+                        for name, gpu_s in times.items()
+                    }
+                )
+            )
         rows.append([f"{count:,}", *cells])
     some = [row for row in rows if set(row[1:]) != {"none"}]
     headings = (">ranks", *(network.title for network in asked.networks))
-    return Table(
-        f"The size up to {names[-1]} from which on ranks beat this GPU, modelled; fewer ranks: none",
-        headings,
-        some or rows[-1:],
-    )
+    names = list(times)
+    caption = f"Sizes, {names[0]} to {names[-1]}, at which ranks beat this GPU, modelled; fewer ranks: none"
+    return Table(caption, headings, some or rows[-1:])
+
+
+def in_words(beaten: dict[str, bool]) -> str:
+    """Which of some sizes, ascending, are meant."""
+    names = list(beaten)
+    meant = [name for name in names if beaten[name]]
+    if len(meant) in (0, len(names)):
+        return "all" if meant else "none"
+    first, last = names.index(meant[0]), names.index(meant[-1])
+    if last - first + 1 > len(meant):
+        return ", ".join(meant)
+    if last == len(names) - 1:
+        return f"from {meant[0]}"
+    return f"up to {meant[-1]}" if first == 0 else f"{meant[0]} to {meant[-1]}"
 
 
 def spent(one: Subject, asked: Question) -> tuple[str, tuple[Spent, ...]]:
