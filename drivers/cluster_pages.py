@@ -121,7 +121,7 @@ def page(records: Sequence[Record], asked: Question, made_by: str) -> Page:
     sizes, published = [], []
     if found.is_of_the_paper:
         published = list(cluster_published.tables(found.rank, found.gpu_s))
-        sizes = [crossing_sizes(found, asked)] if found.gpu and len(found.gpu.runs) > 1 else []
+        sizes = crossing_sizes(found, asked)
     return Page(
         records[0].workload,
         made_by,
@@ -200,28 +200,24 @@ def networks_table(networks: Sequence[Interconnect]) -> Table:
     return Table("Networks", ("network", "between", ">latency", ">bandwidth", "source"), rows)
 
 
-def crossing_sizes(found: Measured, asked: Question) -> Table:
-    """For each number of ranks the paper's sizes at which a cluster beats this GPU."""
+def crossing_sizes(found: Measured, asked: Question) -> list[Table]:
+    """For each number of ranks the paper's sizes at which a cluster beats this GPU; none without such records of it."""
     known = ((line.key, found.gpu_s(line.key)) for line in cluster_published.exhibit("10").lines)
     times = {name: gpu_s for name, gpu_s in known if gpu_s is not None}
-    rows = []
-    for count in asked.ranks:
-        cells = []
-        for network in asked.networks:
-            cells.append(
-                in_words(
-                    {
-                        name: model.iteration(*found.rank(name), network, count).total_s < gpu_s
-                        for name, gpu_s in times.items()
-                    }
-                )
-            )
-        rows.append([f"{count:,}", *cells])
+    if not times:
+        return []
+
+    def beaten(network: Interconnect, ranks: int) -> dict[str, bool]:
+        return {
+            name: model.iteration(*found.rank(name), network, ranks).total_s < gpu_s for name, gpu_s in times.items()
+        }
+
+    rows = [[f"{count:,}", *(in_words(beaten(one, count)) for one in asked.networks)] for count in asked.ranks]
     some = [row for row in rows if set(row[1:]) != {"none"}]
     headings = (">ranks", *(network.title for network in asked.networks))
     names = list(times)
     caption = f"Sizes, {names[0]} to {names[-1]}, at which ranks beat this GPU, modelled; fewer ranks: none"
-    return Table(caption, headings, some or rows[-1:])
+    return [Table(caption, headings, some or rows[-1:])]
 
 
 def in_words(beaten: dict[str, bool]) -> str:
