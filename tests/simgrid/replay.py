@@ -79,7 +79,7 @@ def build(asked):
 
 
 class Rank:
-    """An actor: sends and receives by mailboxes of its own, one for each message that it expects."""
+    """An actor: sends and receives by mailboxes of its own, one for each message that it may get."""
 
     def __init__(self, asked, number):
         self.asked, self.number, self.size = asked, number, len(asked["hosts"])
@@ -87,9 +87,8 @@ class Rank:
 
     def __call__(self):
         for iteration in range(self.asked["iterations"]):
-            for sender in range(self.size):
-                for tag in TAGS[self.asked["exchange"]](self.asked) if self.bytes < EAGER else ():
-                    Mailbox.by_name(f"{iteration} {sender} {self.number} {tag}").set_receiver(Actor.self())
+            for tag in TAGS[self.asked["exchange"]](self.asked) if self.bytes < EAGER else ():
+                Mailbox.by_name(f"{iteration} {self.number} {tag}").set_receiver(Actor.self())
         this_actor.sleep_until(READY_S)
         for iteration in range(self.asked["iterations"]):
             self.prefix = str(iteration)
@@ -102,14 +101,14 @@ class Rank:
 
     def send(self, to, tag, size):
         if size > 0:
-            self.sent.append(Mailbox.by_name(f"{self.prefix} {self.number} {to} {tag}").put_async(b"x", round(size)))
+            self.sent.append(Mailbox.by_name(f"{self.prefix} {to} {tag}").put_async(b"x", round(size)))
 
-    def receive(self, source, tag):
-        Mailbox.by_name(f"{self.prefix} {source} {self.number} {tag}").get()
+    def receive(self, tag):
+        Mailbox.by_name(f"{self.prefix} {self.number} {tag}").get()
 
     def exchange(self, other, tag, size):
         self.send(other, tag, size)
-        self.receive(other, tag)
+        self.receive(tag)
 
 
 def folded(rank, body):
@@ -120,10 +119,10 @@ def folded(rank, body):
     beyond = rank.size - power
     if rank.number < 2 * beyond and rank.number % 2 == 0:
         rank.send(rank.number + 1, "fold", rank.bytes)
-        rank.receive(rank.number + 1, "unfold")
+        rank.receive("unfold")
         return
     if rank.number < 2 * beyond:
-        rank.receive(rank.number - 1, "fold")
+        rank.receive("fold")
     mine = rank.number // 2 if rank.number < 2 * beyond else rank.number - beyond
     body(rank, mine, power, lambda new: 2 * new + 1 if new < beyond else new + beyond)
     if rank.number < 2 * beyond:
@@ -162,11 +161,11 @@ def up_and_down(rank, members, tag, between=lambda: None):
     place, mask, up = members.index(rank.number), 1, []
     while mask < len(members):
         if place & mask:
-            rank.send(members[place - mask], f"{tag}up", rank.bytes)
-            rank.receive(members[place - mask], f"{tag}down")
+            rank.send(members[place - mask], f"{tag}up{mask}", rank.bytes)
+            rank.receive(f"{tag}down")
             break
         if place + mask < len(members):
-            rank.receive(members[place + mask], f"{tag}up")
+            rank.receive(f"{tag}up{mask}")
             up.append(members[place + mask])
         mask *= 2
     if place == 0:
@@ -186,18 +185,19 @@ def hosts_first(rank):
 def strips(rank):
     for piece in range(rank.asked["pieces"]):
         if rank.number > 0:
-            rank.receive(rank.number - 1, f"p{piece}")
+            rank.receive(f"p{piece}")
         rank.compute(rank.asked["compute_s"])
         if rank.number + 1 < rank.size:
             rank.send(rank.number + 1, f"p{piece}", rank.bytes)
 
 
 POWERS = [1 << k for k in range(12)]
+UPWARDS = [f"up{mask}" for mask in POWERS]
 EXCHANGES = {"doubling": doubling, "halving": halving, "hosts first": hosts_first, "strips": strips}
 TAGS = {
     "doubling": lambda asked: ["fold", "unfold", *(f"d{mask}" for mask in POWERS)],
     "halving": lambda asked: ["fold", "unfold", *(f"{way}{mask}" for mask in POWERS for way in "hg")],
-    "hosts first": lambda asked: ["hostup", "hostdown", "allup", "alldown"],
+    "hosts first": lambda asked: [f"{who}{way}" for who in ("host", "all") for way in ("down", *UPWARDS)],
     "strips": lambda asked: [f"p{piece}" for piece in range(asked["pieces"])],
 }
 
