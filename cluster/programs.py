@@ -25,5 +25,6 @@ PROGRAMS = {
     "check": Program("measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_check"),
     "launch": Program("start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch"),
     "slurm": Program("write a batch script that goes on where its time was over", "cluster.slurm"),
+    "model": Program("how long clusters and grids would take, from records of one core", "drivers.cluster_model"),
     "setup": Program("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
 }

@@ -1,0 +1,294 @@
+"""Records of runs as the work and the speeds of the cluster model (`cluster.model`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, hypot, log
+from typing import NamedTuple
+
+import numpy as np
+
+from cluster.interconnects import Interconnect
+from cluster.model import Speed, Work, iteration
+from core.errors import UserError
+from reports.records import Record, merge
+from reports.statistics import Estimate, summarise
+
+LOCAL_SEARCHES = ("ppp", "qap", "tsp", "weierstrass", "labs", "maxsat", "maxcut", "flowshop", "linearordering")
+SMALLEST_BATCH = 1 / 4096
+"""Of a tree: what the last batches are taken to be, since no record says it."""
+COLUMN, ROW_WORD = 32, 4
+"""A row of an ant's weights is so many columns, or a multiple, of so many bytes each."""
+PIECES, CARRY_BITS = 64, 8
+"""Messages of a strip of a longest common subsequence, and rows whose carries are a byte."""
+MEETING_S = {"core": 5e-6, "cores": 5e-6, "gpu": 0.0}
+"""Of a rank's own processor, by its device: Python between two kernels; meetings of GPUs are kernels themselves."""
+SURE = 2.0
+"""Standard deviations from nothing, of a serial part that counts."""
+NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
+"""Standard deviations of half a 95 % interval; the least of a median, as a part of it, and that of one or two runs."""
+FLIPS = {"flip1": 1, "flip2": 2, "flip3": 3}
+SIZED = re.compile(r"(\d+)-(\d+)")
+"""An instance of the permuted perceptron problem: its rows and columns."""
+
+
+class Timed:
+    """A run whose iterations are timed.
+
+    Parameters
+    ----------
+    record
+        With all its repetitions.
+
+    Attributes
+    ----------
+    work : Work
+    every_s : list of float
+        Seconds of an iteration, of each repetition: the whole run divided by its iterations.
+    iteration_s : Estimate
+        Their median with its 95 % interval.
+    size : float
+        What its time grows with: units of work, times the rows of a permuted perceptron, all of which a unit reads.
+
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.work = work_of(record)
+        self.every_s = [sample.running_s / self.work.iterations for sample in record.samples]
+        self.iteration_s = summarise(self.every_s).median
+        self.size = size_of(record.instance, self.work.units)
+
+    @property
+    def seconds(self) -> float:
+        """The median of an iteration."""
+        return self.iteration_s.value
+
+
+def short(run: Timed) -> str:
+    """An instance's name without the seed that made it."""
+    return run.record.instance.partition(":seed=")[0]
+
+
+def size_of(instance: str, units: float) -> float:
+    """See `Timed.size`."""
+    shape = SIZED.match(instance)
+    return units * int(shape[1]) if shape else units
+
+
+def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
+    """The work of an iteration on a permuted perceptron that nobody recorded, by its name.
+
+    Raises
+    ------
+    UserError
+        The name says no size, or the neighbourhood's number of neighbours is not known.
+
+    """
+    shape = SIZED.match(instance)
+    if shape is None or neighbourhood not in FLIPS:
+        raise UserError(f"--instance {instance}: no record of it, and its name says no size; expected a recorded one")
+    neighbours, columns = 1, int(shape[2])
+    for chosen in range(FLIPS[neighbourhood]):
+        neighbours = neighbours * (columns - chosen) // (chosen + 1)
+    return like._replace(units=float(neighbours))
+
+
+# --- records as work ---
+
+
+def work_of(record: Record) -> Work:
+    """What a run computed, and how ranks share it.
+
+    Raises
+    ------
+    UserError
+        Nobody has modelled how ranks share this workload.
+
+    """
+    if record.workload in LOCAL_SEARCHES:
+        return local_search(record)
+    if record.workload not in OTHERS:
+        known = ", ".join((*LOCAL_SEARCHES, *OTHERS))
+        raise UserError(f"{place(record)}: no model of how ranks share {record.workload}: expected one of {known}")
+    return OTHERS[record.workload](record)
+
+
+def place(record: Record) -> str:
+    """Where a record was read, for messages."""
+    return record.origin or record.label
+
+
+def local_search(record: Record) -> Work:
+    """Neighbours of one walk, or walks."""
+    walks = record.parameters.get("walks", 1)
+    made = max(1, record.details.get("iterations") or record.parameters["iterations"] * walks)
+    iterations = max(1, made // walks)
+    way = "walks" if walks > 1 else "neighbourhood"
+    return Work(way, record.evaluations / iterations, iterations, walks)
+
+
+def climbs(record: Record) -> Work:
+    """Climbers, who meet at the end."""
+    return Work("walks", record.evaluations, shares=record.parameters["climbers"])
+
+
+def ants(record: Record) -> Work:
+    """Ants, whose deposits lie on edges (a Max-Min Ant System's on one tour), and rows of weights."""
+    cities, iterations = record.details["cities"], record.parameters["iterations"]
+    edges = cities if record.parameters.get("variant") == "mmas" else cities * (cities - 1) // 2
+    row = -(-cities // COLUMN) * COLUMN * ROW_WORD
+    count = record.parameters["ants"] * record.parameters.get("colonies", 1)
+    return Work("ants", record.evaluations / iterations, iterations, count, 4 * edges, cities * row)
+
+
+def tree(record: Record) -> Work:
+    """Nodes of a tree."""
+    return Work("subtrees", record.evaluations, least=record.evaluations * SMALLEST_BATCH)
+
+
+def subsequence(record: Record) -> Work:
+    """Cells of a table of strings, in strips; from both ends where the length alone is wanted."""
+    rows = record.details["letters"][0]
+    waves = 1 if record.parameters.get("trace") else 2
+    return Work("strips", record.evaluations, reduced_bytes=-(-rows // CARRY_BITS), pieces=PIECES, waves=waves)
+
+
+def knapsack(record: Record) -> Work:
+    """Cells of two tables, of which one's last row travels."""
+    return Work("halves", record.evaluations, reduced_bytes=8 * (record.details["capacity"] + 1))
+
+
+OTHERS = {"ihc": climbs, "aco": ants, "exact": tree, "lcs": subsequence, "knapsack": knapsack}
+
+
+# --- speeds ---
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What one kind of device is known to need, by size.
+
+    Attributes
+    ----------
+    runs : tuple of Timed
+        Of one rank on the device, by size, one of each instance.
+    serial_s : float
+        Seconds of an iteration that every rank spends by itself.
+    why : str
+        Where that is from, in words.
+    meeting_s : float
+        See `cluster.model.Speed`.
+
+    """
+
+    runs: tuple[Timed, ...]
+    serial_s: float
+    why: str
+    meeting_s: float
+
+    @property
+    def name(self) -> str:
+        """The device's."""
+        record = self.runs[0].record
+        return str(record.details.get("device_name") or record.environment.get("cpu") or record.backend)
+
+    def alone_s(self, size: float) -> float:
+        """Seconds of an iteration of one rank: straight lines between recorded sizes, in logarithms of both.
+
+        Below the smallest and above the largest it grows as the size does.
+        """
+        sizes = [log(run.size) for run in self.runs]
+        times = [log(run.seconds) for run in self.runs]
+        at = log(size)
+        if at <= sizes[0] or len(sizes) == 1:
+            return exp(times[0] + at - sizes[0])
+        if at >= sizes[-1]:
+            return exp(times[-1] + at - sizes[-1])
+        return float(exp(np.interp(at, sizes, times)))
+
+    def covers(self, size: float) -> bool:
+        """Whether it is between the sizes that were recorded, or one of them."""
+        return self.runs[0].size <= size <= self.runs[-1].size
+
+    def speed(self, work: Work, size: float) -> Speed:
+        """How fast a rank is on this work."""
+        alone = self.alone_s(size)
+        serial = min(self.serial_s, alone / 2)
+        return Speed((alone - serial) / work.units, serial, self.meeting_s)
+
+
+def of_kind(records: Iterable[Record], kind: str) -> list[Timed]:
+    """Confirmed runs of one rank on one kind of device, of the fastest backend, by size."""
+    chosen: dict[str, Timed] = {}
+    for record in records:
+        if record.ranks > 1 or record.device_kind != kind or record.details.get("oracle"):
+            continue
+        run = Timed(record)
+        known = chosen.get(record.instance_sha256)
+        if known is None or run.seconds < known.seconds:
+            chosen[record.instance_sha256] = run
+    return sorted(chosen.values(), key=lambda run: run.size)
+
+
+def calibrated(records: Sequence[Record], kind: str, network: Interconnect, leave_out: str = "") -> Calibration | None:
+    """What records of a kind of device say; None: there are none of one rank.
+
+    Parameters
+    ----------
+    leave_out
+        `identity` of a run of several ranks that is not looked at, since it is to be predicted.
+
+    """
+    runs, meeting_s = of_kind(records, kind), MEETING_S[kind]
+    if not runs:
+        return None
+    own = {run.record.instance_sha256: run for run in runs}
+    several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
+    several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
+    pairs = [Unshared.of(own[one.instance_sha256], Timed(one), network, meeting_s) for one in several]
+    if not pairs:
+        return Calibration(tuple(runs), 0.0, "taken to be nothing: no runs of several ranks say it", meeting_s)
+    serial, deviation = fitted_serial(pairs)
+    words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs of several ranks"
+    if serial < SURE * deviation:
+        words = f"not told from nothing: {words} it is {serial * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
+        serial = 0.0
+    return Calibration(tuple(runs), serial, words, meeting_s)
+
+
+class Unshared(NamedTuple):
+    """What a run of several ranks says of the seconds that ranks do not share.
+
+    t(p) = t(1) * share + serial * (1 - share) + communication, where the model says share and communication: the run
+    says that the serial part times `factor` is `rest_s`, with a standard deviation.
+    """
+
+    factor: float
+    rest_s: float
+    deviation_s: float
+
+    @classmethod
+    def of(cls, alone: Timed, several: Timed, network: Interconnect, meeting_s: float) -> Unshared:
+        """Compare a run of several ranks with that of one on the same instance."""
+        speed = Speed(alone.seconds / alone.work.units, 0.0, meeting_s)
+        parts = iteration(alone.work, speed, network, several.record.ranks)
+        share = parts.compute_s / iteration(alone.work, speed, network, 1).compute_s
+        rest = several.seconds - parts.total_s
+        return cls(1 - share, rest, hypot(deviation_s(several.iteration_s), share * deviation_s(alone.iteration_s)))
+
+
+def fitted_serial(pairs: Sequence[Unshared]) -> tuple[float, float]:
+    """The serial part that fits best, each run weighed by how sure its time is, and its standard deviation."""
+    weight = sum((one.factor / one.deviation_s) ** 2 for one in pairs)
+    found = sum(one.factor * one.rest_s / one.deviation_s**2 for one in pairs) / weight
+    return found, weight**-0.5
+
+
+def deviation_s(median: Estimate) -> float:
+    """The standard deviation of a median, from its 95 % interval; with too few repetitions for one a tenth of it."""
+    if median.low is None or median.high is None:
+        return FEW * median.value
+    return max(LEAST * median.value, (median.high - median.low) / (2 * NORMAL_95))

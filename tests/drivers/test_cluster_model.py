@@ -1,0 +1,298 @@
+"""The cluster model's program: calibrated by made-up records whose truth is known, and refusing what it cannot use."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cluster.interconnects import named
+from cluster.model import Speed, Work, iteration
+from drivers import cluster_calibration, cluster_model, cluster_published
+from drivers.cluster_calibration import Timed, calibrated, named_work
+from drivers.cluster_pages import in_words
+from reports.paper_file import load as load_paper
+from reports.records import Record, Sample, append, load
+
+DRIVER = cluster_model
+GALLERY = Path(__file__).parents[2] / "reports/gallery"
+GAMMA, SERIAL = 2e-9, 3e-5
+ROWS = {"73-73": (73, 2628), "401-417": (401, 86_736), "1301-1317": (1301, 866_586)}
+ITERATIONS = 100
+
+
+def core_s(instance):
+    """Seconds of an iteration of the machine that these tests make up."""
+    rows, neighbours = ROWS[instance]
+    return SERIAL + GAMMA * rows * neighbours
+
+
+def made(instance, seconds, ranks=1, kind="core", **changes):
+    """A record of runs that took so many seconds an iteration."""
+    backend = {"core": "cpu", "gpu": "cuda"}[kind]
+    every = [0.999 * seconds, seconds, 1.001 * seconds]
+    fields = {
+        "workload": "ppp",
+        "instance": f"{instance}:seed=0",
+        "instance_sha256": f"{ROWS[instance][1]:064x}",
+        "parameters": {"neighbourhood": "flip2", "walks": 1, "iterations": ITERATIONS},
+        "ways": {"mapping": "suite"},
+        "seed": 0,
+        "backend": backend,
+        "device": "0",
+        "device_kind": kind,
+        "ranks": ranks,
+        "samples": tuple(Sample(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in every),
+        "best_cost": 1,
+        "best_index": 0,
+        "evaluations": ITERATIONS * ROWS[instance][1],
+        "unit": "neighbours",
+        "trajectory_hash": "0123456789abcdef",
+        "hash_covers": "moves",
+        "environment": {"suite": "0", "python": "3", "os": "Linux", "cpu": "Test CPU", "cores": 64, "hosts": 1},
+        "scored": True,
+        "details": {"iterations": ITERATIONS, "device_name": "Test"},
+    }
+    return Record(**(fields | changes))
+
+
+def truth(instance, ranks, network):
+    """An iteration of several ranks on that machine."""
+    rows, neighbours = ROWS[instance]
+    speed = Speed(GAMMA * rows, SERIAL, cluster_calibration.MEETING_S["core"])
+    return iteration(Work("neighbourhood", neighbours), speed, network, ranks).total_s
+
+
+@pytest.fixture
+def cores():
+    return [made(instance, core_s(instance)) for instance in ROWS]
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(records, name="runs.jsonl"):
+        for record in records:
+            append(tmp_path / name, record)
+        return tmp_path / name
+
+    return write
+
+
+# --- calibration ---
+
+
+def test_a_run_becomes_neighbours_an_iteration():
+    run = Timed(made("401-417", 0.02))
+    assert run.work == Work("neighbourhood", 86_736, ITERATIONS, 1)
+    assert run.seconds == pytest.approx(0.02)
+
+
+def test_several_walks_are_shared_as_walks():
+    several = {"neighbourhood": "flip2", "walks": 8, "iterations": ITERATIONS}
+    run = Timed(made("401-417", 0.02, parameters=several, details={"iterations": 8 * ITERATIONS}))
+    assert (run.work.way, run.work.shares, run.work.iterations) == ("walks", 8, ITERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("workload", "way"),
+    [("ihc", "walks"), ("aco", "ants"), ("exact", "subtrees"), ("lcs", "strips"), ("knapsack", "halves")],
+)
+def test_records_of_every_way_of_sharing_are_understood(workload, way):
+    """The gallery's own runs."""
+    every = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
+    record = next(one for one in every if one.workload == workload and one.evaluations)
+    work = cluster_calibration.work_of(record)
+    assert work.way == way and work.units > 0
+    network = named("ethernet")[0]
+    parts = iteration(work, Speed(1e-9), network, 2)
+    assert parts.total_s > 0 and parts.compute_s < iteration(work, Speed(1e-9), network, 1).compute_s
+
+
+def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
+    network = named("myri10g")[0]
+    several = [made("73-73", truth("73-73", ranks, network), ranks) for ranks in (2, 8, 32)]
+    found = calibrated([*cores, *several], "core", network)
+    assert found.serial_s == pytest.approx(SERIAL, rel=0.05)
+
+
+def test_a_serial_part_that_noise_could_be_is_none(cores):
+    network = named("myri10g")[0]
+    wide = made("1301-1317", truth("1301-1317", 2, network) * 1.01, 2)
+    found = calibrated([*cores, wide], "core", network)
+    assert found.serial_s == 0 and "not told from nothing" in found.why
+
+
+def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
+    found = calibrated(cores, "core", named("myri10g")[0])
+    sizes = [run.size for run in found.runs]
+    assert found.alone_s(sizes[1]) == pytest.approx(core_s("401-417"))
+    between = (sizes[0] * sizes[1]) ** 0.5
+    assert found.alone_s(between) == pytest.approx((core_s("73-73") * core_s("401-417")) ** 0.5)
+    assert found.alone_s(2 * sizes[-1]) == pytest.approx(2 * core_s("1301-1317"))
+
+
+def test_the_name_of_a_perceptron_says_its_neighbours():
+    like = Work("neighbourhood", 1.0)
+    expected = {"flip1": 417, "flip2": 417 * 416 // 2, "flip3": 417 * 416 * 415 // 6}
+    assert {flips: named_work("401-417", like, flips).units for flips in expected} == expected
+
+
+# --- the report ---
+
+
+def test_every_network_has_a_column_and_tables_10_and_11_stand_beside_the_published(drive, file, cores, tmp_path):
+    records = [*cores, *(made(instance, 1e-4, kind="gpu") for instance in ROWS)]
+    code, out, err = drive("--records", file(records), "--ranks", "1..64", "--out", tmp_path / "report")
+    assert code == 0, err
+    assert out == (tmp_path / "report/cluster-model.md").read_text()
+    assert "| ranks | Myri-10G | gigabit Ethernet | Grid'5000, 2 sites |" in out
+    assert "## Table 10, modelled beside the published" in out and "## Table 11, modelled" in out
+    assert "15257×2.6" in out and "2405×10.3" in out
+    alone, cow = core_s("1301-1317"), truth("1301-1317", 8, named("myri10g")[0])
+    row = next(line for line in out.splitlines() if line.startswith("| 1301-1317 |") and "15257" in line)
+    assert f"×{alone / cow:.2f} |" in row, "the speed-up is over one of our cores"
+
+
+def test_the_gpu_is_beaten_from_where_it_takes_longer(drive, file, cores):
+    slow = [made(instance, core_s(instance) / 7.5, kind="gpu") for instance in ROWS]
+    code, out, _ = drive("--records", file([*cores, *slow]), "--network", "myri10g", "--ranks", "1..64")
+    assert code == 0
+    turns = [line for line in out.splitlines() if line.startswith("| Myri-10G | 64 ranks or more")]
+    assert [line.rstrip(" |").rpartition("| ")[2] for line in turns] == ["16 ranks", "8 ranks", "8 ranks"]
+    table = out[out.index("## Sizes") : out.index("## Table 10")]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert rows[0][0] == "8" and rows[0][1].startswith("from "), "four ranks beat it nowhere"
+    assert rows[1] == ["16", "all"]
+
+
+def test_sizes_are_named_by_their_ends():
+    names = ["a", "b", "c", "d"]
+
+    def words(chosen):
+        return in_words({name: name in chosen for name in names})
+
+    assert [words(chosen) for chosen in ("", "abcd", "cd", "ab", "bc", "ac")] == [
+        *("none", "all", "from c", "up to b", "b to c", "a, c")
+    ]
+
+
+def test_energy_and_price_are_shown_when_watts_and_prices_are_given(drive, file, cores):
+    records = file([*cores, made("401-417", 1e-3, kind="gpu")])
+    given = ("--network", "myri10g", "--instance", "401-417", "--watts", 300, 700, "--price", 1, 3.6)
+    code, out, _ = drive("--records", records, "--iterations", 1000, *given)
+    assert code == 0
+    assert "| this GPU | 1.00 s | 0.700 kJ | 0.001 |" in out
+
+
+def test_a_size_that_nobody_recorded_is_scaled_and_named(drive, file, cores):
+    code, out, _ = drive("--records", file(cores), "--network", "ethernet", "--instance", "201-217")
+    assert code == 0
+    assert "## 201-217" in out and "23,436 neighbours" in out
+    code, out, _ = drive("--records", file(cores[:1], "small.jsonl"), "--network", "ethernet")
+    assert "therefore scaled: 81-81, 101-117" in out
+
+
+def test_the_papers_own_machines_are_modelled_without_records(drive):
+    code, out, _ = drive("--published")
+    assert code == 0
+    assert "eight cores of one host, which no network joins, were 1.74 times as fast as one core" in out
+    for table in ("10", "11"):
+        for column in load_paper("luong2013").chosen("table", table)[0].columns:
+            assert (column.heading in out) == (column.heading != "GPUTex")
+
+
+def test_clusters_of_the_paper_have_the_cores_that_their_headings_say():
+    for cluster in cluster_published.clusters():
+        assert f"{cluster.ranks} cores" in cluster.heading
+        assert cluster.network.places(cluster.ranks).site[-1] + 1 == cluster.network.sites
+
+
+# --- validation ---
+
+
+def test_a_machine_that_is_as_modelled_is_predicted(drive, file, cores):
+    network = named("myri10g")[0]
+    several = [made(one, truth(one, ranks, network), ranks) for one in ROWS for ranks in (2, 8, 32)]
+    records = file([*cores, *several])
+    given = ("--records", records, "--validate", records, "--network", "myri10g")
+    code, out, err = drive(*given, "--within", 2)
+    assert code == 0, out + err
+    assert "9 of 9 runs are at most 2 % off" in out
+
+
+def test_a_machine_that_is_not_as_modelled_is_told_and_fails_where_asked(drive, file, cores):
+    wrong = made("401-417", 2 * truth("401-417", 8, named("myri10g")[0]), 8)
+    records = file([*cores, wrong])
+    given = ("--records", records, "--validate", records, "--network", "myri10g")
+    code, out, _ = drive(*given)
+    assert code == 0 and "0 of 1 runs are at most 15 % off" in out
+    code, out, _ = drive(*given, "--within", 15)
+    assert code == 1 and "-50" in out
+
+
+def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
+    from cluster.measured import Link, Measured, RankSpeed, Reduction, written
+
+    def rank(number):
+        place = (f"host{number}", "a core", "cpu", 1, 2, 1e6, "neighbours", "ppp 201-217")
+        return RankSpeed(number, *place, 1e6, 0.0, {})
+
+    check = Measured("2026-11-22T23:00:00Z", "Open MPI", (Link(0, 1, False, 7e-5, 1e-8),),
+                     (Reduction(2, 2, 8, 8e-5, 7e-5, 9e-5, 100),), (rank(0), rank(1)))  # fmt: skip
+    written(check, tmp_path / "check.json")
+    code, out, err = drive("--records", file(cores), "--network", tmp_path / "check.json", "--ranks", 1, 2)
+    assert code == 0, err
+    assert "as measured (check.json, 2 ranks on 2 hosts)" in out and "70.0 µs" in out
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["--network", "infiniband"], "network 'infiniband': expected one of myri10g"),
+        (["--network", "missing.json"], "missing.json"),
+        (["--ranks", "many"], "found 'many', expected a number of ranks"),
+        (["--ranks", "8..2"], "expected a number of ranks"),
+        (["--ranks", "0"], "expected a number of ranks"),
+        (["--workload", "qap"], "no record of qap in the suite's mapping, only of ppp"),
+        (["--watts", "300", "-5"], "--watts"),
+        (["--price", "nothing", "1"], "expected a positive number"),
+        (["--instance", "kroA100"], "kroA100: no record of it, and its name says no size"),
+        (["--validate", "{records}"], "expected one --network"),
+        (["--validate", "{records}", "--network", "ethernet"], "no run of several ranks"),
+    ],
+)
+def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, given, expected):
+    records = file(cores)
+    try:
+        code, _, err = drive("--records", records, *(word.format(records=records) for word in given))
+    except SystemExit as stop:  # of argparse
+        code, err = stop.code, capsys.readouterr().err
+    assert code == 2
+    assert expected in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_that_cannot_be_made_is_refused(drive, file, cores, tmp_path):
+    (tmp_path / "taken").write_text("")
+    code, _, err = drive("--records", file(cores), "--network", "ethernet", "--out", tmp_path / "taken")
+    assert code == 2 and "taken: cannot make this folder" in err
+
+
+def test_records_without_one_core_are_refused(drive, file):
+    code, _, err = drive("--records", file([made("73-73", 1e-4, kind="gpu")]))
+    assert code == 2 and "no run of ppp on one core, only on cuda" in err
+
+
+def test_no_records_at_all_are_refused(drive, tmp_path):
+    code, _, err = drive()
+    assert code == 2 and "--records" in err
+    (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 2}) + "\n")
+    code, _, err = drive("--records", tmp_path / "broken.jsonl")
+    assert code == 2 and "broken.jsonl:1" in err
+
+
+def test_a_workload_that_nobody_modelled_is_refused(drive, file):
+    code, _, err = drive("--records", file([made("73-73", 1e-4, workload="heldkarp")]), "--workload", "heldkarp")
+    assert code == 2 and "no model of how ranks share heldkarp" in err

@@ -1,0 +1,65 @@
+"""The pages of the cluster model: what is modelled is called so, and turning points are said or denied."""
+
+import pytest
+
+from reports import cluster_plot, cluster_report
+from reports.cluster_report import Checked, Modelled, NetworkCurve, Page, Spent, Subject
+from reports.statistics import Estimate
+from reports.text_table import Table
+
+
+def points(*seconds):
+    """An iteration on 1, 2, 4, ... ranks."""
+    return tuple(Modelled(1 << k, one, seconds[0] / one, k / 4) for k, one in enumerate(seconds))
+
+
+def subject(gpu_s=0.3):
+    slow, fast = points(1.0, 0.6, 0.8), points(1.0, 0.5, 0.25)
+    curves = (
+        NetworkCurve("slow", slow, slow[1], slow[2], None),
+        NetworkCurve("fast", fast, fast[2], None, fast[2] if gpu_s else None),
+    )
+    return Subject("73-73", 2628.0, "neighbours", 1.0, gpu_s, curves)
+
+
+def page(**more):
+    networks = Table("Networks", ("network",), [["slow"], ["fast"]])
+    return Page("ppp", "a command", ("One core: Test.",), networks, (subject(),), **more)
+
+
+def test_every_figure_is_called_modelled():
+    text = cluster_report.render(page())
+    assert "as modelled" in text.splitlines()[0]
+    assert "Every figure below is **modelled** unless it is called published or measured." in text
+    assert "Made by `a command`." in text and "- One core: Test." in text
+
+
+def test_where_communication_eats_the_gain_is_said_or_denied():
+    text = cluster_report.render(page())
+    assert "| 4 | 1.25x (31 %) | 4.00x (100 %) |" in text
+    assert "| slow | 2 ranks | 1.67x | 4 ranks | not up to 4 |" in text
+    assert "| fast | 4 ranks or more | 4.00x | not up to 4 | 4 ranks |" in text
+
+
+def test_without_a_gpu_nothing_is_said_to_beat_it():
+    assert "no GPU recorded" in str(cluster_report.turning_points(subject(None)))
+
+
+def test_what_nobody_gave_watts_or_prices_for_stays_empty():
+    table = cluster_report.spent_table([Spent("here", 2.0, 3000.0, None), Spent("there", 0.5, None, 1.25)])
+    assert "| here | 2.00 s | 3.00 kJ |  |" in str(table) and "| there | 500 ms |  | 1.25 |" in str(table)
+
+
+def test_an_error_has_the_interval_of_the_ratio():
+    found = Checked("73-73", "cpu", "n", 2, 1, Estimate(1.0, 0.9, 1.1), 0.8, Estimate(0.8, 0.7, 1.05), "nothing")
+    assert found.error.value == pytest.approx(-0.2)
+    assert (found.error.low, found.error.high) == pytest.approx((-0.3, 0.05))
+    text = cluster_report.render_checked([found], 0.15)
+    assert "0 of 1 runs are at most 15 % off" in text and "-20.0 % [-30.0 %, +5.0 %]" in text
+
+
+def test_the_plot_is_drawn_into_a_folder(tmp_path):
+    pytest.importorskip("matplotlib")
+    written = cluster_plot.curves(subject(), tmp_path)
+    assert [path.name for path in written] == ["cluster-model.svg", "cluster-model.png"]
+    assert "efficiency, modelled" in written[0].read_text()

@@ -1,0 +1,216 @@
+"""Runs under the system's Python, which has SimGrid: builds a platform, lets actors exchange, prints how long they took.
+
+Reads JSON from standard input: `hosts` and `sites` (of each rank), `cores`, `between_hosts` and `between_sites` (each
+[latency in s, bytes per s]; the last with a latency for each pair of sites), `exchange` (a name below), `bytes`,
+`compute_s`, `pieces`, `iterations`. Prints when the last actor was through each of the iterations.
+
+SimGrid's own constants are set to what they stand for: `network/model:CM02` with factors of 1, no TCP window (gamma),
+no traffic against the stream. Short messages are taken at once (a mailbox that has its receiver), as MPI does.
+"""
+
+import json
+import sys
+
+from simgrid import Actor, Comm, Engine, Host, Link, LinkInRoute, Mailbox, NetZone, this_actor
+
+SETTINGS = (
+    "network/model:CM02",
+    "network/bandwidth-factor:1.0",
+    "network/latency-factor:1.0",
+    "network/TCP-gamma:0",
+    "network/weight-S:0",
+    "network/crosstraffic:0",
+)
+FLOPS = 1e9
+EAGER = 4096
+"""Bytes from which a message waits until its receiver is there, as MPI's long ones do."""
+READY_S = 1.0
+"""Until all actors have their mailboxes."""
+ended = {}
+
+
+# --- the platform ---
+
+
+def link(zone, name, latency, bandwidth, shared=True):
+    made = zone.create_link(name, bandwidth)
+    made.set_latency(latency)
+    if not shared:
+        made.set_sharing_policy(Link.SharingPolicy.FATPIPE, None)
+    return made.seal()
+
+
+def build(asked):
+    """Every rank a host of SimGrid's, whose routes pass the network card of its machine and the line of its site."""
+    zone = NetZone.create_full_zone("all")
+    places = list(zip(asked["hosts"], asked["sites"], strict=True))
+    hosts = [zone.create_host(f"rank{rank}", FLOPS) for rank in range(len(places))]
+    cores, cards, lines = asked["cores"], asked["between_hosts"], asked["between_sites"]
+    inside = link(zone, "memory", *cores, shared=False)
+    card = {
+        (machine, way): link(zone, f"card{machine}{way}", cards[0] / 2, cards[1])
+        for machine in set(asked["hosts"])
+        for way in ("out", "in")
+    }
+    line, travel = {}, {}
+    for site in set(asked["sites"]):
+        for way in ("out", "in"):
+            line[site, way] = link(zone, f"line{site}{way}", 0.0, lines[1])
+        for other in set(asked["sites"]) - {site}:
+            latency = lines[0][abs(site - other) - 1] - cards[0]
+            travel[site, other] = link(zone, f"way{site}to{other}", latency, lines[1], shared=False)
+    for source, (machine, site) in enumerate(places):
+        for target, (other, there) in enumerate(places):
+            if source == target:
+                continue
+            if machine == other:
+                passed = [inside]
+            elif site == there:
+                passed = [card[machine, "out"], card[other, "in"]]
+            else:
+                far = [line[site, "out"], travel[site, there], line[there, "in"]]
+                passed = [card[machine, "out"], *far, card[other, "in"]]
+            ends = hosts[source].netpoint, hosts[target].netpoint
+            zone.add_route(*ends, None, None, [LinkInRoute(one) for one in passed], False)
+    zone.seal()
+
+
+# --- ranks ---
+
+
+class Rank:
+    """An actor: sends and receives by mailboxes of its own, one for each message that it may get."""
+
+    def __init__(self, asked, number):
+        self.asked, self.number, self.size = asked, number, len(asked["hosts"])
+        self.bytes, self.prefix, self.sent = asked["bytes"], "", []
+
+    def __call__(self):
+        for iteration in range(self.asked["iterations"]):
+            for tag in TAGS[self.asked["exchange"]](self.asked) if self.bytes < EAGER else ():
+                Mailbox.by_name(f"{iteration} {self.number} {tag}").set_receiver(Actor.self())
+        this_actor.sleep_until(READY_S)
+        for iteration in range(self.asked["iterations"]):
+            self.prefix = str(iteration)
+            EXCHANGES[self.asked["exchange"]](self)
+            ended.setdefault(iteration, []).append(Engine.clock - READY_S)
+        Comm.wait_all(self.sent)  # what an actor sends is lost when it leaves
+
+    def compute(self, seconds):
+        this_actor.execute(seconds * FLOPS)
+
+    def send(self, to, tag, size):
+        if size > 0:
+            self.sent.append(Mailbox.by_name(f"{self.prefix} {to} {tag}").put_async(b"x", round(size)))
+
+    def receive(self, tag):
+        Mailbox.by_name(f"{self.prefix} {self.number} {tag}").get()
+
+    def exchange(self, other, tag, size):
+        self.send(other, tag, size)
+        self.receive(tag)
+
+
+def folded(rank, body):
+    """Let the ranks beyond a power of two give what they have to a neighbour, and get the result from it."""
+    power = 1
+    while 2 * power <= rank.size:
+        power *= 2
+    beyond = rank.size - power
+    if rank.number < 2 * beyond and rank.number % 2 == 0:
+        rank.send(rank.number + 1, "fold", rank.bytes)
+        rank.receive("unfold")
+        return
+    if rank.number < 2 * beyond:
+        rank.receive("fold")
+    mine = rank.number // 2 if rank.number < 2 * beyond else rank.number - beyond
+    body(rank, mine, power, lambda new: 2 * new + 1 if new < beyond else new + beyond)
+    if rank.number < 2 * beyond:
+        rank.send(rank.number - 1, "unfold", rank.bytes)
+
+
+def doubling(rank):
+    def body(rank, mine, power, real):
+        mask = 1
+        while mask < power:
+            rank.exchange(real(mine ^ mask), f"d{mask}", rank.bytes)
+            mask *= 2
+
+    rank.compute(rank.asked["compute_s"])
+    folded(rank, body)
+
+
+def halving(rank):
+    def body(rank, mine, power, real):
+        mask, part = power // 2, rank.bytes
+        while mask:
+            part /= 2
+            rank.exchange(real(mine ^ mask), f"h{mask}", part)
+            mask //= 2
+        mask = 1
+        while mask < power:
+            rank.exchange(real(mine ^ mask), f"g{mask}", part)
+            mask, part = 2 * mask, 2 * part
+
+    rank.compute(rank.asked["compute_s"])
+    folded(rank, body)
+
+
+def up_and_down(rank, members, tag, between=lambda: None):
+    """A tree over some ranks: to the first of them, then what lies between, then back."""
+    place, mask, up = members.index(rank.number), 1, []
+    while mask < len(members):
+        if place & mask:
+            rank.send(members[place - mask], f"{tag}up{mask}", rank.bytes)
+            rank.receive(f"{tag}down")
+            break
+        if place + mask < len(members):
+            rank.receive(f"{tag}up{mask}")
+            up.append(members[place + mask])
+        mask *= 2
+    if place == 0:
+        between()
+    for child in reversed(up):
+        rank.send(child, f"{tag}down", rank.bytes)
+
+
+def hosts_first(rank):
+    rank.compute(rank.asked["compute_s"])
+    hosts = rank.asked["hosts"]
+    here = [other for other in range(rank.size) if hosts[other] == hosts[rank.number]]
+    firsts = [hosts.index(host) for host in sorted(set(hosts))]
+    up_and_down(rank, here, "host", lambda: up_and_down(rank, firsts, "all"))
+
+
+def strips(rank):
+    for piece in range(rank.asked["pieces"]):
+        if rank.number > 0:
+            rank.receive(f"p{piece}")
+        rank.compute(rank.asked["compute_s"])
+        if rank.number + 1 < rank.size:
+            rank.send(rank.number + 1, f"p{piece}", rank.bytes)
+
+
+POWERS = [1 << k for k in range(12)]
+UPWARDS = [f"up{mask}" for mask in POWERS]
+EXCHANGES = {"doubling": doubling, "halving": halving, "hosts first": hosts_first, "strips": strips}
+TAGS = {
+    "doubling": lambda asked: ["fold", "unfold", *(f"d{mask}" for mask in POWERS)],
+    "halving": lambda asked: ["fold", "unfold", *(f"{way}{mask}" for mask in POWERS for way in "hg")],
+    "hosts first": lambda asked: [f"{who}{way}" for who in ("host", "all") for way in ("down", *UPWARDS)],
+    "strips": lambda asked: [f"p{piece}" for piece in range(asked["pieces"])],
+}
+
+
+def main():
+    asked = json.load(sys.stdin)
+    engine = Engine(["replay", "--log=root.thresh:error", *(f"--cfg={one}" for one in SETTINGS)])
+    build(asked)
+    for number in range(len(asked["hosts"])):
+        Actor.create(f"actor{number}", Host.by_name(f"rank{number}"), Rank(asked, number))
+    engine.run()
+    assert len(ended[asked["iterations"] - 1]) == len(asked["hosts"]), "not all actors came to their end"
+    print(json.dumps([max(times) for _, times in sorted(ended.items())]))
+
+
+main()

@@ -1,0 +1,131 @@
+"""The cluster model agrees with SimGrid, which simulates the same exchanges on a platform that we describe to it."""
+
+import json
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cluster.interconnects import DOUBLING, named
+from cluster.model import Speed, Work, iteration, strips
+from cluster.reduction_times import LONG, after_s, modelled_s
+
+PYTHON = "/usr/bin/python3"
+REPLAY = Path(__file__).with_name("replay.py")
+WITHIN = 0.10
+WORD, ARRAY = 8, 2_000_000
+NETWORKS = ("myri10g", "ethernet", "grid5000:2", "grid5000:5", "grid5000:7")
+
+
+@cache
+def why_not():
+    """Why SimGrid cannot be asked; empty: it can."""
+    try:
+        found = subprocess.run([PYTHON, "-c", "import simgrid"], capture_output=True, text=True, timeout=60)
+    except OSError as error:
+        return f"{PYTHON}: {error.strerror}"
+    return f"{PYTHON} cannot import it: apt-get install python3-simgrid" if found.returncode else ""
+
+
+@pytest.fixture(autouse=True)
+def simgrid():
+    if why_not():
+        pytest.skip(f"no SimGrid here ({why_not()})")
+
+
+def replayed(network, ranks, exchange, size, compute_s, **more):
+    """Seconds of an iteration that follows others, or of the only one, as SimGrid has it."""
+    places = network.places(ranks)
+    sites = int(places.site[-1]) + 1
+    ways = [float(network.travel_s(np.array(apart), places)) for apart in range(1, sites)]
+    asked = {
+        "hosts": places.host.tolist(),
+        "sites": places.site.tolist(),
+        "cores": [network.cores.alpha_s, 1 / network.cores.beta_s_per_byte],
+        "between_hosts": [network.hosts.alpha_s, 1 / network.hosts.beta_s_per_byte],
+        "between_sites": [ways, 1 / (network.between_sites.beta_s_per_byte or 1e-12)],
+        "exchange": exchange,
+        "bytes": size,
+        "compute_s": compute_s,
+        "pieces": 1,
+        "iterations": 8,
+    }
+    command = [PYTHON, str(REPLAY)]
+    ended = subprocess.run(command, input=json.dumps(asked | more), capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    times = json.loads(ended.stdout.splitlines()[-1])
+    return (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else times[0]
+
+
+def agrees(modelled, simulated):
+    return abs(modelled / simulated - 1) <= WITHIN
+
+
+def words_exchange(network, ranks):
+    """Which exchange `cluster.reduction_times` says that ranks take for a word."""
+    is_regular = ranks % network.cores_per_host == 0 and ranks > network.cores_per_host
+    return "hosts first" if is_regular and network.algorithm != DOUBLING else "doubling"
+
+
+def check_neighbourhood(network, ranks):
+    """A word an iteration, beside a scan that takes about as long."""
+    work, speed = Work("neighbourhood", 100_000), Speed(1e-9)
+    alone = iteration(work, speed, network, ranks)
+    simulated = replayed(network, ranks, words_exchange(network, ranks), WORD, alone.compute_s)
+    talk = modelled_s(network, ranks, WORD)
+    assert agrees(alone.compute_s + talk, simulated)
+    assert agrees(talk, simulated - alone.compute_s)
+
+
+def check_array(network, ranks):
+    """The deposits of ants."""
+    simulated = replayed(network, ranks, "halving", ARRAY, 0.0, iterations=1)
+    assert agrees(after_s(network, ranks, ARRAY, 1), simulated)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("ranks", [2, 12])
+def test_a_word_an_iteration_takes_as_long_as_in_simgrid(name, ranks):
+    check_neighbourhood(named(name)[0], ranks)
+
+
+@pytest.mark.parametrize("name", ["myri10g", "ethernet", "grid5000:2"])
+def test_a_word_by_doubling_takes_as_long_as_in_simgrid(name):
+    check_neighbourhood(replace(named(name)[0], algorithm=DOUBLING), 24)
+
+
+@pytest.mark.parametrize("name", ["myri10g", "ethernet", "grid5000:7"])
+def test_the_sum_of_an_array_takes_as_long_as_in_simgrid(name):
+    assert ARRAY >= LONG
+    check_array(named(name)[0], 24)
+
+
+@pytest.mark.parametrize("name", ["myri10g", "ethernet", "grid5000:5"])
+@pytest.mark.parametrize("compute_s", [1e-5, 1e-3])
+def test_a_pipeline_of_strips_takes_as_long_as_in_simgrid(name, compute_s):
+    network, ranks, pieces, border = replace(named(name)[0], cores_per_host=1), 6, 24, 1000
+    work = Work("strips", ranks * pieces, reduced_bytes=border * pieces, pieces=pieces)
+    modelled = strips(work, Speed(compute_s), network, ranks)
+    end = modelled_s(network, ranks, WORD)
+    simulated = replayed(network, ranks, "strips", border, compute_s, pieces=pieces, iterations=1)
+    assert agrees(modelled.total_s - end, simulated)
+
+
+def test_simgrid_is_told_every_latency_and_bandwidth():
+    network = named("grid5000:2")[0]
+    one = replayed(network, 16, "doubling", WORD, 0.0)
+    slower = replace(network, between_sites=network.between_sites._replace(alpha_s=0.005, farthest_s=0.005))
+    assert replayed(slower, 16, "doubling", WORD, 0.0) == pytest.approx(one + 0.0025)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("ranks", [4, 8, 16, 32, 64, 88, 112, 128])
+def test_words_and_arrays_agree_on_every_network(name, ranks):
+    network = named(name)[0]
+    check_neighbourhood(network, ranks)
+    check_neighbourhood(replace(network, algorithm=DOUBLING), ranks)
+    check_array(network, ranks)
