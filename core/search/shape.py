@@ -177,8 +177,10 @@ def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: Callb
     return stop
 
 
-def watched_table(stop: Stop | None, history: bool, callback: Callback | None, search: str) -> Watch:
-    """The watch of a table, which tells what is done and ends nothing.
+def watched_table(
+    stop: Stop | None, history: bool, callback: Callback | None, search: str, before_s: float = 0.0
+) -> Watch:
+    """The watch of a table, which tells what is done and ends nothing; ``before_s`` is `Watch`'s.
 
     Raises
     ------
@@ -188,7 +190,7 @@ def watched_table(stop: Stop | None, history: bool, callback: Callback | None, s
     """
     (stop or Stop()).only(search)
     refuse_history(history, search)
-    return Watch(Stop(), callback)
+    return Watch(Stop(), callback, before_s=before_s)
 
 
 class Watch:

@@ -16,9 +16,12 @@ from core.errors import UserError
 from core.lang import u32, u64
 from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack_halves import KnapsackHalf, cut_items
+from core.search.dp.knapsack_states import LongPacking
 from core.search.dp.knapsack_table import LEAST_PART, Cut, Items, KnapsackTable
 from core.search.dp.knapsack_waves import KnapsackByWaves, KnapsackWaves, Progress
+from core.search.dp.pauses import refuse_states
 from core.search.shape import Callback, in_hex, watched_table
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 TILINGS = ("auto", "none")
@@ -168,9 +171,10 @@ class KnapsackSearch:
             self.work = len(self.items) * (instance.capacity + 1)
             return
         # No selection is heavier than all items together.
-        self.capacity = min(instance.capacity, int(instance.weights[self.items].astype(np.int64).sum()))
-        cut = Cut.of(backend.capabilities, team_size)
+        self.capacity = min(instance.capacity, weight_of(instance, self.items))
+        self.cut = cut = Cut.of(backend.capabilities, team_size)
         padded, dtype = cut.padded(self.capacity), np.dtype(self.value_type.dtype)
+        self.room, self.folder = room, folder
         rank, size = communicator.rank, communicator.size
         self.half: KnapsackHalf | None = None
         if size == 2:
@@ -182,12 +186,32 @@ class KnapsackSearch:
             self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
             self.work = sum(one.work for one in halves)
             return
-        bounds = None if size == 1 else bounds_of_parts(padded, cut.block, size, LEAST_PART[cut.team_size > 1])
-        self.table = KnapsackTable(
-            backend, Items.of(instance, self.items, dtype), self.capacity, self.capacity, padded, cut,
-            bounds=bounds, rank=rank, room=room, folder=folder,
-        )  # fmt: skip
+        self.table = self.table_of(0, len(self.items), self.capacity)
         self.work = self.table.work
+
+    def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
+        """The table of the items ``first`` to ``end`` - 1, whose capacities all ranks share.
+
+        Parameters
+        ----------
+        first, end
+            In the order in which they are taken.
+        capacity
+            What is wanted is the last cell of the last row.
+        above
+            See `core.search.dp.knapsack_table.KnapsackTable`.
+
+        """
+        instance, cut, size = self.instance, self.cut, self.communicator.size
+        before = weight_of(instance, self.items[:first])
+        highest = min(capacity, before + weight_of(instance, self.items[first:end]))
+        padded = cut.padded(highest)
+        bounds = None if size == 1 else bounds_of_parts(padded, cut.block, size, LEAST_PART[cut.team_size > 1])
+        return KnapsackTable(
+            self.backend, Items.of(instance, self.items[first:end], np.dtype(self.value_type.dtype)), highest, highest,
+            padded, cut, bounds=bounds, rank=self.communicator.rank, room=self.room, folder=self.folder,
+            above=None if above is None else above[: highest + 1], before=before,
+        )  # fmt: skip
 
     @property
     def teams(self) -> int:
@@ -215,6 +239,7 @@ class KnapsackSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         trace: bool = True,
     ) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it.
@@ -228,19 +253,27 @@ class KnapsackSearch:
         ranks
             The communicator whose ranks do this together, each of which calls it: as many as the constructor's, which
             it is by default.
+        keeper
+            See `core.search.shape.Search.run` and `core.search.dp.knapsack_states`.
         trace
             Whether the selection is wanted too.
 
         """
-        watch = watched_table(stop, history, callback, "the knapsack problem's table")
-        found = self.packed(trace, watch.counts(self.cells), self.communicator if ranks is None else ranks)
+        watch = watched_table(stop, history, callback, "the knapsack problem's table", spent_s(keeper))
+        ranks = self.communicator if ranks is None else ranks
+        if self.by_waves is not None:
+            refuse_states(keeper, "--tiling none", "--tiling auto")
+        found = self.packed(trace, watch.counts(self.cells), ranks, keeper)
         watch.tell_all(found.value, self.cells)
         return found
 
-    def packed(self, trace: bool, progress: Progress | None, ranks: Any) -> Selection:
+    def packed(self, trace: bool, progress: Progress | None, ranks: Any, keeper: Keeper | None = None) -> Selection:
         """The largest value and, with ``trace``, a selection that has it; ``progress(done, all)`` is told of items."""
         if self.by_waves is not None:
             value, chosen, streamed = self.by_waves.run(trace, progress)
+            return selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
+        if keeper is not None:
+            value, chosen, streamed = LongPacking(self, ranks, keeper).run(trace, progress)
             return selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         table, together = self.table, self.backend.collectives(ranks)
         own, all_items = max(1, len(table.items.numbers)), len(self.items)
@@ -249,9 +282,9 @@ class KnapsackSearch:
         if self.half is not None:
             value, taken = self.half.meet(ranks, together, trace)
         else:
-            value = self._value(ranks)
+            value = self.value_of(table, ranks)
             if trace:
-                taken = self._traced(ranks)
+                taken = self.traced(table, ranks)
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
         if taken is not None:
@@ -260,15 +293,14 @@ class KnapsackSearch:
             chosen = ranks.sum(whole) > 0
         return selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
-    def _value(self, ranks: Any) -> int:
+    def value_of(self, table: KnapsackTable, ranks: Any) -> int:
         """The last cell, from the rank whose it is."""
-        table = self.table
-        owns = table.own.left <= self.capacity < table.own.right
-        return int(ranks.sum(int(self.backend.read(table.last_row, self.capacity, 1)[0]) if owns else 0))
+        owns = table.own.left <= table.highest < table.own.right
+        return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
-    def _traced(self, ranks: Any) -> np.ndarray:
+    def traced(self, table: KnapsackTable, ranks: Any) -> np.ndarray:
         """Which items are chosen, as far as this rank finds out; from rank to rank, since capacities become smaller."""
-        backend, table = self.backend, self.table
+        backend = self.backend
         table.forget_selection()
         for rank in reversed(range(ranks.size)):
             if rank == ranks.rank:
@@ -277,6 +309,11 @@ class KnapsackSearch:
                 state = backend.download(table.trace)
                 backend.write(table.trace, ranks.sum(state if rank == ranks.rank else np.zeros_like(state)))
         return table.selected()
+
+
+def weight_of(instance: Knapsack, items: np.ndarray) -> int:
+    """What these items weigh together."""
+    return int(instance.weights[items].astype(np.int64).sum())
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:

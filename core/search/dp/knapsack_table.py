@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels import knapsack as kernels
 from core.search.dp.rows import DecisionRows
+
+if TYPE_CHECKING:
+    from core.search.dp.pauses import Pauses
 
 TEAM_SIZE = 128
 BLOCKS = 256
@@ -98,6 +101,10 @@ class KnapsackTable:
         this rank's alone.
     room, folder
         See `core.search.dp.rows.DecisionRows`.
+    above : ndarray, optional
+        The row before the first pass, from capacity 0 on; None: of no items.
+    before : int
+        The weight of the items before the first pass; ``highest`` is at most that and the weight of all items here.
 
     Attributes
     ----------
@@ -124,8 +131,11 @@ class KnapsackTable:
         rank: int = 0,
         room: int | None = None,
         folder: str | None = None,
+        above: np.ndarray | None = None,
+        before: int = 0,
     ) -> None:
         self.backend, self.items, self.cut, self.bounds = backend, items, cut, bounds
+        self.above = above
         self.lowest, self.highest, self.padded = lowest, highest, padded
         self.room, self.folder = room, folder
         self.own = kernels.Slice(0, padded) if bounds is None else kernels.Slice(bounds[rank], bounds[rank + 1])
@@ -140,7 +150,7 @@ class KnapsackTable:
             raise UserError(
                 f"capacity {highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
             )
-        low, high = cells_that_matter(items.weights, lowest, highest)
+        self.low, self.high = low, high = cells_that_matter(items.weights, lowest, highest, before)
         self.work = work_of(low, high)
         clock = np.zeros(self.teams, np.int32)
         self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, high, clock))
@@ -154,7 +164,14 @@ class KnapsackTable:
 
     # --- passes ---
 
-    def compute(self, together: Any, trace: bool, progress: Callable[[int], None] | None = None) -> None:
+    def compute(
+        self,
+        together: Any,
+        trace: bool,
+        progress: Callable[[int], None] | None = None,
+        pauses: Pauses | None = None,
+        keep: Callable[[int], None] | None = None,
+    ) -> None:
         """Queue all passes.
 
         Parameters
@@ -165,6 +182,8 @@ class KnapsackTable:
             Whether decisions are kept.
         progress
             Told how many of the items are done.
+        pauses, keep
+            Where a state is due ``keep`` is called with how many passes are done.
 
         """
         self.make_rows(together)
@@ -173,9 +192,50 @@ class KnapsackTable:
         if self.bounds is not None:
             together.meet()  # another rank may still read what the run before has left
         self.begin()
+        if self.above is not None:
+            self._enter(self.above)
         rows = self.rows if trace else None
         for first in range(0, self.passes, rows.rows_per_chunk if rows is not None else self.passes):
-            self._chunk(first, rows, progress)
+            end = min(self.passes, first + (rows.rows_per_chunk if rows is not None else self.passes))
+            at = first
+            while at < end:
+                until = end if pauses is None else min(end, at + pauses.steps)
+                self._passes(at, until, rows, progress)
+                if pauses is not None and keep is not None:
+                    self.backend.synchronize()
+                    if pauses.are_over(until - at):
+                        keep(until)
+                at = until
+            if rows is not None:
+                rows.close_row(end - 1)
+
+    def _enter(self, above: np.ndarray) -> None:
+        """Begin with a row, which all ranks write alike."""
+        if self.bounds is not None:
+            self.together.meet()  # until all have begun, which writes its first cell
+        self.backend.put(self.row[0], 0, above)
+        if self.bounds is not None:
+            self.together.meet()
+
+    def values(self, ranks: Any, passes: int) -> np.ndarray | None:
+        """The row after so many passes, (highest + 1,), on the first rank; all ranks call this.
+
+        Its cells from ``low[passes]`` on are those of the table, and nobody asks for those before.
+        """
+        own = self.backend.read(self.row[passes % 2], self.own.left, self.own.right - self.own.left)
+        every = ranks.gather(own)
+        if every is None:
+            return None
+        row = np.concatenate(every)[: self.highest + 1]
+        high = int(self.high[passes])
+        row[high:] = row[high]
+        return row
+
+    def give_back(self) -> None:
+        """Give back the memory of rows and decisions; a run takes it anew."""
+        self.row.clear()
+        self.sequences.clear()
+        self.rows = None
 
     def make_rows(self, together: Any) -> None:
         """Take memory for two rows of values, unless it is there for the same ranks."""
@@ -221,10 +281,9 @@ class KnapsackTable:
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
         )  # fmt: skip
 
-    def _chunk(self, first: int, rows: DecisionRows | None, progress: Callable[[int], None] | None) -> None:
-        """Queue the passes from ``first`` to the end, or to the end of its chunk of decisions."""
+    def _passes(self, first: int, end: int, rows: DecisionRows | None, progress: Callable[[int], None] | None) -> None:
+        """Queue the passes from ``first`` to ``end`` - 1, whose decisions are of one chunk."""
         passes_kept = rows.rows_per_chunk if rows is not None else self.passes
-        end = min(self.passes, first + passes_kept)
         kept = rows.place(first)[0] if rows is not None else self.nothing
         at = first
         while at < end:
@@ -239,8 +298,6 @@ class KnapsackTable:
             if progress is not None:
                 self.backend.synchronize()
                 progress(max(2 * at - self.items.spare, 0))
-        if rows is not None:
-            rows.close_row(end - 1)
 
     def _replay(self, kept: Any, passes_kept: int, first: int, end: int, trace: bool) -> None:
         """Queue passes as recorded sequences of two, there and back between the two rows of values."""
@@ -293,7 +350,7 @@ class KnapsackTable:
         return np.asarray(self.backend.download(self.chosen))[self.items.spare :]
 
 
-def cells_that_matter(weights: np.ndarray, lowest: int, highest: int) -> tuple[np.ndarray, np.ndarray]:
+def cells_that_matter(weights: np.ndarray, lowest: int, highest: int, before: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest cell of interest before the first pass and after each.
 
     Above the weight of all items so far nothing changes any more, and the trace comes down from the lowest cell that is
@@ -304,13 +361,15 @@ def cells_that_matter(weights: np.ndarray, lowest: int, highest: int) -> tuple[n
     weights : ndarray, shape (2 * passes,), int64
     lowest, highest : int
         The cells of the last row that are wanted; the highest at most the sum of all weights.
+    before : int
+        The weight of items before these, which counts as one of them.
 
     Returns
     -------
     low, high : ndarray, shape (passes + 1,), int32
     """
     sums = np.concatenate([[0], np.cumsum(weights)])
-    high = np.minimum(sums[::2], highest)
+    high = np.minimum(before + sums[::2], highest)
     after_first = np.concatenate([[0], sums[1::2]])
     low = np.maximum(lowest - (sums[-1] - after_first), 0)
     return low.astype(np.int32), high.astype(np.int32)

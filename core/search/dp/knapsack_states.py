@@ -1,0 +1,140 @@
+"""How far the table of a knapsack is, so that it goes on elsewhere: rows of values, and which items are decided.
+
+See `core.search.dp.checkpoints`: behind a row the table goes on over the other items, and when they are traced a
+smaller knapsack is left, with the items before the row and the capacity that the others leave them. Whether an item is
+taken depends on the items before it alone, so the selection is that of a single table. A row is one of all capacities,
+whoever computed it: two ranks, which have half of the items each where no state is kept, share the capacities here as
+more of them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.kernels.knapsack import CELL
+from core.search.dp.checkpoints import Checkpoints
+from core.search.dp.knapsack_waves import Progress
+from core.search.dp.pauses import Pauses
+from core.search.states import Keeper, State
+
+NUMBERS, TAKEN = "numbers", "taken"
+
+
+class Packing(NamedTuple):
+    """What is known of a knapsack.
+
+    Attributes
+    ----------
+    rows : Checkpoints
+        Rows after some of the first ``undecided`` items, of the capacities up to ``capacity``.
+    undecided, capacity : int
+        The items that are not decided, which are the first ones, and the capacity that the others leave them.
+    value : int
+        The largest, as soon as an item is decided.
+    taken : (items,), u8
+        Which of the others are taken.
+
+    """
+
+    rows: Checkpoints
+    undecided: int
+    capacity: int
+    value: int
+    taken: np.ndarray
+
+    @classmethod
+    def of(cls, state: State | None, items: int, capacity: int) -> Packing:
+        """What a state says; None: that nothing is known."""
+        if state is None:
+            return cls(Checkpoints(), items, capacity, 0, np.zeros(items, np.uint8))
+        undecided, left, value = (int(number) for number in state[NUMBERS])
+        return cls(Checkpoints.of(state), undecided, left, value, state[TAKEN].copy())
+
+    def state(self) -> State:
+        """The same as arrays."""
+        numbers = np.array([self.undecided, self.capacity, self.value], np.uint64)
+        return {**self.rows.state(), NUMBERS: numbers, TAKEN: self.taken}
+
+    def with_row(self, items: int, row: np.ndarray) -> Packing:
+        """This and the row after so many items, whose last cell stands for all larger capacities."""
+        whole = np.pad(row, (0, self.capacity + 1 - row.size), mode="edge")
+        return self._replace(rows=self.rows.with_row(items, whole))
+
+    def decided(self, first: int, taken: np.ndarray, capacity: int, value: int) -> Packing:
+        """This when the items from ``first`` on have been traced, which leave so much capacity to those before."""
+        every = self.taken.copy()
+        every[first : self.undecided] = taken
+        return Packing(self.rows.before(first).narrowed(capacity + 1), first, capacity, value, every)
+
+    @property
+    def begins(self) -> bool:
+        """Whether nothing is known."""
+        return self.undecided == len(self.taken) and not self.rows.places
+
+
+class LongPacking:
+    """A run that keeps its state: one table, and if it has gone on from rows one for every row.
+
+    Parameters
+    ----------
+    search
+        A `core.search.dp.knapsack.KnapsackSearch` that has tables.
+    ranks
+        Who computes them together.
+    keeper
+        Of this rank.
+
+    """
+
+    def __init__(self, search: Any, ranks: Any, keeper: Keeper) -> None:
+        self.search, self.ranks, self.keeper = search, ranks, keeper
+        self.together = search.backend.collectives(ranks)
+        self.items = len(search.items)
+        self.packing = Packing.of(keeper.taken(), self.items, search.capacity)
+
+    def run(self, trace: bool, progress: Progress | None) -> tuple[int, np.ndarray | None, int]:
+        """The largest value, which of the instance's items are taken if that is wanted, and the streamed bytes."""
+        search, streamed = self.search, 0
+        if not self.packing.begins or search.half is not None:
+            search.table.give_back()  # other tables need the memory
+        while True:
+            first, value = self.packing.rows.last[0], self.packing.value
+            table = self.next_table()
+            if self.packing.undecided == self.items:
+                told = progress and (lambda done, first=first: progress(first + done, self.items))
+                table.compute(self.together, trace, told, Pauses(self.keeper, self.ranks), self.keep(table))
+                value = search.value_of(table, self.ranks)
+            else:
+                table.compute(self.together, trace, None, Pauses(self.keeper, self.ranks), self.keep(table))
+            if not trace:
+                return value, None, 0
+            streamed += int(self.ranks.sum(table.streamed_bytes))
+            taken = self.ranks.sum(search.traced(table, self.ranks))
+            left = int(search.backend.download(table.trace)[CELL])
+            self.packing = self.packing.decided(first, taken, left, value)
+            if self.packing.undecided == 0:
+                break
+        chosen = np.zeros(search.instance.n, bool)
+        chosen[search.items] = self.packing.taken > 0
+        return self.packing.value, chosen, streamed
+
+    def next_table(self) -> Any:
+        """The table of the undecided items behind the last row."""
+        if self.packing.begins and self.search.half is None:
+            return self.search.table
+        first, above = self.packing.rows.last
+        return self.search.table_of(first, self.packing.undecided, self.packing.capacity, above)
+
+    def keep(self, table: Any) -> Callable[[int], None]:
+        """What keeps the state after some passes of a table."""
+        first = self.packing.rows.last[0]
+
+        def kept(passes: int) -> None:
+            row = table.values(self.ranks, passes)
+            done = first + 2 * passes - table.items.spare
+            self.keeper.keep(self.ranks, None if row is None else self.packing.with_row(done, row).state())
+
+        return kept
