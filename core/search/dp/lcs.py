@@ -10,24 +10,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.lcs import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
+from core.kernels.lcs import COLUMN, COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROW
 from core.search.dp.grid import GridEngine
 from core.search.dp.lcs_blocks import Block, Blocks
 from core.search.dp.lcs_both_ends import BothEnds
 from core.search.dp.lcs_grid import CommonGrid
+from core.search.dp.lcs_stretches import Stretches
 from core.search.dp.lcs_table import Alphabet, Layout, Neighbours, Shape, Table, layout_for, message_for
+from core.search.dp.pauses import refuse_states
 from core.search.dp.rows import room_of
 from core.search.shape import Callback, watched_table
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.search.dp.lcs_table import Progress
+
+    Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 __all__ = ["TILINGS", "Common", "LongestCommonSubsequence", "Shape"]
 
 TILINGS = ("auto", "tiles", "none")
 FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
+UNKNOWN = -1
+"""How many pairs a trace has left where nobody knows."""
 MOST_LETTERS = 2**31 - COLUMNS - 1
 """Positions, rounded up to whole words, have 31 bits."""
 
@@ -111,6 +120,8 @@ class LongestCommonSubsequence:
         fit neither the room nor half of the host's memory is traced block by block (`core.search.dp.lcs_blocks`).
     shape
         In place of the one that is chosen for the whole table.
+    above : 1-D, u64, optional
+        The row above the first, by words of columns, where this is the lower part of a table that is traced.
 
     Attributes
     ----------
@@ -137,6 +148,7 @@ class LongestCommonSubsequence:
         room: int | None = None,
         folder: str | None = None,
         shape: Shape | None = None,
+        above: np.ndarray | None = None,
     ) -> None:
         if tiling not in TILINGS:
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
@@ -149,6 +161,7 @@ class LongestCommonSubsequence:
         self.streamed_bytes = 0
         self.alphabet = Alphabet(self.b)
         self.first_column, self.columns = own_columns(b.size, communicator)
+        self.above = None if above is None else self.own_words(above)
         self.whole: dict[int, Table] = {}
         self.both_ends: BothEnds | None = None
 
@@ -173,6 +186,7 @@ class LongestCommonSubsequence:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         trace: bool = True,
     ) -> Common:
         """Compute the length and, with ``trace``, a subsequence.
@@ -185,16 +199,20 @@ class LongestCommonSubsequence:
             See `core.search.shape.Callback`: its steps are launches. It cannot end the search.
         ranks
             The communicator whose ranks do this together, each of which calls it; by default the constructor's.
+        keeper
+            See `core.search.shape.Search.run` and `core.search.dp.lcs_stretches`: the steps are rows then.
         trace
             Whether the subsequence is wanted too.
 
         """
-        watch = watched_table(stop, history, callback, "a longest common subsequence")
-        found = self.computed(trace, watch.counts(self.work), self.communicator if ranks is None else ranks)
+        if self.tiling != "auto":
+            refuse_states(keeper, f"--tiling {self.tiling}", "--tiling auto")
+        watch = watched_table(stop, history, callback, "a longest common subsequence", spent_s(keeper))
+        found = self.computed(trace, watch.counts(self.work), self.communicator if ranks is None else ranks, keeper)
         watch.tell_all(found.length, self.work)
         return found
 
-    def computed(self, trace: bool, progress: Progress | None, ranks: Any) -> Common:
+    def computed(self, trace: bool, progress: Progress | None, ranks: Any, keeper: Keeper | None = None) -> Common:
         """The length and, with ``trace``, a subsequence; ``progress(done, all)`` is told of launches."""
         self.streamed_bytes = 0
         a, b = self.a, self.b
@@ -207,12 +225,16 @@ class LongestCommonSubsequence:
             pairs = grid.pairs(found.choice) if found.choice is not None else None
             method = "by diagonals" if self.tiling == "none" else "by tiles"
             return Common(found.value, pairs, method, self.work, found.streamed_bytes)
+        if keeper is not None:
+            self.whole.clear()
+            self.both_ends = None
+            length, found = Stretches(self, ranks, keeper).run(trace, progress)
+            return Common(length, found, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
         if not trace:
             return Common(self.length(ranks, progress), None, "length only", self.work, 0)
-        if self.fits(ranks):
-            pairs, method = self.traced(ranks, progress), "kept bits"
-        else:
-            pairs, method = self.traced_in_blocks(ranks, progress), "kept bits, block by block"
+        whole = np.array([a.size, 0, 0, UNKNOWN], np.int32)
+        pairs, _, is_kept = self.traced(ranks, progress, whole)
+        method = "kept bits" if is_kept else "kept bits, block by block"
         return Common(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
     def length(self, ranks: Any, progress: Progress | None) -> int:
@@ -247,6 +269,18 @@ class LongestCommonSubsequence:
         """This rank's part of ``b``."""
         return self.b[self.first_column : self.first_column + self.columns]
 
+    def own_words(self, row: np.ndarray) -> np.ndarray:
+        """This rank's part of a row, by words of columns."""
+        first = self.first_column // COLUMNS
+        return row[first : first + -(-self.columns // COLUMNS)]
+
+    def part(self, first: int, end: int, columns: int, above: np.ndarray | None) -> LongestCommonSubsequence:
+        """The search over some rows, below the one above them, and the first columns."""
+        return LongestCommonSubsequence(
+            self.backend, self.communicator, self.a[first:end], self.b[:columns],
+            room=self.given_room, folder=self.folder, shape=self.shape, above=above,
+        )  # fmt: skip
+
     def whole_table(self, keep: int) -> Table:
         """The table of all rows and this rank's columns, whose memory is taken once."""
         if keep not in self.whole:
@@ -254,7 +288,7 @@ class LongestCommonSubsequence:
             self.both_ends = None
             self.whole[keep] = Table(
                 self.backend, self.alphabet, self.a, self.own(), self.layout(keep), keep,
-                room=self.room, folder=self.folder,
+                room=self.room, folder=self.folder, above=self.above,
             )  # fmt: skip
         return self.whole[keep]
 
@@ -266,46 +300,83 @@ class LongestCommonSubsequence:
 
     # --- traces, from rank to rank ---
 
-    def traced(self, ranks: Any, progress: Progress | None) -> np.ndarray:
-        """Matched pairs, from the bits of the whole table."""
-        table = self.whole_table(EVERY_ROW)
-        table.compute(progress, self.neighbours(ranks, table.layout))
-        state = self.begin_trace(ranks, int(ranks.sum(table.zeros())))
-        pairs, state = table.trace(state)
-        self.streamed_bytes += table.streamed_bytes
-        return self.end_trace(ranks, pairs, state)
+    def traced(
+        self, ranks: Any, progress: Progress | None, state: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
+        """Compute the table and trace it, from rank to rank.
 
-    def traced_in_blocks(self, ranks: Any, progress: Progress | None) -> np.ndarray:
-        """Matched pairs, from the bits of one block after the other."""
-        blocks = Blocks(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
-        self.whole.clear()
-        self.both_ends = None
-        block = Block(self.a, self.own())
-        marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
-        table = marked.table
-        table.compute(progress, self.neighbours(ranks, table.layout))
-        marked.keep()
-        block.entering = table.entering(0)
-        state = self.begin_trace(ranks, int(ranks.sum(table.zeros())))
-        del table  # its memory is the blocks' now
-        pairs, state = blocks.follow(block, marked, state)
-        self.streamed_bytes += blocks.streamed_bytes
-        return self.end_trace(ranks, pairs, state)
+        Parameters
+        ----------
+        progress
+            See `computed`.
+        state : (4,), i32
+            Where the trace enters the last rank's columns (see `core.kernels.lcs`); the pairs that are left are
+            `UNKNOWN` where the table is a whole one.
 
-    def begin_trace(self, ranks: Any, total: int) -> np.ndarray:
-        """Where the trace enters this rank's columns, after the ranks to the right have traced theirs."""
-        state = np.array([self.a.size, 0, 0, total], np.int32)
+        Returns
+        -------
+        pairs : (count, 2), i64
+            The matched pairs of all ranks.
+        reached : (4,), i32
+            Where the trace has come to, the column counted over all ranks.
+        is_kept : bool
+            Whether the bits of the whole table were kept.
+
+        """
+        is_kept = self.fits(ranks)
+        compute = self.bits_kept if is_kept else self.blocks_marked
+        table, trace = compute(progress, ranks)
+        if state[LEFT] == UNKNOWN:
+            state[LEFT] = ranks.sum(table.zeros())
+        del table  # its memory may be the blocks' now
         if ranks.rank < ranks.size - 1:
             ranks.receive(state, ranks.rank + 1)
         state[COLUMN] = self.columns
-        return state
-
-    def end_trace(self, ranks: Any, pairs: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Hand the trace on to the left; the pairs of all ranks."""
+        pairs, reached = trace(state)
         if ranks.rank > 0:
-            ranks.send(state, ranks.rank - 1)
+            ranks.send(reached, ranks.rank - 1)
         pairs = pairs + (0, self.first_column)
-        return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
+        every = np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
+        return every, self.reached(ranks, state, reached), is_kept
+
+    def reached(self, ranks: Any, entered: np.ndarray, reached: np.ndarray) -> np.ndarray:
+        """Where the trace has come to, on all ranks.
+
+        The first one hears last of it, but the column is that of whoever moved last.
+        """
+        last = np.array(ranks.bcast(reached))
+        has_moved = entered[ROW] > 0 and entered[LEFT] > 0
+        last[COLUMN] = ranks.minloc(self.first_column + int(reached[COLUMN]) if has_moved else self.b.size, 0)[0]
+        return last
+
+    def bits_kept(self, progress: Progress | None, ranks: Any) -> tuple[Table, Follow]:
+        """The whole table, with all of its bits, and what traces it."""
+        table = self.whole_table(EVERY_ROW)
+        table.compute(progress, self.neighbours(ranks, table.layout))
+
+        def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            self.streamed_bytes += table.streamed_bytes
+            return table.trace(state)
+
+        return table, follow
+
+    def blocks_marked(self, progress: Progress | None, ranks: Any) -> tuple[Table, Follow]:
+        """The whole table, of which some rows and carries are kept, and what traces it from block to block."""
+        blocks = Blocks(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
+        self.whole.clear()
+        self.both_ends = None
+        block = Block(self.a, self.own(), self.above)
+        marked = blocks.marked(block, self.layout(NO_ROWS, strips=blocks.strips))
+        marked.table.compute(progress, self.neighbours(ranks, marked.layout))
+        marked.keep()
+        block.entering = marked.table.entering(0)
+
+        def follow(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found = blocks.follow(block, marked, state)
+            self.streamed_bytes += blocks.streamed_bytes
+            return found
+
+        return marked.table, follow
 
 
 def check_letters(a: int, b: int) -> None:

@@ -292,9 +292,7 @@ class Table:
         lanes = shape.strips * shape.lanes
         check_size(a.size, b.size, layout, alphabet)
         self.different = alphabet.size
-        self.first = np.full(lanes * shape.words, 2**64 - 1, np.uint64)
-        if above is not None:
-            self.first[: above.size] = above
+        self.first = first_row(lanes * shape.words, above)
         self.above = backend.upload(self.first)
         letters = alphabet.rows(a, layout.batches, from_end)
         masks = alphabet.masks(b, lanes * shape.words, from_end)
@@ -309,6 +307,21 @@ class Table:
         self.marks = backend.allocate(max(1, marks), np.uint64)
         self.collected: Any = None
         self.sequences: dict[int, Any] = {}
+
+    def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
+        """Take other rows, as many, below another one.
+
+        Parameters
+        ----------
+        letters
+            Of the rows, as `Alphabet.rows` has them.
+        above
+            See `Table`.
+
+        """
+        self.first = first_row(self.first.size, above)
+        self.backend.write(self.above, self.first)
+        self.backend.write(self.bits.letters, letters)
 
     @property
     def streamed_bytes(self) -> int:
@@ -450,6 +463,14 @@ class Table:
         begin = int(reached[LEFT])
         pairs = [backend.read(one, begin, end - begin).astype(np.int64) for one in (rows, columns)]
         return np.stack(pairs, axis=1), reached
+
+
+def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
+    """The row above a table, as so many words, which does not grow where it is not given."""
+    first = np.full(words, 2**64 - 1, np.uint64)
+    if above is not None:
+        first[: above.size] = above
+    return first
 
 
 def check_size(rows: int, columns: int, layout: Layout, alphabet: Alphabet) -> None:
