@@ -20,9 +20,11 @@ from core.problems.tsp import tour_length
 from core.search.dp.held_karp_cells import ByLayersOnTheHost
 from core.search.dp.held_karp_halves import Halves
 from core.search.dp.held_karp_plan import bytes_needed
+from core.search.dp.pauses import refuse_states
 from core.search.exact.solution import digest_of, from_city_0
 from core.search.shape import Callback, Watch, in_hex, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 MOST_CITIES = ELEMENTS + 2
@@ -141,7 +143,7 @@ class HeldKarp:
         self.communicator = communicator
         self.distances = checked(distances)
         self.n = n = len(self.distances)
-        self.tiling = tiling
+        self.tiling, self.mapping = tiling, mapping
         self.directed = not np.array_equal(self.distances, self.distances.T)
         start = any_tour(self.distances) if self.directed else greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, start)
@@ -235,6 +237,7 @@ class HeldKarp:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         trace: bool = True,
     ) -> ShortestTour:
         """Find the length of a shortest tour, and such a tour if ``trace``.
@@ -248,24 +251,29 @@ class HeldKarp:
             search.
         ranks
             Who searches together; as many as the communicator that the search was made with, which it is by default.
+        keeper
+            See `core.search.shape.Search.run` and `core.search.dp.held_karp_states`.
         trace
             Whether to find the tour too.
 
         Raises
         ------
         UserError
-            On all ranks, if their devices cannot hold the layers.
+            On all ranks, if their devices cannot hold the layers; a keeper where all layers are computed.
 
         """
         (stop or Stop()).only("Held and Karp's table")
         refuse_history(history, "Held and Karp's table")
-        watch = Watch(Stop(), callback, self.steps)
+        if self.halves is None and self.way is not None:
+            refuse_states(keeper, f"--mapping {self.mapping}, --tiling {self.tiling}", "the suite's, and --tiling auto")
+        watch = Watch(Stop(), callback, self.steps, spent_s(keeper))
         if self.halves is not None:
             self.halves.settle(self.communicator if ranks is None else ranks)
         if self.way is None:
             length, tour = self._tiny()
         else:
-            length, tour = self.way.find(trace, None if callback is None else partial(tell_layers, watch))
+            report = None if callback is None else partial(tell_layers, watch)
+            length, tour = self.halves.find(trace, report, keeper) if self.halves else self.way.find(trace, report)
         if length > self.start_length:
             raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:

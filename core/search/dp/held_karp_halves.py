@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from core.errors import UserError
 from core.kernels.held_karp import NUMBER_BITS, Layer, Paths
 from core.search.dp.held_karp_launches import Launches, steps_table
 from core.search.dp.held_karp_plan import Plan, bytes_needed
+from core.search.dp.held_karp_states import LongWay
 from core.search.dp.held_karp_table import Table, bytes_of_rank, has_places
 from core.search.dp.held_karp_trace import Trace
+from core.search.states import Keeper
 
 Report = Callable[[int, str], None]
 """Called with the steps that are new since the last call, and what they were."""
@@ -103,18 +106,25 @@ class Halves:
         for gathering in plan.gatherings(*slices):
             launches.meet(plan, gathering, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
 
-    def find(self, trace: bool, report: Report | None) -> tuple[int, np.ndarray | None]:
+    def find(self, trace: bool, report: Report | None, keeper: Keeper | None = None) -> tuple[int, np.ndarray | None]:
         """Length and cities of a shortest tour; None for the tour if it is not traced."""
         assert self.table is not None, "nobody has settled"
+        if keeper is None:
+            best = self._best(self.table, report)
+        else:
+            best = LongWay(self.table, self.firsts, keeper).run(partial(self._tell, report))
+        length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
+        return length, self.trace.tour(length, self.plan.first_half(number)) if trace else None
+
+    def _best(self, table: Table, report: Report | None) -> int:
+        """The least key of all tours."""
         self.backend.write(self.launches.best, np.array([2**64 - 1], np.uint64))
         self._tell(report, 1, f"layer 1 of {self.plan.size}")
-        for sequence, done, what in self.table.steps:
+        for sequence, done, what in table.steps:
             sequence.replay()
             if done:
                 self._tell(report, done, what)
-        best = int(self.backend.download(self.launches.best)[0])
-        length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
-        return length, self.trace.tour(length, self.plan.first_half(number)) if trace else None
+        return int(self.backend.download(self.launches.best)[0])
 
     def _tell(self, report: Report | None, steps: int, what: str) -> None:
         """Report steps when they are done."""

@@ -1,0 +1,189 @@
+"""Held and Karp's layers with states: the last layer that is whole, and of the meeting which sets have met.
+
+The layer before the one in work is still there, so a state is kept in the middle of a layer too, and loses what is
+computed of it. Where halves meet nothing is lost. A layer that would make a state too large is no part of any: the last
+one that is small enough is kept before it is overwritten, and goes on being the state.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import numpy as np
+
+from core.kernels.held_karp import Paths
+from core.search.dp.held_karp_plan import Gathering, Rows
+from core.search.dp.held_karp_table import Table
+from core.search.dp.pauses import Pauses
+from core.search.intervals import Intervals
+from core.search.shares import share
+from core.search.states import Keeper, State
+
+MOST_BYTES = 4 << 30
+"""Of the layers of a state."""
+PART = 1 << 20
+"""Cells between two pauses, at least."""
+NOTHING = 2**64 - 1
+AT, LEFT, BEST, LAYER = "at", "left", "best", "layer "
+
+Tell = Callable[[int, str], None]
+
+
+class LongWay:
+    """A run that keeps its state.
+
+    Parameters
+    ----------
+    table
+        Whose layers are computed.
+    firsts
+        For each direction the paths to one city.
+    keeper
+        Of this rank.
+
+    """
+
+    def __init__(self, table: Table, firsts: list[Paths], keeper: Keeper) -> None:
+        self.table, self.keeper = table, keeper
+        self.plan, self.launches, self.ranks = table.plan, table.launches, table.together.ranks
+        self.backend = table.launches.backend
+        self.firsts = firsts
+        self.pauses = Pauses(keeper, self.ranks)
+        self.slices: list[Rows | None] = [*self.plan.slices()] or [None]
+        self.size, self.paths = 1, list(firsts)
+        self.at = (0, 0)
+        """Of the meeting: which of the slices, and which gathering of it."""
+        self.left = self.every_set()
+        """What has yet to meet there, of all ranks, when this one began with it."""
+        self.undone: Intervals | None = None
+        """What of it this rank has left, while it works on it."""
+        self.is_new = True
+        """Whether there is something that the state before does not have."""
+        self.is_kept = True
+        """Whether the layer is small enough for a state."""
+        state = keeper.taken()
+        best = NOTHING if state is None else self.go_on(state)
+        self.backend.write(self.launches.best, np.array([best], np.uint64))
+
+    def run(self, tell: Tell) -> int:
+        """The least key of all tours; ``tell(steps, what)`` hears of layers."""
+        tell(self.size, f"layer {self.size} of {self.plan.size}")
+        if self.ranks.rank == 0 and self.bytes_of(self.plan.size) > MOST_BYTES:
+            most = max(size for size in range(1, self.plan.size) if self.bytes_of(size) <= MOST_BYTES)
+            warnings.warn(
+                f"layers of more than {most} cities are no part of a state, of which they would make more than "
+                f"{MOST_BYTES} bytes: a run that goes on computes them again",
+                stacklevel=2,
+            )
+        while self.size < self.plan.size:
+            if self.is_kept and self.bytes_of(self.size + 1) > MOST_BYTES:
+                self.keep()
+            rows = self.plan.layer(self.size + 1)
+            self.paths = [self.extend(k, before, rows) for k, before in enumerate(self.paths)]
+            self.size, self.is_new = rows.size, True
+            self.is_kept = self.bytes_of(self.size) <= MOST_BYTES
+            tell(1, f"layer {self.size} of {self.plan.size}")
+        while self.at[0] < len(self.slices):
+            self.meet_slice(self.slices[self.at[0]])
+        if not self.table.is_alone:
+            self.table.together.reduce(self.launches.best, "least")
+        tell(1, "the halves met")
+        return int(self.backend.download(self.launches.best)[0])
+
+    # --- layers ---
+
+    def bytes_of(self, size: int) -> int:
+        """Bytes of a layer, in all directions."""
+        return self.plan.directions * self.plan.layer(size).cells * self.launches.dtype.itemsize if size > 1 else 0
+
+    def extend(self, direction: int, before: Paths, rows: Rows) -> Paths:
+        """This rank's share of some rows, with pauses; where they are when all ranks have done theirs."""
+        layer, begin, end, follow = self.table.turns[direction][rows.size % 2].place(rows)
+        for done, until, parts in self.parts(rows.cells):
+            first, last = (begin + (end - begin) * part // parts for part in (done, until))
+            if first < last:
+                self.launches.extend(before, layer, rows, first, last)
+        follow()
+        return Paths(layer, before.steps)
+
+    def parts(self, cells: int) -> Iterator[tuple[int, int, int]]:
+        """From which to which part of how many is computed between two pauses, on all ranks alike."""
+        parts, done = max(1, -(-cells // PART)), 0
+        while done < parts:
+            until = min(parts, done + self.pauses.steps)
+            yield done, until, parts
+            self.backend.synchronize()
+            if self.pauses.are_over(until - done):
+                self.keep()
+            done = until
+
+    # --- the meeting ---
+
+    def gatherings(self) -> list[Gathering]:
+        """Those of the slice that is met."""
+        return self.plan.gatherings(self.slices[self.at[0]])
+
+    def every_set(self) -> Intervals:
+        """All sets of the gathering in work; none behind the last one."""
+        if self.at[0] == len(self.slices):
+            return Intervals([])
+        rows = self.gatherings()[self.at[1]].rows
+        return Intervals([(rows.first, rows.end)])
+
+    def meet_slice(self, rows: Rows | None) -> None:
+        """Compute the rows of a slice, if there are any, and let their sets meet."""
+        out = self.paths[0] if rows is None else self.extend(0, self.paths[0], rows)
+        for gathering in self.gatherings()[self.at[1] :]:
+            self.meet(gathering, out)
+            is_last = self.at[1] + 1 == len(self.gatherings())
+            self.at = (self.at[0] + 1, 0) if is_last else (self.at[0], self.at[1] + 1)
+            self.left, self.is_new = self.every_set(), True
+        if not self.table.is_alone:
+            self.table.together.meet()  # before they are read, nobody puts other rows there
+
+    def meet(self, gathering: Gathering, out: Paths) -> None:
+        """Let this rank's share of the sets that are left meet, with pauses."""
+        rank, size = (0, 1) if self.table.is_alone else (self.ranks.rank, self.ranks.size)
+        mine = self.left.part(*share(self.left.count, rank, size))
+        for done, until, parts in self.parts(self.left.count * gathering.rows.size):
+            first, last = (mine.count * part // parts for part in (done, until))
+            for begin, end in mine.part(first, last).pairs:
+                self.launches.meet(self.plan, gathering, out, self.paths[-1], begin, end)
+            self.undone, self.is_new = mine.part(last, mine.count), True
+        self.undone = None
+
+    # --- states ---
+
+    def keep(self) -> None:
+        """Keep the state, or the one before where this one is no other or too large."""
+        best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
+        left = (self.left if self.undone is None else self.undone).array()
+        if self.undone is not None and not self.table.is_alone:
+            left = self.ranks.join(left.reshape(-1)).reshape(-1, 2)
+        with ExitStack() as stack:
+            state: State | None = None
+            if self.ranks.rank == 0 and self.is_kept and (self.is_new or self.keeper.asked):
+                at = np.array([self.size, *self.at], np.int64)
+                state = {AT: at, LEFT: left, BEST: np.array([best], np.uint64)}
+                for k, path in enumerate(self.paths if self.size > 1 else []):
+                    layer, cells = path.layer, self.plan.layer(self.size).cells
+                    on_host = self.backend.on_host(layer.cells, layer.start, cells, written=False)
+                    state[f"{LAYER}{k}"] = stack.enter_context(on_host)
+            self.is_new = False
+            self.keeper.keep(self.ranks, state)
+
+    def go_on(self, state: State) -> int:
+        """Stand where a state has it; the least key of the sets that have met."""
+        self.size, *at = (int(number) for number in state[AT])
+        self.at = (at[0], at[1])
+        self.left = Intervals(state[LEFT])
+        if self.size > 1:
+            rows = self.plan.layer(self.size)
+            for k, first in enumerate(self.firsts):
+                layer = self.table.turns[k][self.size % 2].place(rows)[0]
+                self.backend.put(layer.cells, layer.start, state[f"{LAYER}{k}"])
+                self.paths[k] = Paths(layer, first.steps)
+            self.table.together.meet()
+        return int(state[BEST][0])
