@@ -17,7 +17,9 @@ from core.problems.knapsack import Knapsack
 from core.search.dp.cells import CellEngine, Cells, CellWaves, Ring
 from core.search.dp.knapsack import Selection, selection
 from core.search.dp.lcs import FIRST_ROWS, Common, check_letters
+from core.search.dp.pauses import refuse_states
 from core.search.shape import Callback, Watch, watched_table
+from core.search.states import Keeper
 from core.search.stops import Stop
 
 ABOVE, BESIDE = 256, 257
@@ -131,12 +133,14 @@ class CommonByDiagonals:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         trace: bool = True,
     ) -> Common:
         """Compute the length and, with ``trace``, a subsequence from the cells on the host.
 
-        See `LongestCommonSubsequence.run`; the only rank has nobody to meet.
+        See `LongestCommonSubsequence.run`; the only rank has nobody to meet, and no state is kept.
         """
+        refuse_states(keeper, "--mapping published", "--mapping suite")
         watch = watched_table(stop, history, callback, "a longest common subsequence")
         found = self._common(trace, watch)
         watch.tell_all(found.length, self.work)
@@ -251,12 +255,14 @@ class KnapsackByDiagonals:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
         trace: bool = True,
     ) -> Selection:
         """Find the largest value, and with ``trace`` a selection that has it, from the cells on the host.
 
-        See `KnapsackSearch.run`; its steps are diagonals, and the only rank has nobody to meet.
+        See `KnapsackSearch.run`; its steps are diagonals, the only rank has nobody to meet, and no state is kept.
         """
+        refuse_states(keeper, "--mapping published", "--mapping suite")
         watch = watched_table(stop, history, callback, "the knapsack problem's table")
         value = int(self.engine.run(trace, watch.counts(self.work))[-1])
         watch.tell_all(value, self.work)

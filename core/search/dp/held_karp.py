@@ -143,7 +143,7 @@ class HeldKarp:
         self.communicator = communicator
         self.distances = checked(distances)
         self.n = n = len(self.distances)
-        self.tiling, self.mapping = tiling, mapping
+        self.tiling = tiling
         self.directed = not np.array_equal(self.distances, self.distances.T)
         start = any_tour(self.distances) if self.directed else greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, start)
@@ -265,10 +265,13 @@ class HeldKarp:
         (stop or Stop()).only("Held and Karp's table")
         refuse_history(history, "Held and Karp's table")
         if self.halves is None and self.way is not None:
-            refuse_states(keeper, f"--mapping {self.mapping}, --tiling {self.tiling}", "the suite's, and --tiling auto")
+            published = self.published is not None
+            what = "--mapping published" if published else "--tiling none"
+            refuse_states(keeper, what, "--mapping suite" if published else "--tiling auto")
         watch = Watch(Stop(), callback, self.steps, spent_s(keeper))
         if self.halves is not None:
             self.halves.settle(self.communicator if ranks is None else ranks)
+        tour: np.ndarray | None
         if self.way is None:
             length, tour = self._tiny()
         else:

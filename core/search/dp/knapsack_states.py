@@ -10,6 +10,7 @@ more of them do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,14 +102,13 @@ class LongPacking:
         if not self.packing.begins or search.half is not None:
             search.table.give_back()  # other tables need the memory
         while True:
-            first, value = self.packing.rows.last[0], self.packing.value
             table = self.next_table()
-            if self.packing.undecided == self.items:
-                told = progress and (lambda done, first=first: progress(first + done, self.items))
-                table.compute(self.together, trace, told, Pauses(self.keeper, self.ranks), self.keep(table))
-                value = search.value_of(table, self.ranks)
-            else:
-                table.compute(self.together, trace, None, Pauses(self.keeper, self.ranks), self.keep(table))
+            first, told = self.packing.rows.last[0], None
+            is_first = self.packing.undecided == self.items
+            if progress is not None and is_first:
+                told = partial(tell, progress, first, self.items)
+            table.compute(self.together, trace, told, Pauses(self.keeper, self.ranks), self.keep(table))
+            value = search.value_of(table, self.ranks) if is_first else self.packing.value
             if not trace:
                 return value, None, 0
             streamed += int(self.ranks.sum(table.streamed_bytes))
@@ -119,7 +119,7 @@ class LongPacking:
                 break
         chosen = np.zeros(search.instance.n, bool)
         chosen[search.items] = self.packing.taken > 0
-        return self.packing.value, chosen, streamed
+        return value, chosen, streamed
 
     def next_table(self) -> Any:
         """The table of the undecided items behind the last row."""
@@ -138,3 +138,8 @@ class LongPacking:
             self.keeper.keep(self.ranks, None if row is None else self.packing.with_row(done, row).state())
 
         return kept
+
+
+def tell(progress: Progress, first: int, items: int, done: int) -> None:
+    """Tell of items behind the first ones."""
+    progress(first + done, items)

@@ -195,9 +195,9 @@ class KnapsackTable:
         if self.above is not None:
             self._enter(self.above)
         rows = self.rows if trace else None
-        for first in range(0, self.passes, rows.rows_per_chunk if rows is not None else self.passes):
-            end = min(self.passes, first + (rows.rows_per_chunk if rows is not None else self.passes))
-            at = first
+        chunk = rows.rows_per_chunk if rows is not None else self.passes
+        for first in range(0, self.passes, chunk):
+            at, end = first, min(self.passes, first + chunk)
             while at < end:
                 until = end if pauses is None else min(end, at + pauses.steps)
                 self._passes(at, until, rows, progress)
@@ -222,8 +222,8 @@ class KnapsackTable:
 
         Its cells from ``low[passes]`` on are those of the table, and nobody asks for those before.
         """
-        own = self.backend.read(self.row[passes % 2], self.own.left, self.own.right - self.own.left)
-        every = ranks.gather(own)
+        left, right = int(self.own.left), int(self.own.right)
+        every = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
         if every is None:
             return None
         row = np.concatenate(every)[: self.highest + 1]

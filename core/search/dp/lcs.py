@@ -228,8 +228,8 @@ class LongestCommonSubsequence:
         if keeper is not None:
             self.whole.clear()
             self.both_ends = None
-            length, found = Stretches(self, ranks, keeper).run(trace, progress)
-            return Common(length, found, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
+            length, some = Stretches(self, ranks, keeper).run(trace, progress)
+            return Common(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
         if not trace:
             return Common(self.length(ranks, progress), None, "length only", self.work, 0)
         whole = np.array([a.size, 0, 0, UNKNOWN], np.int32)

@@ -69,6 +69,12 @@ class Tracing(NamedTuple):
         """This and the row after so many letters."""
         return self._replace(rows=self.rows.with_row(place, row))
 
+    def ended(self, length: int) -> Tracing:
+        """This when the last row is there, from which the trace begins."""
+        rows = int(self.trace[ROW])
+        trace = np.array([rows, self.trace[COLUMN], 0, length], np.int64)
+        return self._replace(rows=self.rows.before(rows), trace=trace, is_known=True)
+
     def traced(self, first: int, pairs: np.ndarray, entered: np.ndarray, reached: np.ndarray) -> Tracing:
         """This when the rows from ``first`` on have been traced, to where it has come in them."""
         left = self.trace[LEFT] - (entered[LEFT] - reached[LEFT])
@@ -111,13 +117,10 @@ class Stretches:
         rows = self.search.a.size
         while not self.known.is_known:
             place, above = self.known.rows.last
-            if place == rows:
-                length = int(np.bitwise_count(~above).sum())
-                trace_from = self.known.trace + np.array([0, 0, 0, length])
-                self.known = self.known._replace(rows=self.known.rows.before(rows), trace=trace_from, is_known=True)
+            if above is not None and place == rows:
+                self.known = self.known.ended(int(np.bitwise_count(~above).sum()))
                 break
-            done = self.advance(rows)
-            self.pause(done)
+            self.pause(self.advance(rows))
             if progress is not None:
                 progress(self.known.rows.last[0], rows)
         length = int(self.known.trace[LEFT]) + len(self.known.pairs)

@@ -50,7 +50,7 @@ class Pauses:
 
 
 def refuse_states(keeper: Keeper | None, what: str, instead: str) -> None:
-    """Refuse to keep the state of a search that has none.
+    """Refuse to keep the state of a run that has none before its end.
 
     Raises
     ------
@@ -59,4 +59,4 @@ def refuse_states(keeper: Keeper | None, what: str, instead: str) -> None:
 
     """
     if keeper is not None:
-        raise UserError(f"--state with {what}: its cells are no state that goes on elsewhere; expected {instead}")
+        raise UserError(f"--state with {what}: no state of it is kept: expected {instead}, or no --state")

@@ -31,8 +31,10 @@ from core.kernels.neighbourhood_tours import (
     states_of,
 )
 from core.problems.tsp import tour_length
+from core.search.dp.pauses import refuse_states
 from core.search.shape import Callback, Watch, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 TILINGS = ("auto", "none")
@@ -315,6 +317,7 @@ class RestrictedTour:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
     ) -> Restricted:
         """Find the shortest tour of the neighbourhood.
 
@@ -329,15 +332,23 @@ class RestrictedTour:
             See `core.search.shape.Callback`: its steps are passes.
         ranks
             Who searches together; as many as the communicator that the search was made with, which it is by default.
+        keeper
+            See `core.search.shape.Search.run`. A state is the tour after a pass, so one pass alone has none.
 
         """
         stop = (stop or Stop()).only("the restricted search", "iterations", "seconds", "target")
         stop.check()
         refuse_history(history, "the restricted search")
-        watch = Watch(stop, callback, None if self.improve else 1)
+        if not self.improve:
+            refuse_states(keeper, "a single pass", "--improve, which makes several")
+        watch = Watch(stop, callback, None if self.improve else 1, spent_s(keeper))
         ranks = self.communicator if ranks is None else ranks
         tour, length = self.start, self.start_length
         passes = idle = 0
+        state = keeper.taken() if keeper is not None else None
+        if state is not None:
+            tour = state["tour"]
+            length, passes, idle = (int(number) for number in state["numbers"])
         spread = np.arange(self.rotations) * self.n // self.rotations
         while True:
             turns = (spread + passes % 2 * (self.n // (2 * self.rotations))) % self.n
@@ -352,6 +363,8 @@ class RestrictedTour:
                 break
             if ranks.bcast(watch.is_over()):
                 break
+            if keeper is not None and ranks.sum(int(keeper.is_due())):
+                keeper.keep(ranks, {"tour": tour, "numbers": np.array([length, passes, idle], np.int64)})
         watch.tell_end(passes, length, passes * self.work)
         interrupted = idle < 2 and self.improve and ranks.bcast(watch.interrupted)
         cells = passes * self.work
