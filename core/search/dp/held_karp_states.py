@@ -59,6 +59,8 @@ class LongWay:
         """What has yet to meet there, of all ranks, when this one began with it."""
         self.undone: Intervals | None = None
         """What of it this rank has left, while it works on it."""
+        self.since = 0
+        """Parts since the last pause."""
         self.is_new = True
         """Whether there is something that the state before does not have."""
         self.is_kept = True
@@ -84,6 +86,7 @@ class LongWay:
             self.paths = [self.extend(k, before, rows) for k, before in enumerate(self.paths)]
             self.size, self.is_new = rows.size, True
             self.is_kept = self.bytes_of(self.size) <= MOST_BYTES
+            self.pause()
             tell(1, f"layer {self.size} of {self.plan.size}")
         while self.at[0] < len(self.slices):
             self.meet_slice(self.slices[self.at[0]])
@@ -109,15 +112,24 @@ class LongWay:
         return Paths(layer, before.steps)
 
     def parts(self, cells: int) -> Iterator[tuple[int, int, int]]:
-        """From which to which part of how many is computed between two pauses, on all ranks alike."""
+        """From which to which part of how many is computed between two pauses, on all ranks alike.
+
+        Behind the last one there is none before what it belongs to counts as done: see `pause`.
+        """
         parts, done = max(1, -(-cells // PART)), 0
         while done < parts:
             until = min(parts, done + self.pauses.steps)
             yield done, until, parts
-            self.backend.synchronize()
-            if self.pauses.are_over(until - done):
-                self.keep()
+            self.since = until - done
+            if until < parts:
+                self.pause()
             done = until
+
+    def pause(self) -> None:
+        """Keep the state if it is due."""
+        self.backend.synchronize()
+        if self.pauses.are_over(self.since):
+            self.keep()
 
     # --- the meeting ---
 
@@ -140,6 +152,7 @@ class LongWay:
             is_last = self.at[1] + 1 == len(self.gatherings())
             self.at = (self.at[0] + 1, 0) if is_last else (self.at[0], self.at[1] + 1)
             self.left, self.is_new = self.every_set(), True
+            self.pause()
         if not self.table.is_alone:
             self.table.together.meet()  # before they are read, nobody puts other rows there
 

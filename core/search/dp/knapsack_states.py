@@ -93,6 +93,7 @@ class LongPacking:
     def __init__(self, search: Any, ranks: Any, keeper: Keeper) -> None:
         self.search, self.ranks, self.keeper = search, ranks, keeper
         self.together = search.backend.collectives(ranks)
+        self.pauses = Pauses(keeper, ranks)
         self.items = len(search.items)
         self.packing = Packing.of(keeper.taken(), self.items, search.capacity)
 
@@ -107,7 +108,7 @@ class LongPacking:
             is_first = self.packing.undecided == self.items
             if progress is not None and is_first:
                 told = partial(tell, progress, first, self.items)
-            table.compute(self.together, trace, told, Pauses(self.keeper, self.ranks), self.keep(table))
+            table.compute(self.together, trace, told, self.pauses, self.keep(table))
             value = search.value_of(table, self.ranks) if is_first else self.packing.value
             if not trace:
                 return value, None, 0
@@ -117,6 +118,8 @@ class LongPacking:
             self.packing = self.packing.decided(first, taken, left, value)
             if self.packing.undecided == 0:
                 break
+            if self.pauses.are_over(1):
+                self.keeper.keep(self.ranks, self.packing.state())
         chosen = np.zeros(search.instance.n, bool)
         chosen[search.items] = self.packing.taken > 0
         return value, chosen, streamed

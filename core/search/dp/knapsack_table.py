@@ -183,7 +183,7 @@ class KnapsackTable:
         progress
             Told how many of the items are done.
         pauses, keep
-            Where a state is due ``keep`` is called with how many passes are done.
+            Where a state is due before the end ``keep`` is called with how many passes are done.
 
         """
         self.make_rows(together)
@@ -201,7 +201,7 @@ class KnapsackTable:
             while at < end:
                 until = end if pauses is None else min(end, at + pauses.steps)
                 self._passes(at, until, rows, progress)
-                if pauses is not None and keep is not None:
+                if pauses is not None and keep is not None and until < self.passes:
                     self.backend.synchronize()
                     if pauses.are_over(until - at):
                         keep(until)

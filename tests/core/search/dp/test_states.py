@@ -1,0 +1,322 @@
+"""States of tables: from wherever a run was ended it goes on, by whatever device and ranks, to the same answer."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from cluster.timed import Rehearsal
+from core.errors import UserError
+from core.problems.knapsack import Knapsack, generate
+from core.search.dp import checkpoints, held_karp_states, held_karp_table, knapsack, lcs, lcs_stretches, pauses
+from core.search.dp.checkpoints import Checkpoints
+from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.lcs import LongestCommonSubsequence
+from core.search.dp.pauses import Pauses
+from core.search.dp.restricted import RestrictedTour
+from core.search.states import Keeper, Terminated
+from core.search.stops import Iterations
+from tests.core.search.dp.test_held_karp import by_permutations, random_distances
+from tests.core.search.dp.test_knapsack import knapsack as made
+from tests.core.search.dp.test_knapsack import table
+from tests.core.search.dp.test_lcs import drawn, letters, plain
+from tests.thread_ranks import on_ranks, twin
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(autouse=True)
+def many_pauses(monkeypatch):
+    """Pause after every step, of problems of some hundreds of them, and share what is small."""
+    monkeypatch.setattr(pauses, "LOOK_S", 0)
+    monkeypatch.setattr(lcs_stretches, "FILLS", 0)
+    monkeypatch.setattr(held_karp_states, "PART", 100)
+    monkeypatch.setattr(held_karp_table, "SMALL_OF_A_CORE", 64)
+    monkeypatch.setattr(knapsack, "LEAST_PART", {True: 1, False: 1})
+
+
+class Kind(NamedTuple):
+    """A search, its problem and settings, and whether its solution is optional."""
+
+    search: Any
+    problem: tuple
+    settings: dict
+    traces: bool = True
+
+    def run(self, backend, ranks, keeper=None, trace=True):
+        search = self.search(backend, Rehearsal(ranks) if ranks.size > 1 else ranks, *self.problem, **self.settings)
+        return answer(search.run(ranks=ranks, keeper=keeper, **({"trace": trace} if self.traces else {})))
+
+
+def answer(found):
+    return found.cost, found.hash, None if found.solution is None else found.solution.tolist()
+
+
+SUMS = generate("subset-sum", 31, seed=1)
+SUMS = Knapsack("sums", SUMS.weights // 8, SUMS.values // 8, SUMS.capacity // 8)
+PAIR = tuple(letters(string) for string in drawn(1, 200, 300, letters=3))
+KINDS = {
+    "strings": Kind(LongestCommonSubsequence, PAIR, {}),
+    "knapsack": Kind(KnapsackSearch, (SUMS,), {}),
+    "knapsack, decisions leave": Kind(KnapsackSearch, (SUMS,), {"room": 4000}),
+    "even": Kind(HeldKarp, (random_distances(11, 8, 60, False),), {}),
+    "odd": Kind(HeldKarp, (random_distances(10, 8, 60, False),), {}),
+    "directed": Kind(HeldKarp, (random_distances(9, 8, 60, True),), {}),
+    "restricted": Kind(
+        RestrictedTour, (random_distances(40, 3, 900, False), 3),
+        {"start": np.arange(40), "improve": True, "rotations": 3}, False,
+    ),
+}  # fmt: skip
+EVERY = pytest.mark.parametrize("name", KINDS)
+
+
+def copied(kept):
+    """What appends a state to a list, as a file would have it."""
+    return lambda state: kept.append({name: np.array(rows) for name, rows in state.items()})
+
+
+def states_of(kind, backend, size=1, earlier=None):
+    """The answer of a run, and its states, one at each pause."""
+    kept = []
+    found = on_ranks(
+        size, lambda ranks: kind.run(twin(backend), ranks, Keeper(copied(kept), earlier if earlier else None, 0.0))
+    )
+    assert found == found[:1] * size
+    return found[0], kept
+
+
+def some(states, most=6):
+    """The first and the last of them, and some in between."""
+    return [states[k] for k in sorted(set(np.linspace(0, len(states) - 1, most).astype(int).tolist()))]
+
+
+# --- going on ---
+
+
+@EVERY
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_every_state_leads_to_the_same_answer_on_another_number_of_ranks(name, size, cpu):
+    kind = KINDS[name]
+    undisturbed = kind.run(cpu, Solo())
+    found, kept = states_of(kind, cpu, size)
+    assert found == undisturbed and len(kept) > 3
+    for state in some(kept):
+        for other in (1, 2, 3, 4):
+            again, later = states_of(kind, cpu, other, state)
+            assert again == undisturbed
+        for further in some(later, 2) if later else []:
+            assert states_of(kind, cpu, 1, further)[0] == undisturbed
+
+
+@EVERY
+def test_states_go_on_on_every_backend(name, backend, cpu):
+    if backend.device.driver == "simulated":
+        pytest.skip("the simulator takes minutes")
+    kind = KINDS[name]
+    undisturbed, kept = states_of(kind, cpu)
+    for state in some(kept, 3):
+        assert states_of(kind, backend, 1, state)[0] == undisturbed
+    found, kept = states_of(kind, backend)
+    assert found == undisturbed
+    for state in some(kept, 3):
+        assert states_of(kind, cpu, 2, state)[0] == undisturbed
+
+
+@EVERY
+def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypatch):
+    monkeypatch.setattr(held_karp_states, "PART", 1 << 20)  # what is computed of a layer is lost
+    kind = KINDS[name]
+    for size in (1, 2):
+        earlier, lives = [None], 0
+
+        def live(ranks, earlier=earlier):
+            keeper = Keeper(copied(earlier), earlier[-1], 1e9)
+            keeper.asked = ranks.rank == ranks.size - 1  # another rank than the one that writes
+            return kind.run(twin(cpu), ranks, keeper)
+
+        while True:
+            lives += 1
+            try:
+                found = on_ranks(size, live)
+                break
+            except Terminated as end:
+                assert end.code == 143
+                assert lives < 200
+        assert lives > 3
+        assert found == [kind.run(cpu, Solo())] * size
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.traces])
+def test_the_length_alone_goes_on_too(name, cpu):
+    kind = KINDS[name]
+    undisturbed = kind.run(cpu, Solo(), trace=False)
+    assert undisturbed[2] is None
+    kept = []
+    assert kind.run(cpu, Solo(), Keeper(copied(kept), None, 0.0), trace=False) == undisturbed
+    for state in some(kept, 4):
+        for size in (1, 3):
+            keeper = lambda state=state: Keeper(lambda state: None, state, 0.0)  # noqa: E731
+            found = on_ranks(size, lambda ranks, keeper=keeper: kind.run(twin(cpu), ranks, keeper(), trace=False))
+            assert found == [undisturbed] * size
+
+
+# --- against plain tables, ended anywhere ---
+
+TEXT = st.text("abc", min_size=1, max_size=150)
+LIVES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 9)), max_size=5)
+"""On how many ranks each life of a run is spent, and at which of its pauses it ends."""
+WEIGHTS = st.one_of(st.integers(0, 9), st.integers(0, 90))
+ITEMS = st.lists(st.tuples(WEIGHTS, st.integers(0, 60)), min_size=1, max_size=16)
+
+
+def through(kind, backend, lives):
+    """The answer of a run that goes on from life to life, and then to its end."""
+    earlier = None
+    for size, pause in lives:
+        kept = []
+
+        def live(ranks, kept=kept, pause=pause, earlier=earlier):
+            keeper = Keeper(copied(kept), earlier, 0.0)
+            keep = keeper.keep
+
+            def counted(ranks, state):
+                keep(ranks, state)
+                keeper.asked = len(kept) >= pause - 1
+
+            keeper.keep = counted
+            return kind.run(twin(backend), ranks, keeper)
+
+        try:
+            return on_ranks(size, live)[0]
+        except Terminated:
+            earlier = kept[-1]
+    return kind.run(backend, Solo(), Keeper(lambda state: None, earlier, 1e9))
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, TEXT, LIVES)
+def test_strings_have_the_pairs_of_the_table_whenever_runs_are_ended(cpu, text, other, lives):
+    a, b = text.encode(), other.encode()
+    found = through(Kind(LongestCommonSubsequence, (letters(a), letters(b)), {}), cpu, lives)
+    assert [tuple(pair) for pair in found[2]] == plain(a, b)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ITEMS, st.integers(0, 400), LIVES)
+def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, items, capacity, lives):
+    instance = made(items, capacity)
+    value, chosen = table(instance)
+    found = through(Kind(KnapsackSearch, (instance,), {}), cpu, lives)
+    assert found[0] == value and set(np.flatnonzero(found[2]).tolist()) == chosen
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(3, 8), st.booleans(), st.integers(0, 99), LIVES)
+def test_tours_are_shortest_whenever_runs_are_ended(cpu, n, directed, seed, lives):
+    distances = random_distances(n, seed, 30, directed)
+    found = through(Kind(HeldKarp, (distances,), {}), cpu, lives)
+    assert found[0] == by_permutations(distances)
+
+
+# --- memory ---
+
+
+def test_a_trace_behind_a_state_goes_block_by_block_where_bits_do_not_fit(cpu, monkeypatch):
+    undisturbed, kept = states_of(KINDS["strings"], cpu)
+    monkeypatch.setattr(lcs, "host_bytes", lambda: 2000)
+    for size in (1, 2):
+        for state in some(kept, 4):
+            kind = KINDS["strings"]._replace(settings={"room": 600})
+            assert states_of(kind, cpu, size, state)[0] == undisturbed
+
+
+@pytest.mark.parametrize("name", ["strings", "knapsack"])
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES"])
+def test_a_state_without_room_for_all_rows_leads_to_the_same_answer(name, limit, cpu, monkeypatch):
+    undisturbed = KINDS[name].run(cpu, Solo())
+    monkeypatch.setattr(checkpoints, limit, 2)
+    earlier = None
+    for _ in range(3):
+        found, kept = states_of(KINDS[name], cpu, 1, earlier)
+        assert found == undisturbed
+        assert all(len(state["places"]) <= (2 if limit == "MOST_ROWS" else 1) for state in kept)
+        earlier = kept[len(kept) // 3]
+
+
+def test_rows_go_whose_neighbours_are_close_and_never_the_last(monkeypatch):
+    monkeypatch.setattr(checkpoints, "MOST_ROWS", 3)
+    rows = Checkpoints()
+    for place in (10, 20, 21, 40, 41):
+        rows = rows.with_row(place, np.full(2, place))
+        assert rows.last[0] == place
+    assert rows.places == [20, 40, 41] or rows.places == [10, 21, 41]
+    assert [row[0] for row in rows.rows] == rows.places
+    same = Checkpoints.of(rows.state())
+    assert same.places == rows.places and same.before(41).places == rows.places[:-1]
+
+
+def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu, monkeypatch):
+    kind = KINDS["even"]
+    undisturbed = kind.run(cpu, Solo())
+    monkeypatch.setattr(held_karp_states, "MOST_BYTES", 2 * 3 * 120 + 1)  # paths through 3 of 10 cities
+    with pytest.warns(UserWarning, match="^layers of more than 3 cities are no part of a state"):
+        found, kept = states_of(kind, cpu, 2)
+    assert found == undisturbed and max(int(state["at"][0]) for state in kept) == 3
+    with pytest.warns(UserWarning):
+        assert states_of(kind, cpu, 1, kept[-1])[0] == undisturbed
+
+
+# --- refusals ---
+
+
+@pytest.mark.parametrize(
+    ("search", "problem", "changes", "said"),
+    [
+        (CommonByDiagonals, PAIR, {}, "--state with --mapping published: no state of it is kept: expected --mapping s"),
+        (KnapsackByDiagonals, (SUMS,), {}, "--state with --mapping published: no state of it is kept: expected --mapp"),
+        (HeldKarp, (random_distances(6, 1, 9, False),), {"mapping": "published"}, "--state with --mapping published"),
+        (HeldKarp, (random_distances(6, 1, 9, False),), {"tiling": "none"}, "--state with --tiling none: no state of"),
+        (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--state with --tiling none: no state of it is kept: expected"),
+        (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--state with --tiling tiles: no state of it is kept"),
+        (RestrictedTour, (random_distances(9, 1, 9, False), 3), {}, "--state with a single pass: no state of it is ke"),
+    ],
+)  # fmt: skip
+def test_a_run_without_states_refuses_to_keep_one(search, problem, changes, said, cpu):
+    with pytest.raises(UserError) as refusal:
+        search(cpu, Solo(), *problem, **changes).run(keeper=Keeper(lambda state: None))
+    assert str(refusal.value).startswith(said) and "\n" not in str(refusal.value)
+
+
+def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
+    kind = KINDS["restricted"]
+    _, kept = states_of(kind, cpu)
+    search = kind.search(cpu, Solo(), *kind.problem, **kind.settings)
+    found = search.run(Iterations(3), keeper=Keeper(lambda state: None, kept[0], 1e9))
+    assert found.passes == 3 and answer(found) == answer(search.run(Iterations(3)))
+
+
+# --- pauses ---
+
+
+def test_pauses_come_a_quarter_of_a_second_after_each_other_by_the_first_rank_s_clock(monkeypatch):
+    monkeypatch.setattr(pauses, "LOOK_S", 0.25)
+    now = 0.0
+    monkeypatch.setattr(pauses.time, "perf_counter", lambda: now)
+    keeper = Keeper(lambda state: None, None, 10.0)
+    course = Pauses(keeper, Solo())
+    taken, due = [], []
+    while now < 12:
+        taken.append(course.steps)
+        now += 0.01 * course.steps
+        due.append(course.are_over(course.steps))
+    assert taken[:5] == [1, 2, 4, 8, 16] and set(taken[6:]) <= {24, 25, 26}
+    assert due == sorted(due) and due[-1] and not due[0]
