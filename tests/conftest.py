@@ -30,6 +30,7 @@ QUICK_ON_WIDE = {
     "test_tabu_search_walks_the_same_way_wherever_its_tables_live": (),
     "test_the_same_history_on_every_backend": ("qap6-exchange2-tabu",),
     "test_several_walks_have_the_same_history_on_every_backend": ("7",),
+    "test_states_go_on_on_every_backend": (),
     "test_the_same_proof_on_every_backend": ("edges", "none"),
     "test_same_tour_on_every_backend": ("True",),
     "test_the_same_tour_on_every_backend": ("auto-12-2-50", "none-12-2-50"),

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers import lcs
-
 ROOT = Path(__file__).parents[2]
-DRIVER = lcs
 LONG = {
     "lcs": "--instance random:60000:seed=1",
     "knapsack": "--items 2500 --capacity 1000000 --seed 1",
@@ -29,7 +26,7 @@ every_table = pytest.mark.parametrize("driver", LONG)
 
 
 def command(driver, work, *more):
-    common = ("--backend", "cpu", "--cores", "1", "--no-progress")
+    common = ("--backend", "cpu", "--no-progress")
     return [sys.executable, "-m", f"drivers.{driver}", *work.split(), *common, *map(str, more)]
 
 
@@ -91,13 +88,12 @@ def test_a_run_that_is_killed_ten_times_comes_to_the_same_answer(driver, environ
 
 @every_table
 def test_ranks_go_on_where_one_rank_was_ended(driver, environment, mpirun, tmp_path):
-    undisturbed = finished(command(driver, SMALL[driver]), environment)
     state = tmp_path / "state"
     keeping = command(driver, LONG[driver], "--state", state, "--state-every", "0.05")
     assert ended(keeping, environment, 0.0, signal.SIGTERM)[0] == 143
     again = mpirun(2, "-m", f"drivers.{driver}", "--share", "always", *keeping[3:], "--resume")
     assert again.returncode == 0, again.stderr
-    assert hash_of(again.stdout) == finished(command(driver, LONG[driver]), environment) != undisturbed
+    assert hash_of(again.stdout) == finished(command(driver, LONG[driver]), environment)
 
 
 @pytest.mark.parametrize("driver", SMALL)
