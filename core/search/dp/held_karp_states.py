@@ -2,27 +2,27 @@
 
 The layer before the one in work is still there, so a state is kept in the middle of a layer too, and loses what is
 computed of it. Where halves meet nothing is lost. A layer that would make a state too large is no part of any: the last
-one that is small enough is kept before it is overwritten, and goes on being the state.
+one that is small enough is copied before it is overwritten, and goes on being the state.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 
 import numpy as np
 
 from core.kernels.held_karp import Paths
 from core.search.dp.held_karp_plan import Gathering, Rows
 from core.search.dp.held_karp_table import Table
+from core.search.dp.host_memory import available_bytes
 from core.search.dp.pauses import Pauses
 from core.search.intervals import Intervals
 from core.search.shares import share
 from core.search.states import Keeper, State
 
 MOST_BYTES = 4 << 30
-"""Of the layers of a state."""
+"""Of the layers of a state, and an eighth of the host's memory that is free."""
 PART = 1 << 20
 """Cells between two pauses, at least."""
 NOTHING = 2**64 - 1
@@ -61,10 +61,11 @@ class LongWay:
         """What of it this rank has left, while it works on it."""
         self.since = 0
         """Parts since the last pause."""
-        self.is_new = True
-        """Whether there is something that the state before does not have."""
         self.is_kept = True
         """Whether the layer is small enough for a state."""
+        self.latest: State | None = None
+        """The last state that was, on the first rank, where this one is not."""
+        self.most_bytes = int(self.ranks.bcast(min(MOST_BYTES, available_bytes() // 8)))
         state = keeper.taken()
         best = NOTHING if state is None else self.go_on(state)
         self.backend.write(self.launches.best, np.array([best], np.uint64))
@@ -72,20 +73,20 @@ class LongWay:
     def run(self, tell: Tell) -> int:
         """The least key of all tours; ``tell(steps, what)`` hears of layers."""
         tell(self.size, f"layer {self.size} of {self.plan.size}")
-        if self.ranks.rank == 0 and self.bytes_of(self.plan.size) > MOST_BYTES:
-            most = max(size for size in range(1, self.plan.size) if self.bytes_of(size) <= MOST_BYTES)
+        if self.ranks.rank == 0 and self.bytes_of(self.plan.size) > self.most_bytes:
+            most = max(size for size in range(1, self.plan.size) if self.bytes_of(size) <= self.most_bytes)
             warnings.warn(
                 f"layers of more than {most} cities are no part of a state, of which they would make more than "
-                f"{MOST_BYTES} bytes: a run that goes on computes them again",
+                f"{self.most_bytes} bytes: a run that goes on computes them again",
                 stacklevel=2,
             )
         while self.size < self.plan.size:
-            if self.is_kept and self.bytes_of(self.size + 1) > MOST_BYTES:
-                self.keep()
+            if self.is_kept and self.bytes_of(self.size + 1) > self.most_bytes:
+                self.latest = self.state()
             rows = self.plan.layer(self.size + 1)
             self.paths = [self.extend(k, before, rows) for k, before in enumerate(self.paths)]
-            self.size, self.is_new = rows.size, True
-            self.is_kept = self.bytes_of(self.size) <= MOST_BYTES
+            self.size = rows.size
+            self.is_kept = self.bytes_of(self.size) <= self.most_bytes
             self.pause()
             tell(1, f"layer {self.size} of {self.plan.size}")
         while self.at[0] < len(self.slices):
@@ -151,7 +152,7 @@ class LongWay:
             self.meet(gathering, out)
             is_last = self.at[1] + 1 == len(self.gatherings())
             self.at = (self.at[0] + 1, 0) if is_last else (self.at[0], self.at[1] + 1)
-            self.left, self.is_new = self.every_set(), True
+            self.left = self.every_set()
             self.pause()
         if not self.table.is_alone:
             self.table.together.meet()  # before they are read, nobody puts other rows there
@@ -164,28 +165,29 @@ class LongWay:
             first, last = (mine.count * part // parts for part in (done, until))
             for begin, end in mine.part(first, last).pairs:
                 self.launches.meet(self.plan, gathering, out, self.paths[-1], begin, end)
-            self.undone, self.is_new = mine.part(last, mine.count), True
+            self.undone = mine.part(last, mine.count)
         self.undone = None
 
     # --- states ---
 
     def keep(self) -> None:
-        """Keep the state, or the one before where this one is no other or too large."""
+        """Keep the state, or the latest one that was small enough."""
+        state = self.state() if self.is_kept else self.latest
+        self.keeper.keep(self.ranks, state)
+
+    def state(self) -> State | None:
+        """What is known, on the first rank; all ranks call this."""
         best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
         left = (self.left if self.undone is None else self.undone).array()
         if self.undone is not None and not self.table.is_alone:
             left = self.ranks.join(left.reshape(-1)).reshape(-1, 2)
-        with ExitStack() as stack:
-            state: State | None = None
-            if self.ranks.rank == 0 and self.is_kept and (self.is_new or self.keeper.asked):
-                at = np.array([self.size, *self.at], np.int64)
-                state = {AT: at, LEFT: left, BEST: np.array([best], np.uint64)}
-                for k, path in enumerate(self.paths if self.size > 1 else []):
-                    layer, cells = path.layer, self.plan.layer(self.size).cells
-                    on_host = self.backend.on_host(layer.cells, layer.start, cells, written=False)
-                    state[f"{LAYER}{k}"] = stack.enter_context(on_host)
-            self.is_new = False
-            self.keeper.keep(self.ranks, state)
+        if self.ranks.rank:
+            return None
+        state = {AT: np.array([self.size, *self.at], np.int64), LEFT: left, BEST: np.array([best], np.uint64)}
+        cells = self.plan.layer(self.size).cells
+        for k, path in enumerate(self.paths if self.size > 1 else []):
+            state[f"{LAYER}{k}"] = self.backend.read(path.layer.cells, path.layer.start, cells)
+        return state
 
     def go_on(self, state: State) -> int:
         """Stand where a state has it; the least key of the sets that have met."""

@@ -12,6 +12,7 @@ from cluster import Solo
 from cluster.timed import Rehearsal
 from core.errors import UserError
 from core.problems.knapsack import Knapsack, generate
+from core.search import states
 from core.search.dp import checkpoints, held_karp_states, held_karp_table, knapsack, lcs, lcs_stretches, pauses
 from core.search.dp.checkpoints import Checkpoints
 from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
@@ -101,9 +102,9 @@ def states_of(kind, backend, size=1, earlier=None):
     return found[0], kept
 
 
-def some(states, most=6):
+def some(kept, most=6):
     """The first and the last of them, and some in between."""
-    return [states[k] for k in sorted(set(np.linspace(0, len(states) - 1, most).astype(int).tolist()))]
+    return [kept[k] for k in sorted(set(np.linspace(0, len(kept) - 1, most).astype(int).tolist()))]
 
 
 # --- going on ---
@@ -159,6 +160,19 @@ def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypa
                 assert lives < 200
         assert lives > 3
         assert found == [kind.run(cpu, Solo())] * size
+
+
+@EVERY
+def test_states_that_all_ranks_hold_lead_to_the_same_answer_for_those_who_are_left(name, cpu, monkeypatch):
+    monkeypatch.setattr(states, "HOLD_EVERY_S", 0)
+    monkeypatch.setattr(states, "HOLD_RATIO", 0)
+    kind = KINDS[name]
+    held = [[] for _ in range(3)]
+    found = on_ranks(3, lambda ranks: kind.run(twin(cpu), ranks, Keeper(None, None, hold=held[ranks.rank].append)))
+    undisturbed = kind.run(cpu, Solo())
+    assert found == [undisturbed] * 3 and len(held[0]) == len(held[2]) > 3
+    for state in some(held[1], 4):  # as they are in memory after all that the run did behind them
+        assert states_of(kind, cpu, 2, state)[0] == undisturbed
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.traces])
