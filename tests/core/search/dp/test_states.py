@@ -117,8 +117,8 @@ def test_every_state_leads_to_the_same_answer_on_another_number_of_ranks(name, s
     undisturbed = kind.run(cpu, Solo())
     found, kept = states_of(kind, cpu, size)
     assert found == undisturbed and len(kept) > 3
-    for state in some(kept):
-        for other in (1, 2, 3, 4):
+    for state in some(kept, 4):
+        for other in (1, 2, 4):
             again, later = states_of(kind, cpu, other, state)
             assert again == undisturbed
         for further in some(later, 2) if later else []:
