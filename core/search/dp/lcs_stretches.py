@@ -3,7 +3,7 @@
 Lanes go through a table as a wave, so there is no whole row before its end. A run that keeps states cuts the table:
 each stretch is a table of its own, below the last row of the one before. Rows are kept without bits, which would be
 too many for a state, and the trace computes the stretches that it comes through again, as far as it has columns left:
-about half of the table for strings that are alike. So such a run costs up to twice as much with a trace, and without
+about half of the table for strings that are alike. So such a run costs about twice as much with a trace, and without
 one what the waves cost that begin and end with each stretch. Its ranks share the columns in both cases.
 """
 
