@@ -13,6 +13,7 @@ from core.kernels.tour_search import BestTour
 from core.lang import Rows
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
+from core.search.intervals import Intervals
 from core.search.shape import LOOK_S
 from core.search.states import State
 
@@ -37,7 +38,7 @@ class Items(NamedTuple):
     depths: np.ndarray
 
     def some(self, chosen: Any) -> Items:
-        """Those of a mask or slice."""
+        """Those of a mask, a slice or a list of places."""
         return Items(*(field[chosen] for field in self))
 
 
@@ -146,8 +147,7 @@ class OneTreeSearch(Method):
             self.set_limit(ranks.minloc(self.limit_here(), ranks.rank)[0])
             is_over = ranks.bcast(is_over)
         if not is_over:
-            taken = self._explore(ranks, self.items, counting, report)
-            self.items = self.items.some(slice(taken, None))
+            self.items = self._explore(ranks, self.items, counting, report)
         self.undone = len(self.items.depths)
         explored = ranks.sum(self.backend.download(self.shared.nodes).astype(np.int64))
         self.nodes = explored[: 1 + int(np.flatnonzero(explored).max(initial=-1))]
@@ -176,19 +176,19 @@ class OneTreeSearch(Method):
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
 
-    def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> int:
-        """Explore all below the items, over ranks in batches that each takes when it has time; how many all took."""
+    def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> Items:
+        """Explore all below the items, over ranks in batches that each takes when it has time; which nobody took."""
         count = len(items.depths)
         if not count:
             self._tell(report)
-            return 0
+            return items
         least = ranks.least(self.limit_here())
         first = self.lanes if ranks.size > 1 or self.stoppable else count
         batches = Batches(ranks, count, first, least=self.lanes, seconds=LOOK_S if self.stoppable else inf)
-        own = 0
+        taken = []
         for begin, end in batches:
             self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
-            own += end - begin
+            taken.append((begin, end))
             limit = self.limit_here()
             if not counting:
                 self.set_limit(least.lower(limit))
@@ -196,7 +196,10 @@ class OneTreeSearch(Method):
                 break
         batches.close()
         least.close()
-        return int(ranks.sum(own)) if self.stoppable else count
+        if not self.stoppable:
+            return items.some(slice(0, 0))
+        left = Intervals([(0, count)]).less_taken(ranks, taken)
+        return items.some(np.array([place for pair in left.pairs for place in range(*pair)], np.int64))
 
     def _launch(self, items: Items, born: Rows, *, deep: bool, counting: bool) -> None:
         """Queue one launch over the items."""

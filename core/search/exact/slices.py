@@ -14,6 +14,7 @@ from core.kernels.tour_enumeration import END
 from core.kernels.tour_search import BestTour, Search
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
+from core.search.intervals import Intervals
 from core.search.states import State
 
 NOTHING = np.iinfo(np.int32).max
@@ -45,8 +46,8 @@ class ItemSearch(Method):
         Items per second of this rank in the last search; 0: not known.
     chosen_depth : int
         Cities in an item, unless a state has other ones.
-    first : int
-        The first item that no rank has taken.
+    left_items : Intervals
+        The items that no rank has taken.
 
     """
 
@@ -59,7 +60,7 @@ class ItemSearch(Method):
     most_slice: int
     slice_seconds: float
     chosen_depth: int
-    first = 0
+    left_items: Intervals
     speed = 0.0
     directions = 2
 
@@ -142,20 +143,20 @@ class ItemSearch(Method):
         self.begin(limit)
         self.set_limit(shortest)
         self.number(self.chosen_depth if left is None else int(left["depth"]))
-        self.first = self.begun = 0
+        self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
         if left is not None:
             if bool(left["permutations"]) != self.permutations:
                 raise UserError("a state of another enumeration: expected one of the same, permutations or worklist")
-            self.first = self.begun = int(left["first"])
             self.take_up(ranks, left["records"])
-        self.undone = self.items - self.first + self.pending()
+        self.wanted_items = self.left_items.count
+        self.undone = self.wanted_items + self.pending()
 
     def explore(self, ranks: Any, counting: bool, report: Report | None) -> None:
         """See `Method`: all items in slices; over ranks each takes the next when it has time."""
         least = ranks.least(self.limit_here())
         slices = Batches(
             ranks,
-            self.items - self.first,
+            self.left_items.count,
             self.first_slice,
             least=self.least_slice,
             most=self.most_slice,
@@ -173,12 +174,13 @@ class ItemSearch(Method):
                 return False
             return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
-        taken, is_over = 0, False
+        taken, is_over = [], False
         for begin, end in slices:
-            self.launch(self.first + begin, self.first + end, counting)
-            taken += end - begin
+            for one, behind in self.left_items.part(begin, end).pairs:
+                self.launch(one, behind, counting)
+            taken.append((begin, end))
             is_over = told()
-            while self.is_kept and self.pending() and not is_over and slices.taken() < slices.items:
+            while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
                 self.launch(0, 0, counting)
                 is_over = told()
             if is_over:
@@ -187,18 +189,18 @@ class ItemSearch(Method):
         slices.close()
         least.close()
         self.speed = slices.speed
-        self.first = self.first + ranks.sum(taken) if self.stoppable else self.items
-        self.undone = self.items - self.first + self.pending()
+        self.left_items = self.left_items.less_taken(ranks, taken) if self.stoppable else Intervals([])
+        self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:
-            self.nodes[self.n] = self.first - self.begun
+            self.nodes[self.n] = self.wanted_items - self.left_items.count
 
     def left(self, ranks: Any) -> State:
-        """See `Method`: the first item that nobody has taken, and what is left of those before."""
+        """See `Method`: the items that nobody has taken, and what is left of the others."""
         return {
             "permutations": np.array(self.permutations),
             "depth": np.array(self.depth),
-            "first": np.array(self.first),
+            "items": self.left_items.array(),
             "records": self.records_left(ranks),
         }
 
