@@ -46,7 +46,17 @@ MORE = {
     ),
 }
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
-SHARED = [name for name, kind in CASES.items() if kind.shared]
+QUICK = ("several walks", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
+         "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
+"""One of every kind of state; `make test-all` takes the others too."""
+
+
+def marked(names):
+    """The names, those that are not quick as slow tests."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+SHARED = marked(name for name, kind in CASES.items() if kind.shared)
 
 
 class Kept:
@@ -137,7 +147,7 @@ def same(name, found, expected):
         assert said(found) == said(expected)
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=marked(CASES))
 def name(request):
     return request.param
 
