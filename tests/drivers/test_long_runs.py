@@ -69,7 +69,8 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, c
     assert (code, found(said)) == (0, expected)
     assert re.search(r"state: the run goes on after \d+\.\d s", notes)
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
-    assert json.loads(record.read_text())["details"]["resumed"] == 1
+    (sample,) = json.loads(record.read_text())["samples"]
+    assert sample["conditions"]["resumed"] == 1
 
 
 def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
@@ -167,6 +168,15 @@ def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_
     monkeypatch.undo()
     code, said, notes = drive(*run, "--state", path, "--resume", driver=knapsack)
     assert (code, found(said)) == (0, expected) and "the run goes on after" in notes
+
+
+def test_repetitions_of_another_way_to_do_the_work_count(drive, tmp_path):
+    path, record = tmp_path / "state", tmp_path / "record"
+    asked = [*RUN, "--state", path, "--record", record, "--repeats", 2]
+    assert drive(*RUN, "--record", record)[0] == 0
+    code, said, _ = drive(*asked, "--backend", "threads", "--resume")
+    assert code == 0 and "1 of 2 repetitions are in" in said
+    assert sum(len(json.loads(line)["samples"]) for line in record.read_text().splitlines()) == 2
 
 
 # --- the file ---
