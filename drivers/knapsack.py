@@ -63,7 +63,8 @@ def once(run: Run[KnapsackOptions], callback: Any) -> Any:
     options = run.options
     if not options.bounded:
         return run.search.run(callback=callback, ranks=run.ranks, keeper=run.keeper, trace=options.trace)
-    return run.search.run(None if options.seconds is None else Seconds(options.seconds), callback=callback)
+    stop = None if options.seconds is None else Seconds(options.seconds)
+    return run.search.run(stop, callback=callback, ranks=run.ranks, keeper=run.keeper)
 
 
 def ways(run: Run[KnapsackOptions]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from core.errors import UserError
-from core.search.states import Keeper, State
+from core.search.states import Keeper, State, Terminated
 from drivers.notes import note
 from drivers.options import Options
 from drivers.state_file import About, StateFile
@@ -106,12 +106,18 @@ class LongRun:
 
         Raises
         ------
+        Terminated
+            The repetition before was asked to end, and was done before it could.
         UserError
             See `StateFile.read`.
 
         """
         if self.file is None and not self.ranks.survives:
             return False
+        if self.keeper is not None and self.ranks.sum(int(self.keeper.asked)):
+            if self.ranks.rank == 0:
+                print("ended by SIGTERM between two repetitions: --resume goes on", file=sys.stderr)
+            raise Terminated
         whose, earlier = self.ranks.bcast(None if whose is None else (whose, self.earlier(whose)))
         self.memory.done[self.options.seed] = whose.repetition
 

@@ -386,13 +386,19 @@ class Repetitions:
         }
 
     def recorded(self) -> tuple[str, int]:
-        """This run's identity, and how many of its repetitions are in the file."""
-        from reports.records import completed, identity
+        """This run's identity, and how many of its repetitions are in the file.
+
+        A run with a state may go on in another way: then those count that were made in any.
+        """
+        from reports.records import completed, identity, repeated
 
         run = identity(**self.identified())
         done = completed(self.options.record, run)
         if done is not None and not done.scored:
             note(f"{self.options.record}: not all repetitions of this run are confirmed")
+        if self.options.state:
+            sha256 = self.run.problem.sha256
+            return run, repeated(self.options.record, self.workload.name, sha256, self.parameters, self.options.seed)
         return run, len(done.samples) if done else 0
 
     def append(self, result: Result, spent: Spent, scored: bool, judges: Sequence[str]) -> None:

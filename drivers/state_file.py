@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
+import warnings
 import zipfile
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -19,8 +22,16 @@ VERSION = 1
 """Of the file, and of what searches write into it: a state of another version is refused, since nobody may guess."""
 ABOUT = "about"
 """The name of the array that says whose state it is, as JSON in UTF-8."""
-DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
-"""What NumPy and `zipfile` raise for files that are none, cut short or changed (each array has a checksum)."""
+ARRAYS = "arrays"
+"""Its list of all others: a damaged directory of the file may have lost one."""
+DAMAGED = (
+    *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, SyntaxError, RuntimeError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""What NumPy and `zipfile` raise for files that are none, cut short or changed (each array has a checksum).
+
+A changed byte may claim a later version of zip, a password, another compression, or arrays of any type and size.
+"""
 
 
 class About(NamedTuple):
@@ -81,12 +92,13 @@ class StateFile:
 
         """
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                about = self._about(bytes(file[ABOUT]).decode())
+            with warnings.catch_warnings(action="ignore"), np.load(self.path, allow_pickle=False) as file:
+                about, names = self._about(bytes(file[ABOUT]).decode())
                 self._require(about, expected)
-                return about, {name: file[name] for name in file.files if name != ABOUT}
+                return about, {name: file[name] for name in names}
         except DAMAGED as error:
-            raise UserError(f"{self.path}: expected the state of a run, found a damaged file ({error})") from None
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise UserError(f"{self.path}: expected the state of a run, found a damaged file ({why})") from None
 
     def write(self, about: About, state: State) -> None:
         """Keep a state in place of the one before.
@@ -97,7 +109,7 @@ class StateFile:
             The disk does not take it; the one before is still there.
 
         """
-        words = np.frombuffer(json.dumps(about._asdict()).encode(), np.uint8)
+        words = np.frombuffer(json.dumps({**about._asdict(), ARRAYS: list(state)}).encode(), np.uint8)
         try:
             with replaced(self.path) as file:
                 np.savez(file, allow_pickle=False, **{ABOUT: words}, **state)
@@ -109,13 +121,15 @@ class StateFile:
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
-    def _about(self, text: str) -> About:
+    def _about(self, text: str) -> tuple[About, list[str]]:
+        """Whose state it is, and the names of its arrays."""
         found = json.loads(text)
         if not isinstance(found, dict) or found.get("version") != VERSION:
             version = found.get("version") if isinstance(found, dict) else found
             raise UserError(f"{self.path}: found a state of version {version}, expected {VERSION}")
         try:
-            return About(**found)
+            names = found.pop(ARRAYS)
+            return About(**found), names
         except TypeError as error:
             raise ValueError(str(error)) from None
 

@@ -33,6 +33,7 @@ __all__ = [
     "identity",
     "load",
     "merge",
+    "repeated",
     "require_equal_work",
 ]
 
@@ -144,6 +145,28 @@ def completed(path: str | os.PathLike[str], run: str) -> Record | None:
         return None
     merged = merge(record for record in load(path) if record.identity == run)
     return merged[0] if merged else None
+
+
+def repeated(
+    path: str | os.PathLike[str], workload: str, instance_sha256: str, parameters: Mapping[str, Any], seed: int
+) -> int:
+    """Count the repetitions of the same work in a file, wherever and however they were made.
+
+    Raises
+    ------
+    RecordError
+        See `load`.
+
+    """
+    if not os.path.exists(path):
+        return 0
+    # What a file holds has been JSON, in which tuples are lists.
+    work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
+    return sum(
+        len(one.samples)
+        for one in load(path)
+        if json.loads(json.dumps([one.workload, one.instance_sha256, one.parameters, one.seed])) == work
+    )
 
 
 def fold(path: str | os.PathLike[str], run: str) -> None:

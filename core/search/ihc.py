@@ -335,9 +335,9 @@ class HillClimbing:
 
         """
         if not self.are_alike:
-            best, made = self._climb_in_batches(left, look, ranks)
+            best, taken = self._climb_in_batches(left, look, ranks)
             # Whoever has taken a batch has finished it.
-            return best, made, left.part(ranks.sum(made), left.count)
+            return best, sum(end - begin for begin, end in taken), left.less_taken(ranks, taken)
         mine = left.part(*share(left.count, ranks.rank, ranks.size))
         best, made = (int(NOTHING), 0), 0
         for begin, end in mine.pairs:
@@ -382,8 +382,10 @@ class HillClimbing:
                 wanted = max(self._least(), min(GROWTH * part, int(part * LOOK_S / spent)))
         return best, first - begin, is_over
 
-    def _climb_in_batches(self, left: Intervals, look: Look | None, ranks: Any) -> tuple[tuple[int, int], int]:
-        """Climb together with faster and slower ranks; see `_climb`."""
+    def _climb_in_batches(
+        self, left: Intervals, look: Look | None, ranks: Any
+    ) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+        """Climb together with faster and slower ranks; the best, as `_climb` says it, and this rank's batches."""
         best = (int(NOTHING), 0)
         least, climbers = self._least(), left.count
         first = climbers if self.is_measured else max(least, climbers // (PARTS * ranks.size))
@@ -391,17 +393,18 @@ class HillClimbing:
         batches = Batches(
             ranks, climbers, least if few else first, least=least, seconds=LOOK_S if few else inf, speed=self.speed
         )
-        made = 0
+        made, taken = 0, []
         for begin, end in batches:
             for one, behind in left.part(begin, end).pairs:
                 best = min(best, self._climb(one, behind, None)[0])
             made += end - begin
+            taken.append((begin, end))
             if look is not None and look(made, best[0], batches.taken() // ranks.size):
                 break
         self.is_measured = self.is_measured or batches.done > 0
         self.speed = batches.speed
         batches.close()
-        return best, made
+        return best, taken
 
     def _least(self) -> int:
         """Climbers of the smallest launch that keeps the device busy."""

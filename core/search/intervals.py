@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,19 @@ class Intervals:
             found.append((max(begin, first + shift), min(behind, end + shift)))
             place += behind - begin
         return Intervals(found)
+
+    def less(self, places: Intervals) -> Intervals:
+        """All but those with these places, counted from 0."""
+        found, first = [], 0
+        for begin, end in [*places.pairs, (self.count, self.count)]:
+            found += self.part(first, begin).pairs
+            first = end
+        return Intervals(found)
+
+    def less_taken(self, ranks: Any, taken: Iterable[tuple[int, int]]) -> Intervals:
+        """What is left when every rank has taken the items with some places; all ranks call this."""
+        every = ranks.join(Intervals(taken).array().reshape(-1))
+        return self.less(Intervals(every.reshape(-1, 2)))
 
     def array(self) -> np.ndarray:
         """The pairs as an array of shape (intervals, 2), int64."""

@@ -51,6 +51,8 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
         local_rank=0,
         seconds=0.0,
         sent_bytes=0,
+        survives=False,
+        lost=(),
         assemble=lambda: None,
         barrier=lambda: None,
         reset=lambda: None,

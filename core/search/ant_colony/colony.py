@@ -228,6 +228,11 @@ class Colony:
         room = self.backend.allocate(places, np.uint32), self.backend.allocate(places, np.uint32)
         self.trails: Any = pheromone.Trails(*room, self.ground.n)
 
+    def edges(self, a: Any, b: Any) -> Any:
+        """Where the pheromone has the edges between cities, as `core.kernels.pheromone.edge` says."""
+        later = np.maximum(a, b)
+        return (later * later >> 1) + np.minimum(a, b)
+
     def make_room(self) -> None:
         """Memory for the weights by which ants choose."""
         stride, listed = self.shape.stride, self.settings.candidates > 0

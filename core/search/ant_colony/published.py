@@ -112,6 +112,10 @@ class PublishedColony(Colony):
         n = self.ground.n
         self.trails = PheromoneMatrix(self.backend.allocate(n * n, np.uint32), n)
 
+    def edges(self, a: Any, b: Any) -> Any:
+        """Where the pheromone is from cities to others: of each edge there is another one on the way back."""
+        return a * self.ground.n + b
+
     def make_room(self) -> None:
         """Memory for the numbers by which ants weigh."""
         n, allocate, ground = self.ground.n, self.backend.allocate, self.ground

@@ -13,10 +13,12 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.ants import Ant
+from core.search.ant_colony.colonies_state import HISTORY, go_on, shortest_of_iterations, state_of
 from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome
 from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
 from core.search.shape import Callback, Watch, checked_stop
+from core.search.states import Keeper, State, spent_s
 from core.search.stops import Stop
 
 BATCH_SECONDS = 0.2
@@ -121,7 +123,7 @@ class AntColony:
             raise UserError(f"{room}: {error}") from error
         self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
         self.looks: dict[int, list[tuple[int, float]]] = {}
-        """Of every colony of this rank: iterations made, and the clock, whenever the host looked."""
+        """Of every colony of this rank: iterations made, and the seconds of the run, whenever the host looked."""
         self.winner: tuple[int, ...] = ()
         """Length, colony, iteration and ant of the best tour that all ranks know of."""
 
@@ -139,8 +141,9 @@ class AntColony:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
     ) -> Outcome:
-        """Run all colonies from the beginning.
+        """Run all colonies from the beginning, or from a state.
 
         Parameters
         ----------
@@ -157,11 +160,13 @@ class AntColony:
         ranks
             The communicator of all ranks, which all of them give; that of the last run, at first the constructor's,
             unless it is given.
+        keeper
+            See `core.search.shape.Search.run`. A state is what every colony knows after an iteration.
 
         Raises
         ------
         UserError
-            A criterion that is none, or nothing that would end the search.
+            A criterion that is none, nothing that would end the search, or a state of other colonies.
         OutOfMemory
             What the ranks have in common does not fit.
 
@@ -169,22 +174,24 @@ class AntColony:
         stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
         self._meet(ranks or self.communicator)
         self.winner = ()
-        watch = Watch(stop, callback, stop.limit)
+        watch = Watch(stop, callback, stop.limit, spent_s(keeper))
         for colony in self.colonies:
             colony.begin(min(stop.iterations, FIRST_PLACES))
-        self.looks = {colony.number: [(0, time.perf_counter())] for colony in self.colonies if history}
-        made = self._iterate(stop, watch)
+        earlier = keeper.taken() if keeper is not None else None
+        done = go_on(self, earlier) if earlier is not None else 0
+        self.looks = {colony.number: looked(earlier, done, watch) for colony in self.colonies if history}
+        made = self._iterate(stop, watch, done, keeper)
         outcome = self._outcome(made)
         watch.tell_end(made, outcome.length, outcome.evaluations)
         return outcome._replace(
-            history=self._history(outcome, watch.began) if history else None,
+            history=self._history(outcome.curve) if history else None,
             tour=self.best_tour(),
             finished=made == stop.iterations or not self.communicator.bcast(watch.interrupted),
         )
 
-    def _iterate(self, stop: Stop, watch: Watch) -> int:
-        """Run iterations of all colonies until it is time to end; how many."""
-        done, batch = 0, 1
+    def _iterate(self, stop: Stop, watch: Watch, done: int, keeper: Keeper | None) -> int:
+        """Run further iterations of all colonies until it is time to end; how many there are then."""
+        batch = 1
         exchange = self.settings.exchange or stop.iterations
         has_target = stop.target != Stop().target
         while done < stop.iterations:
@@ -192,24 +199,28 @@ class AntColony:
             began = time.perf_counter()
             for colony in self.colonies:
                 colony.make_places(done + count)
-                self._replay(colony, count)
+                self._replay(colony, count, watch)
             done += count
             spent = time.perf_counter() - began
             if self.settings.exchange and done % exchange == 0:
                 self._exchange()
-            is_over, slowest = self._compared(watch, done, spent)
+            is_over, is_due, slowest = self._compared(watch, done, spent, keeper)
             if is_over:
                 break
+            if keeper is not None and is_due:
+                keeper.keep(self.communicator, self._state(done))
             batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6))))
         return done
 
-    def _compared(self, watch: Watch, done: int, seconds: float) -> tuple[bool, float]:
+    def _compared(self, watch: Watch, done: int, seconds: float, keeper: Keeper | None) -> tuple[bool, bool, float]:
         """Where all ranks stand after a batch that took this one so long: all of them call this, and hear the same.
 
         Returns
         -------
         bool
             Whether to end: by the first rank's clock or callback, or since a rank has reached the target.
+        bool
+            Whether a rank wants the state to be kept.
         float
             The seconds of the rank that took longest: ranks that share a colony's ants must queue equally many.
 
@@ -221,11 +232,17 @@ class AntColony:
             reached = best <= target
             if watch.is_due():
                 watch.tell(done, best, done * self._evaluations)
-        told = np.zeros(1 + ranks.size, np.int64)
+        told = np.zeros(2 + ranks.size, np.int64)
         told[0] = reached or (ranks.rank == 0 and watch.is_over())
-        told[1 + ranks.rank] = round(seconds * 1e9)
+        told[1] = keeper is not None and keeper.is_due()
+        told[2 + ranks.rank] = round(seconds * 1e9)
         ranks.reduce(told, "sum")
-        return bool(told[0]), float(told[1:].max()) / 1e9
+        return bool(told[0]), bool(told[1]), float(told[2:].max()) / 1e9
+
+    def _state(self, done: int) -> State | None:
+        """The state after so many iterations, on the first rank; all ranks call this."""
+        history = self._history(shortest_of_iterations(self, done)) if self.looks else None
+        return state_of(self, done, None if history is None else np.array(history).reshape(-1, 4))
 
     @property
     def _evaluations(self) -> int:
@@ -261,13 +278,13 @@ class AntColony:
         if self.shared:
             self.colonies[0].join(self.backend.collectives(ranks))
 
-    def _replay(self, colony: Colony, iterations: int) -> None:
+    def _replay(self, colony: Colony, iterations: int, watch: Watch) -> None:
         """Run iterations of one colony, and wait for them."""
         colony.replay(iterations)
         self.backend.synchronize()
         looks = self.looks.get(colony.number)
         if looks is not None:
-            looks.append((looks[-1][0] + iterations, time.perf_counter()))
+            looks.append((looks[-1][0] + iterations, watch.seconds))
 
     def _exchange(self) -> None:
         """Give every colony the best tour of all."""
@@ -297,24 +314,30 @@ class AntColony:
         self._find_best()
         length, number, iteration, ant = self.winner
         digest = np.zeros(1, np.uint64)
-        curve = np.full(iterations, np.iinfo(np.uint32).max, np.uint32)
         for colony in self.colonies:
             digest += self.backend.download(colony.memory.digest)
-            curve = np.minimum(curve, colony.lengths_of_best(iterations))
-        curves = self.communicator.gather(curve)
-        curve = self.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
+        curve = shortest_of_iterations(self, iterations)
         evaluations = self._evaluations * iterations
         total = int(self.communicator.sum(digest)[0])
         return Outcome(length, number, ant, iteration, evaluations, total, curve)
 
-    def _history(self, outcome: Outcome, began: float) -> list[list[Any]]:
+    def _history(self, curve: np.ndarray) -> list[list[Any]]:
         """Rows of `Outcome.history`, on every rank, from the curve."""
-        curve = outcome.curve.astype(np.int64)
+        curve = curve.astype(np.int64)
         before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
         better = np.flatnonzero(curve < before)
-        seconds = [np.interp(better + 1, *np.transpose(looks)) - began for looks in self.looks.values()]
+        seconds = [np.interp(better + 1, *np.transpose(looks)) for looks in self.looks.values()]
         every = self.communicator.gather(np.maximum.reduce(seconds))
         latest = self.communicator.bcast(None if every is None else np.maximum.reduce(every))
-        each = outcome.evaluations // len(curve)
+        each = self._evaluations
         rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
         return [[iteration, each * (iteration + 1), now, length] for iteration, now, length in rows]
+
+
+def looked(earlier: State | None, done: int, watch: Watch) -> list[tuple[int, float]]:
+    """What is known when a run begins, or goes on after so many iterations, of the seconds that those took."""
+    if earlier is None:
+        return [(0, 0.0)]
+    rows = earlier.get(HISTORY, np.zeros((0, 4))).tolist()
+    known = {0: 0.0, done: watch.seconds, **{int(iteration) + 1: seconds for iteration, _, seconds, _ in rows}}
+    return sorted(known.items())

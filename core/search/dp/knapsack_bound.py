@@ -12,12 +12,15 @@ from core.kernels import knapsack_bound as kernels
 from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack import Selection, selection
 from core.search.shape import Callback, Watch, refuse_history
+from core.search.states import Keeper, State, spent_s
 from core.search.stops import Stop
 
 FIRST_BUDGET = 1 << 12
 MOST_BUDGET = 1 << 40
 SLICE_SECONDS = 0.25
 """About how long a launch takes, so that limits hold and progress shows."""
+FIELDS = ("place", "numbers", "taken", "best")
+"""Of `core.kernels.knapsack_bound.Search`: what a state has."""
 
 
 class BoundSearch:
@@ -86,6 +89,18 @@ class BoundSearch:
         self.backend.write(search.taken, nothing)
         self.backend.write(search.best, nothing)
 
+    def _state(self) -> State:
+        """Where the search stands."""
+        return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
+
+    def _go_on(self, earlier: State) -> int:
+        """Put the search where a state has it; how many nodes are bounded."""
+        if any(name not in earlier or earlier[name].size != getattr(self.search, name).size for name in FIELDS):
+            raise UserError(f"a state of another search: expected one of branch and bound with {len(self.items)} items")
+        for name in FIELDS:
+            self.backend.write(getattr(self.search, name), earlier[name])
+        return int(earlier["numbers"][kernels.NODES])
+
     def _explore(self, budget: int) -> None:
         self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)
 
@@ -96,6 +111,7 @@ class BoundSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
     ) -> Selection:
         """Search until the end or a limit; ``optimal`` of the result says which it was.
 
@@ -109,14 +125,17 @@ class BoundSearch:
             See `core.search.shape.Callback`: its steps are nodes, and its cost is the incumbent's value.
         ranks
             The only rank has nobody to meet.
+        keeper
+            See `core.search.shape.Search.run`. A state is what `core.kernels.knapsack_bound.Search` has.
 
         """
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")
-        watch = Watch(stop, callback)
+        watch = Watch(stop, callback, before_s=spent_s(keeper))
+        earlier = keeper.taken() if keeper is not None else None
         self._begin()
+        nodes = self._go_on(earlier) if earlier is not None else 0
         budget = FIRST_BUDGET
-        nodes = 0
         while True:
             if self.most_nodes is not None:
                 budget = min(budget, self.most_nodes - nodes)
@@ -131,6 +150,8 @@ class BoundSearch:
             out_of_nodes = self.most_nodes is not None and nodes >= self.most_nodes
             if done or out_of_nodes or watch.is_over():
                 break
+            if keeper is not None and keeper.is_due():
+                keeper.keep(self.communicator, self._state())
             goal = min(2 * budget, int(budget * SLICE_SECONDS / max(now - launched, 1e-6)))
             budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
         watch.tell_end(nodes, best, nodes)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import factorial
 from typing import Any
 
 import numpy as np
 
 from core.kernels.city_sets import ROW
-from core.kernels.tour_enumeration import END, Reduced, Worklist, explore, permute
+from core.kernels.tour_enumeration import END, LEVEL, Reduced, Worklist, explore, permute
 from core.search.batches import Batches
 from core.search.exact.handed import Holding, Move, moves
-from core.search.exact.slices import MOST_LENGTH, ItemSearch, check_items, items_of
+from core.search.exact.slices import MOST_LENGTH, ItemSearch, items_of
+from core.search.shares import share
 
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
@@ -24,6 +24,10 @@ FIRST_SLICES = 8
 """A rank's first slice is at most this part of its share of the items: its incumbent serves the others."""
 PATIENCE, PATIENCE_OF_CORES = 2_000, 1 << 17
 """Steps after which a lane looks whether others wait for work: about a millisecond on a GPU, and on a core."""
+PATIENCE_KEPT = 1 << 22
+"""The same on a core where somebody waits for a state, which has it after some tens of milliseconds."""
+CITIES_OF_SMALL, SMALL_PER_LANE = 9, 64
+"""An item with so many cities left is small, a few milliseconds of a core at most; and how many a core gets at once."""
 MOST_STEPS = 1 << 30
 """Steps after which a lane adds its counts, words of 32 bits, to those of the search."""
 LARGEST_INDEX = 2**31 - 1
@@ -82,57 +86,72 @@ class Enumeration(ItemSearch):
         self.lanes = self.teams * self.team_size
         self.given_depth = depth
         self.wanted = (ITEMS_PER_LANE if wide else ITEMS_PER_CORE) * self.lanes
-        self.number_items(self.wanted * communicator.size, communicator.size)
+        self.ranks = communicator.size
+        self.choose_depth(self.wanted * communicator.size)
         self.agreed: Any = None
+        self.wide = wide
         self.least_slice = self.lanes if wide else 1
         self.slice_seconds = SLICE_SECONDS if wide else SLICE_SECONDS_OF_CORES
         self.reduced = backend.load(reduced_by_shortest(distances))
         self.make_room(self.lanes)
         allocate = backend.allocate
         self.patience = PATIENCE if wide else PATIENCE_OF_CORES
-        self.rounds_to_count = MOST_STEPS // self.patience
+        self.patience_kept = PATIENCE if wide else PATIENCE_KEPT
+        self.rounds_to_count = MOST_STEPS // max(self.patience, self.patience_kept)
         self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
         self.records = 0
         """How many the last launch has handed on."""
         self.room = max(FEWEST_RECORDS, self.lanes * ROW)
         self.lists = [allocate(self.room * ROW, np.uint8) for _ in range(2)]
+        self.waiting = np.zeros((0, ROW), np.uint8)
+        """Records that wait on the host."""
         if bounded:
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
-    def number_items(self, wanted: int, ranks: int) -> None:
+    def choose_depth(self, wanted: int) -> None:
         """Choose how many cities an item has, so that there are as many items as all ranks want together."""
-        n = self.n
-        self.depth = self.given_depth or fitting_depth(n, wanted)
-        self.items = factorial(n - 1) if self.permutations else items_of(n, self.depth)
-        check_items(n, self.depth, self.items)
-        self.most_slice = self.items
-        self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * ranks)))
+        self.chosen_depth = self.given_depth or fitting_depth(self.n, wanted)
+        self.number(self.chosen_depth)
+
+    def number(self, depth: int) -> None:
+        """See `ItemSearch`."""
+        super().number(depth)
+        # A slice of small items is as large as their speed allows; where somebody waits for it, of others a lane has
+        # one, so that it looks up soon.
+        few = self.is_kept and not self.wide and self.n - depth > CITIES_OF_SMALL and not self.permutations
+        self.most_slice = self.lanes if few else self.items
+        self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * self.ranks)))
 
     def agree(self, ranks: Any) -> None:
         """See `ItemSearch`: devices of all sizes number the same items."""
         if self.agreed is not ranks:
-            self.number_items(ranks.sum(self.wanted), ranks.size)
+            self.ranks = ranks.size
+            self.choose_depth(ranks.sum(self.wanted))
             self.agreed = ranks
 
     def warm_up(self) -> None:
         """Compile what a search launches, by launches without items."""
         self.begin(MOST_LENGTH)
         for counting in (False, True):
-            self.explore(0, 0, counting)
+            self.launch(0, 0, counting)
 
     def begin(self, limit: int) -> None:
         """Set the counters."""
         super().begin(limit)
         self.records = 0
+        self.waiting = self.waiting[:0]
 
-    def explore(self, begin: int, end: int, counting: bool) -> None:
+    def launch(self, begin: int, end: int, counting: bool) -> None:
         """See `ItemSearch`: what the launch before has handed on, then the items."""
         backend = self.backend
         if self.permutations:
             shape = self.teams, self.team_size
             backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
             return
+        self.fetch()
+        if self.is_kept and not self.wide:
+            self.hold_back()
         backend.write(self.ticket, np.zeros(1, np.uint64))
         backend.write(self.hands, np.zeros(1, np.uint32))
         self.lists.reverse()
@@ -150,30 +169,73 @@ class Enumeration(ItemSearch):
             handed=handed,
             hands=self.hands,
             room=self.room,
-            patience=self.patience,
+            patience=self.patience_kept if self.is_kept else self.patience,
             rounds_to_count=self.rounds_to_count,
         )
         shape = max(1, min(self.teams, -(-count // (chunk * self.team_size)))), self.team_size
         backend.launch(explore, *shape, self.reduced, worklist, self.shared, self.best, self.bounded, counting)
         self.records = int(backend.download(self.hands)[0])
 
-    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool) -> None:
+    def explore_rest(
+        self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
+    ) -> None:
         """See `ItemSearch`: launches of what has been handed on, until no rank has any."""
         own = np.zeros((ranks.size, len(Holding._fields)), np.int64)
         while True:
-            if self.undone:
-                self.records = 0
+            if not is_over:
+                self.fetch()
             own[:] = 0
-            own[ranks.rank] = Holding(self.records, self.lanes, self.room, batches.told)
+            own[ranks.rank] = Holding(self.records, self.lanes, self.room, batches.told, is_over)
             ranks.reduce(own, "sum")
             every = [Holding(*map(int, row)) for row in own]
-            if not any(one.records for one in every):
+            if not any(one.records for one in every) or any(one.is_over for one in every):
                 return
             self.share_records(ranks, moves(every))
             if self.records:
-                self.explore(0, 0, counting)
-            if told() and self.records:
-                self.undone = True
+                self.launch(0, 0, counting)
+            is_over = told()
+
+    # --- records that wait on the host ---
+
+    def pending(self) -> int:
+        """See `ItemSearch`."""
+        return self.records + len(self.waiting)
+
+    def take_up(self, ranks: Any, records: np.ndarray) -> None:
+        """See `ItemSearch`."""
+        self.waiting = records[slice(*share(len(records), ranks.rank, ranks.size))]
+
+    def records_left(self, ranks: Any) -> np.ndarray:
+        """See `ItemSearch`."""
+        handed = self.backend.read(self.lists[1], 0, self.records * ROW) if self.records else self.waiting[:0]
+        own = np.concatenate([self.waiting.reshape(-1), handed.reshape(-1)])
+        joined: np.ndarray = ranks.join(own).reshape(-1, ROW)
+        return joined
+
+    def fetch(self) -> None:
+        """Put records that wait on the host to those on the device, as far as there is room."""
+        count = min(len(self.waiting), self.room - self.records)
+        if count:
+            self.waiting, fetched = self.waiting[:-count], self.waiting[-count:]
+            self.backend.put(self.lists[1], self.records * ROW, fetched.reshape(-1))
+            self.records += count
+
+    def hold_back(self) -> None:
+        """Leave on the device what takes a short time, so that somebody who waits for the end of a launch soon has it.
+
+        A lane looks up when nobody has an item left to take: so each gets one large record, and small ones before. The
+        last that were handed on come first, as in a depth-first search, and few wait.
+        """
+        if self.records <= self.lanes:
+            return
+        records = self.backend.read(self.lists[1], 0, self.records * ROW).reshape(-1, ROW)
+        is_small = self.n - records[:, LEVEL].astype(np.int64) <= CITIES_OF_SMALL
+        small, large = records[is_small], records[~is_small]
+        most = SMALL_PER_LANE * self.lanes
+        chosen = np.concatenate([small[-most:], large[-self.lanes :]])
+        self.waiting = np.concatenate([self.waiting, large[: -self.lanes], small[:-most]])
+        self.records = len(chosen)
+        self.backend.put(self.lists[1], 0, chosen.reshape(-1))
 
     def share_records(self, ranks: Any, plan: list[Move]) -> None:
         """Give records to ranks that have few from those that have many, through host memory."""

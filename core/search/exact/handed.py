@@ -22,6 +22,8 @@ class Holding(NamedTuple):
         Of its device.
     speed : int
         Of the rank, in any one unit; 0: not known.
+    is_over : int
+        1 if the rank explores no more now, else 0.
 
     """
 
@@ -29,6 +31,7 @@ class Holding(NamedTuple):
     lanes: int
     room: int
     speed: int
+    is_over: int = 0
 
 
 class Move(NamedTuple):

@@ -13,7 +13,9 @@ from core.kernels.tour_search import BestTour
 from core.lang import Rows
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
+from core.search.intervals import Intervals
 from core.search.shape import LOOK_S
+from core.search.states import State
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = 1 << 24
@@ -36,7 +38,7 @@ class Items(NamedTuple):
     depths: np.ndarray
 
     def some(self, chosen: Any) -> Items:
-        """Those of a mask or slice."""
+        """Those of a mask, a slice or a list of places."""
         return Items(*(field[chosen] for field in self))
 
 
@@ -86,6 +88,7 @@ class OneTreeSearch(Method):
         self.best = backend.rows(BestTour(), self.lanes)
         self.given, self.children = backend.rows(OpenNode(), 1), backend.rows(OpenNode(), CHILDREN)
         self.nodes = np.zeros(0, np.int64)
+        self.items = root()
 
     def want(self, lanes: int) -> None:
         """Settle how many items the lanes of all ranks want before they explore them, each for itself."""
@@ -122,34 +125,38 @@ class OneTreeSearch(Method):
         write(self.shared.root_bound, np.zeros(1, np.int32))
         write(self.best.length, np.full(self.lanes, NOTHING, np.int32))
 
-    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
-        """See `Method`: branch until there are items for all lanes of all ranks, then explore them."""
+    def prepare(self, ranks: Any, limit: int, shortest: int, left: State | None) -> None:
+        """See `Method`; multipliers are in the unit that ``limit`` decides, so that one is the same for a state."""
         self.agree(ranks)
         self._begin(limit)
-        self.undone = False
-        items = root()
+        self.set_limit(shortest)
+        self.most_bound = (limit + 1) * self.problem.scale
+        self.items = root() if left is None else Items(*(left[name] for name in Items._fields))
+        self.undone = len(self.items.depths)
+
+    def explore(self, ranks: Any, counting: bool, report: Report | None) -> None:
+        """See `Method`: branch until there are items for all lanes of all ranks, then explore them."""
         wanted = max(self.wanted, ITEMS_TO_STOP) if self.stoppable else self.wanted
+        is_over = False
         if ranks.rank == 0:
-            while 0 < len(items.depths) < wanted and items.depths[0] < DEPTHS - 1:
-                items = self._branched(items, counting)
-                if self._tell(report):
-                    self.undone = len(items.depths) > 0
-                    items = items.some(slice(0, 0))
+            while not is_over and 0 < len(self.items.depths) < wanted and self.items.depths[0] < DEPTHS - 1:
+                self.items = self._branched(self.items, counting)
+                is_over = self._tell(report)
         if ranks.size > 1:
-            items = Items(*(ranks.bcast(field) for field in items))
-            self._set_limit(int(ranks.bcast(self._limit())))
-        self._explore(ranks, items, counting, report)
+            self.items = Items(*(ranks.bcast(field) for field in self.items))
+            self.set_limit(ranks.minloc(self.limit_here(), ranks.rank)[0])
+            is_over = ranks.bcast(is_over)
+        if not is_over:
+            self.items = self._explore(ranks, self.items, counting, report)
+        self.undone = len(self.items.depths)
         explored = ranks.sum(self.backend.download(self.shared.nodes).astype(np.int64))
         self.nodes = explored[: 1 + int(np.flatnonzero(explored).max(initial=-1))]
         bound = int(ranks.sum(int(self.backend.download(self.shared.root_bound)[0])))
-        self.root_bound = -(-min(bound, (limit + 1) * self.problem.scale) // self.problem.scale)
+        self.root_bound = -(-min(bound, self.most_bound) // self.problem.scale)
 
-    def _limit(self) -> int:
-        """The length that a tour must beat, as this rank's lanes left it."""
-        return int(self.backend.download(self.shared.limit)[0])
-
-    def _set_limit(self, limit: int) -> None:
-        self.backend.write(self.shared.limit, np.array([limit], np.int32))
+    def left(self, ranks: Any) -> State:
+        """See `Method`: the items that nobody has taken, which all ranks have."""
+        return self.items._asdict()
 
     def _branched(self, items: Items, counting: bool) -> Items:
         """Branch every item once."""
@@ -169,25 +176,30 @@ class OneTreeSearch(Method):
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
 
-    def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> None:
-        """Explore all below the items; over ranks in batches that each rank takes when it has time."""
+    def _explore(self, ranks: Any, items: Items, counting: bool, report: Report | None) -> Items:
+        """Explore all below the items, over ranks in batches that each takes when it has time; which nobody took."""
         count = len(items.depths)
         if not count:
             self._tell(report)
-            return
-        least = ranks.least(self._limit())
+            return items
+        least = ranks.least(self.limit_here())
         first = self.lanes if ranks.size > 1 or self.stoppable else count
         batches = Batches(ranks, count, first, least=self.lanes, seconds=LOOK_S if self.stoppable else inf)
-        for first, end in batches:
-            self._launch(items.some(slice(first, end)), self.stacks, deep=True, counting=counting)
-            limit = self._limit()
+        taken = []
+        for begin, end in batches:
+            self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
+            taken.append((begin, end))
+            limit = self.limit_here()
             if not counting:
-                self._set_limit(least.lower(limit))
+                self.set_limit(least.lower(limit))
             if self._tell(report):
-                self.undone = batches.taken() < count
                 break
         batches.close()
         least.close()
+        if not self.stoppable:
+            return items.some(slice(0, 0))
+        left = Intervals([(0, count)]).less_taken(ranks, taken)
+        return items.some(np.array([place for pair in left.pairs for place in range(*pair)], np.int64))
 
     def _launch(self, items: Items, born: Rows, *, deep: bool, counting: bool) -> None:
         """Queue one launch over the items."""
@@ -211,4 +223,4 @@ class OneTreeSearch(Method):
         """Tell what this rank has explored; whether to end."""
         if report is None:
             return False
-        return report(int(self.backend.download(self.shared.nodes).sum()), self._limit(), self.root_bound)
+        return report(int(self.backend.download(self.shared.nodes).sum()), self.limit_here(), self.root_bound)

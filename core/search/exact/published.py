@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import factorial
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from core.kernels.city_sets import ROW
 from core.kernels.published_search import Distances, Items, search_items
 from core.kernels.tour_enumeration import Reduced, permute
-from core.search.exact.slices import MOST_LENGTH, NOTHING, ItemSearch, check_items, items_of
+from core.search.exact.slices import MOST_LENGTH, NOTHING, ItemSearch
 
 DEPTH = 7
 """Cities in an item where there are eleven cities or more: the nodes "at the tree depth of 6", whose root is city 0.
@@ -79,9 +78,8 @@ class PublishedSearch(ItemSearch):
         self.bounded = bounded
         self.permutations = permutations
         self.unrolled = unrolled
-        self.depth = depth or min(DEPTH, n - 4)
-        self.items = factorial(n - 1) if permutations else items_of(n, self.depth)
-        check_items(n, self.depth, self.items)
+        self.chosen_depth = depth or min(DEPTH, n - 4)
+        self.number(self.chosen_depth)
         limits = backend.capabilities
         wide = limits.lanes_resident > 1
         self.team_size = team_size(self.items, limits) if wide else 1
@@ -106,11 +104,12 @@ class PublishedSearch(ItemSearch):
 
     def agree(self, ranks: Any) -> None:
         """See `ItemSearch`."""
-        if self.agreed is ranks:
+        if self.agreed == (ranks, self.is_kept):
             return
-        self.agreed = ranks
+        self.agreed = ranks, self.is_kept
         limits = self.backend.capabilities
-        self.slice_seconds = LAUNCH_SECONDS if self.is_wide and ranks.size == 1 else SLICE_SECONDS
+        alone = self.is_wide and ranks.size == 1 and not self.is_kept
+        self.slice_seconds = LAUNCH_SECONDS if alone else SLICE_SECONDS
         self.least_slice = min(limits.compute_units * limits.lanes_resident, -(-self.items // ranks.size))
         self.first_slice = self.least_slice
 
@@ -118,9 +117,9 @@ class PublishedSearch(ItemSearch):
         """Compile what a search launches, by launches without items."""
         self.begin(NOTHING)
         for counting in (False, True):
-            self.explore(0, 0, counting)
+            self.launch(0, 0, counting)
 
-    def explore(self, begin: int, end: int, counting: bool) -> None:
+    def launch(self, begin: int, end: int, counting: bool) -> None:
         """See `ItemSearch`."""
         shape = max(1, min(self.teams, -(-(end - begin) // self.team_size))), self.team_size
         if self.permutations:

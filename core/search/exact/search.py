@@ -11,14 +11,16 @@ from core.errors import UserError
 from core.problems.distances import LARGEST_DISTANCE
 from core.problems.tsp import tour_length
 from core.search.exact import one_tree
+from core.search.exact.course import Course, Searched, summed
 from core.search.exact.enumeration import Enumeration
 from core.search.exact.one_tree import OneTreeSearch
 from core.search.exact.published import PublishedSearch
 from core.search.exact.slices import MOST_LENGTH, items_of
-from core.search.exact.solution import Method, Report, Solution, digest_of, from_city_0
+from core.search.exact.solution import Method, Solution, digest_of, from_city_0
 from core.search.looks import Looks
 from core.search.shape import Callback, SharedWatch, Watch
 from core.search.start_tours import greedy_tour
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
@@ -147,6 +149,7 @@ class ExactSearch:
         history: bool = False,
         callback: Callback | None = None,
         ranks: Any = None,
+        keeper: Keeper | None = None,
     ) -> Solution:
         """Find a shortest tour and prove that none is shorter.
 
@@ -162,6 +165,14 @@ class ExactSearch:
             See `core.search.shape.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
         ranks
             The communicator of those who search together; None: that of the constructor.
+        keeper
+            See `core.search.shape.Search.run`. A state is what is explored, and what is left; all tours on the host
+            have none.
+
+        Raises
+        ------
+        UserError
+            A criterion that is none, or a state of another bound, of other items or of another number of cities.
 
         """
         began = time.perf_counter()
@@ -170,40 +181,34 @@ class ExactSearch:
         ranks = ranks or self.communicator
         if self.method is None:
             return self._exhaustive(ranks, began, history, callback)
-        start = greedy_tour(self.distances)
-        start_length = tour_length(self.distances, start)
-        looks = Looks(began, start_length) if history else None
-        watch = SharedWatch.of(ranks, stop, callback, self.work)
-        self.method.stoppable = watch is not None
-        length, tour = self.method.find(ranks, start_length, reported(watch, looks))
-        nodes, root_bound = self.method.nodes, self.method.root_bound
-        proved = self._is_done(ranks)
-        optimal_tours = None
-        if self.count and proved:
-            optimal_tours = self.method.count(ranks, length, reported(watch, None, int(nodes.sum())))
-            if not self._is_done(ranks):
-                optimal_tours = None
-            nodes = summed(nodes, self.method.nodes)
+        earlier = keeper.taken() if keeper is not None else None
+        searched = Searched(self.bound, self.start_length, self.start).from_state(earlier)
+        looks = None
+        if history:
+            cost = self.start_length if earlier is None else None
+            looks = Looks(began - spent_s(keeper), cost, searched.history, (searched.explored, 0))
+        method = self.method
+        watch = SharedWatch.of(ranks, stop, callback, self.work, keeper)
+        method.stoppable, method.is_kept = watch is not None, keeper is not None
+        course = Course(method, ranks, searched, watch, looks, keeper)
+        proved = course.find(self.start_length)
+        optimal_tours = course.count() if self.count and proved else None
+        found = course.searched
         if watch is not None:
-            watch.tell_end(int(nodes.sum()), length, int(nodes.sum()), root_bound)
+            watch.tell_end(found.explored, found.length, found.explored, found.root_bound)
             watch.close()
         return Solution(
-            length,
-            from_city_0(start if tour is None else tour),
+            found.length,
+            from_city_0(found.tour),
             optimal_tours,
-            nodes,
-            None if root_bound is None else min(root_bound, length),
-            start_length,
-            digest_of(length, optimal_tours),
+            summed(found.first_nodes, found.nodes),
+            None if found.root_bound is None else min(found.root_bound, found.length),
+            self.start_length,
+            digest_of(found.length, optimal_tours),
             looks.history(ranks, numbered=True) if looks is not None else None,
             proved,
             finished=proved and (optimal_tours is not None or not self.count),
         )
-
-    def _is_done(self, ranks: Any) -> bool:
-        """Whether all ranks have explored everything in the last search."""
-        method = self.method
-        return method is None or not method.stoppable or ranks.sum(int(method.undone)) == 0
 
     def _exhaustive(self, ranks: Any, began: float, history: bool, callback: Callback | None) -> Solution:
         """All tours, in NumPy: at once, whatever might end it."""
@@ -231,23 +236,6 @@ class ExactSearch:
         )
 
 
-def reported(watch: SharedWatch | None, looks: Looks | None, before: int = 0) -> Report | None:
-    """What a method is to report to, if anybody wants to know; ``before`` nodes were explored in an earlier search."""
-    if watch is None and looks is None:
-        return None
-
-    def report(nodes: int, incumbent: int, bound: int | None) -> bool:
-        if looks is not None:
-            looks.see(incumbent, nodes)
-        if watch is None:
-            return False
-        if watch.is_due():
-            watch.tell(before + nodes, incumbent, before + nodes, bound)
-        return watch.ends(incumbent)
-
-    return report
-
-
 def checked(distances: np.ndarray) -> np.ndarray:
     """The distances as integers of 64 bits, the diagonal 0; raises `UserError` if they are no symmetric problem."""
     array = np.asarray(distances)
@@ -270,11 +258,3 @@ def checked(distances: np.ndarray) -> np.ndarray:
         i, j = np.argwhere((whole < 0) | (whole > LARGEST_DISTANCE))[0]
         raise UserError(f"distance {whole[i, j]} from {i} to {j}: expected 0 to {LARGEST_DISTANCE}")
     return whole
-
-
-def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Sum of two arrays, the shorter filled up with zeros."""
-    total = np.zeros(max(len(first), len(second)), np.int64)
-    total[: len(first)] += first
-    total[: len(second)] += second
-    return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from core.kernels.tour_enumeration import END
 from core.kernels.tour_search import BestTour, Search
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
+from core.search.intervals import Intervals
+from core.search.states import State
 
 NOTHING = np.iinfo(np.int32).max
 MOST_LENGTH = END >> 5
@@ -42,6 +44,10 @@ class ItemSearch(Method):
         About how long a slice takes at most, so that ranks can share and progress can show.
     speed : float
         Items per second of this rank in the last search; 0: not known.
+    chosen_depth : int
+        Cities in an item, unless a state has other ones.
+    left_items : Intervals
+        The items that no rank has taken.
 
     """
 
@@ -53,7 +59,10 @@ class ItemSearch(Method):
     least_slice: int
     most_slice: int
     slice_seconds: float
+    chosen_depth: int
+    left_items: Intervals
     speed = 0.0
+    directions = 2
 
     def make_room(self, lanes: int) -> None:
         """Allocate what lanes share, and a best tour for each of so many."""
@@ -69,10 +78,6 @@ class ItemSearch(Method):
             return None
         return self.items if self.permutations else sum(items_of(self.n, k) for k in range(self.depth, self.n - 2))
 
-    def count(self, ranks: Any, length: int, report: Report | None) -> int:
-        """See `Method`; the search meets every tour in both directions."""
-        return super().count(ranks, length, report) // 2
-
     def begin(self, limit: int) -> None:
         """Set the counters."""
         write = self.backend.write
@@ -84,24 +89,74 @@ class ItemSearch(Method):
     def agree(self, ranks: Any) -> None:
         """Settle with the other ranks what the items are, and how large slices; all call it, before every search."""
 
-    def explore(self, begin: int, end: int, counting: bool) -> None:
+    def number(self, depth: int) -> None:
+        """Let items have so many cities.
+
+        Raises
+        ------
+        UserError
+            There are more than can be counted.
+
+        """
+        self.depth = depth
+        self.items = factorial(self.n - 1) if self.permutations else items_of(self.n, depth)
+        check_items(self.n, depth, self.items)
+
+    def launch(self, begin: int, end: int, counting: bool) -> None:
         """Queue what explores the items from ``begin`` to ``end`` - 1."""
         raise NotImplementedError
 
-    def explore_rest(self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool) -> None:
-        """Explore what launches have left of their items, together with the other ranks; ``told`` ends each launch.
+    def pending(self) -> int:
+        """How many parts of items this rank's launches have left."""
+        return 0
 
-        Where that returns True, this rank explores nothing more.
+    def take_up(self, ranks: Any, records: np.ndarray) -> None:
+        """Take this rank's share of the parts of items that an earlier process had left, a row each."""
+        if len(records):
+            raise UserError(
+                f"a state with {len(records)} parts of items, which lanes of mapping suite have handed on: expected "
+                "that mapping"
+            )
+
+    def records_left(self, ranks: Any) -> np.ndarray:
+        """The parts of items that all ranks have left, a row each."""
+        return np.zeros((0, ROW), np.uint8)
+
+    def explore_rest(
+        self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
+    ) -> None:
+        """Explore what launches have left of their items, together with the other ranks.
+
+        Parameters
+        ----------
+        ranks, batches, counting
+        told
+            Ends each launch; where it returns True all ranks leave the rest.
+        is_over
+            Whether it has.
+
         """
 
-    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
-        """See `Method`: explore all items in slices; over ranks each takes the next when it has time."""
+    def prepare(self, ranks: Any, limit: int, shortest: int, left: State | None) -> None:
+        """See `Method`."""
         self.agree(ranks)
         self.begin(limit)
-        least = ranks.least(limit)
+        self.set_limit(shortest)
+        self.number(self.chosen_depth if left is None else int(left["depth"]))
+        self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
+        if left is not None:
+            if bool(left["permutations"]) != self.permutations:
+                raise UserError("a state of another enumeration: expected one of the same, permutations or worklist")
+            self.take_up(ranks, left["records"])
+        self.wanted_items = self.left_items.count
+        self.undone = self.wanted_items + self.pending()
+
+    def explore(self, ranks: Any, counting: bool, report: Report | None) -> None:
+        """See `Method`: all items in slices; over ranks each takes the next when it has time."""
+        least = ranks.least(self.limit_here())
         slices = Batches(
             ranks,
-            self.items,
+            self.left_items.count,
             self.first_slice,
             least=self.least_slice,
             most=self.most_slice,
@@ -109,30 +164,45 @@ class ItemSearch(Method):
             speed=self.speed,
         )
 
-        self.undone = False
-
         def told() -> bool:
             """Wait for the launch, tell the other ranks of its incumbent, and hear of theirs; whether to end."""
-            here = int(self.backend.download(self.shared.limit)[0])
-            shortest = limit if counting else least.lower(here)
+            here = self.limit_here()
+            shortest = here if counting else least.lower(here)
             if shortest < here:
-                self.backend.write(self.shared.limit, np.array([shortest], np.int32))
+                self.set_limit(shortest)
             if report is None:
                 return False
             return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
+        taken, is_over = [], False
         for begin, end in slices:
-            self.explore(begin, end, counting)
-            if told():
-                self.undone = slices.taken() < self.items
+            for one, behind in self.left_items.part(begin, end).pairs:
+                self.launch(one, behind, counting)
+            taken.append((begin, end))
+            is_over = told()
+            while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
+                self.launch(0, 0, counting)
+                is_over = told()
+            if is_over:
                 break
-        self.explore_rest(ranks, slices, told, counting)
+        self.explore_rest(ranks, slices, told, counting, is_over)
         slices.close()
         least.close()
         self.speed = slices.speed
+        self.left_items = self.left_items.less_taken(ranks, taken) if self.stoppable else Intervals([])
+        self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:
-            self.nodes[self.n] = self.items
+            self.nodes[self.n] = self.wanted_items - self.left_items.count
+
+    def left(self, ranks: Any) -> State:
+        """See `Method`: the items that nobody has taken, and what is left of the others."""
+        return {
+            "permutations": np.array(self.permutations),
+            "depth": np.array(self.depth),
+            "items": self.left_items.array(),
+            "records": self.records_left(ranks),
+        }
 
 
 def items_of(n: int, depth: int) -> int:

@@ -12,6 +12,7 @@ from core.kernels.city_sets import ROW
 from core.kernels.tour_search import Search
 from core.lang import Rows
 from core.search.shape import in_hex
+from core.search.states import State
 
 Report = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and a lower bound, if there is one; whether to end."""
@@ -96,13 +97,19 @@ class Method:
         Lower bound at the root.
     stoppable : bool
         Whether a search may be ended before its end, by what its report returns; then its launches are short.
-    undone : bool
-        Whether this rank ended the last search before everything was explored.
+    is_kept : bool
+        Whether it may be ended because of its state, which somebody waits for.
+    undone : int
+        How much this rank knows of that is not explored, of whatever it counts.
+    directions : int
+        How often a search meets the same tour.
 
     """
 
     stoppable = False
-    undone = False
+    is_kept = False
+    undone = 0
+    directions = 1
     backend: Any
     n: int
     shared: Search
@@ -119,23 +126,61 @@ class Method:
         """Compile all that a search launches."""
         raise NotImplementedError
 
-    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
-        """Search the tours shorter than ``limit``, together with all ranks: for a shortest one, or to count them."""
+    def prepare(self, ranks: Any, limit: int, shortest: int, left: State | None) -> None:
+        """Get ready to search the tours shorter than ``limit``, together with all ranks.
+
+        Parameters
+        ----------
+        ranks
+        limit
+        shortest
+            The length of the shortest tour that is known; ``limit`` where none is, or where all are counted.
+        left
+            What an earlier process had left; None: nothing is explored.
+
+        Raises
+        ------
+        UserError
+            It was left by a search of other items.
+
+        """
         raise NotImplementedError
 
-    def find(self, ranks: Any, limit: int, report: Report | None) -> tuple[int, np.ndarray | None]:
-        """Length and cities of a shortest tour among those shorter than ``limit``; (limit, None) if none is."""
-        self.search(ranks, limit, False, report)
+    def explore(self, ranks: Any, counting: bool, report: Report | None) -> None:
+        """Explore what is left, for a shorter tour or to count them, until nothing is or the report ends it.
+
+        All ranks call it, as often as there is anything left that they want to explore.
+        """
+        raise NotImplementedError
+
+    def left(self, ranks: Any) -> State:
+        """What all ranks together have left, so that it needs neither as many of them nor this device."""
+        raise NotImplementedError
+
+    def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:
+        """Search the tours shorter than ``limit``: for a shortest one, or to count them."""
+        self.prepare(ranks, limit, limit, None)
+        self.explore(ranks, counting, report)
+
+    def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
+        """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
         length, tour = best_of_lanes(self.backend, self.best, self.n)
         length, holder = ranks.minloc(min(length, limit), ranks.rank)
         if length == limit:
             return limit, None
         return length, ranks.sum(tour if holder == ranks.rank else np.zeros(self.n, np.int64))
 
-    def count(self, ranks: Any, length: int, report: Report | None) -> int:
-        """How many tours have this length, of which none is shorter, as the search meets them."""
-        self.search(ranks, length + 1, True, report)
+    def counted(self, ranks: Any) -> int:
+        """How many tours shorter than the limit were met since `prepare`."""
         return int(ranks.sum(int(self.backend.download(self.shared.counted)[0])))
+
+    def limit_here(self) -> int:
+        """The length that a tour must beat, as this rank's lanes left it."""
+        return int(self.backend.download(self.shared.limit)[0])
+
+    def set_limit(self, limit: int) -> None:
+        """Let this rank's lanes look for shorter tours alone."""
+        self.backend.write(self.shared.limit, np.array([limit], np.int32))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:

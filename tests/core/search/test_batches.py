@@ -42,7 +42,8 @@ class Job:
         """The communicator of one of them."""
         counted, speeds = self.words
         counter = SimpleNamespace(take=counted.add, taken=lambda: counted.add(0), close=lambda: None)
-        return SimpleNamespace(size=self.size, counter=lambda: counter, word=lambda: speeds, barrier=lambda: None)
+        shared = {"counter": lambda: counter, "word": lambda: speeds, "barrier": lambda: None}
+        return SimpleNamespace(rank=0, size=self.size, survives=False, **shared)
 
     def run(self, items, ranks):
         """Let ranks with (seconds that so many items take, options) share the items; when the last is done, and who did what."""

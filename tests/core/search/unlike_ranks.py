@@ -39,7 +39,7 @@ def climbers(backend, ranks, count):
     search.warm_up()
     made = []
     climb = search._climb
-    search._climb = lambda begin, end, look: made.append(end - begin) or climb(begin, end, look)
+    search._climb = lambda begin, end, *more: made.append(end - begin) or climb(begin, end, *more)
     told = []
     outcome = search.run(Iterations(count), callback=told.append, ranks=ranks, trace=False)
     return [*outcome], sum(made), [told[-1].done, count // ranks.size]

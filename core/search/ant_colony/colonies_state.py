@@ -1,0 +1,139 @@
+"""The state of ant colonies, by colony, and how their ants go on from it on whatever ranks, backend and mapping.
+
+Pheromone and tours are in the instance's own numbers, since each mapping numbers the cities in its own way. Weights are
+no part of a state: they follow from the pheromone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.kernels.ants import STATES
+from core.search.ant_colony.colony import Colony
+from core.search.states import State
+
+HISTORY = "history"
+OF_COLONIES = ("pheromone", "best", "numbers", "digest")
+"""Arrays of a state with a row for each colony."""
+
+
+def state_of(search: Any, done: int, history: np.ndarray | None) -> State | None:
+    """The state of all colonies of all ranks after so many iterations, on the first rank; all call this.
+
+    Parameters
+    ----------
+    search
+        A `core.search.ant_colony.search.AntColony`.
+    done
+        Iterations of every colony.
+    history : ndarray, shape (rows, 4), optional
+        `Outcome.history` up to there.
+
+    """
+    ranks = search.communicator
+    curve = shortest_of_iterations(search, done)
+    if search.shared:
+        # Of a colony that ranks share each has all pheromone, a part of the digest, and perhaps the best tour.
+        (colony,) = search.colonies
+        rows = {
+            "numbers": search.backend.download(colony.memory.state),
+            "best": ranks.sum(search.ground.order[colony.tour_of_best()] * is_here(colony)),
+            "digest": ranks.sum(search.backend.download(colony.memory.digest)),
+        }
+        every = [[{**rows, "pheromone": pheromone_of(colony)}]] if ranks.rank == 0 else None
+    else:
+        every = ranks.gather([own_rows(search, colony) for colony in search.colonies])
+    if every is None:
+        return None
+    found = {name: np.stack([row[name] for rows in every for row in rows]) for name in OF_COLONIES}
+    more = {} if history is None else {HISTORY: history}
+    return {**found, "curve": curve, "winner": np.array(search.winner, np.int64), **more}
+
+
+def go_on(search: Any, state: State) -> int:
+    """Let the colonies of this rank, which have begun, stand where the state has them; returns the iterations made.
+
+    Raises
+    ------
+    UserError
+        The state is one of other colonies.
+
+    """
+    n, number = search.n, search.settings.colonies
+    sizes = {"pheromone": n * (n - 1) // 2, "best": n, "numbers": STATES, "digest": 1}
+    for name, size in sizes.items():
+        if name not in state or state[name].shape != (number, size):
+            found = "none" if name not in state else f"shape {state[name].shape}"
+            raise UserError(f"a state of other colonies: expected {name} of shape {(number, size)}, found {found}")
+    done = len(state["curve"])
+    search.winner = tuple(int(one) for one in state["winner"])
+    for colony in search.colonies:
+        row = {name: state[name][colony.number] for name in OF_COLONIES}
+        put_back(search, colony, row, state["curve"])
+    return done
+
+
+def put_back(search: Any, colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray) -> None:
+    """Write a colony's part of a state to its memory, and weigh anew."""
+    write, memory = search.backend.write, colony.memory
+    place = np.argsort(search.ground.order)
+    write(memory.state, row["numbers"])
+    # Every rank has the tour, and says that it has it if its ants made it.
+    write(memory.best, place[row["best"]].astype(np.uint16))
+    # Sums of all ranks: one has what there was.
+    write(memory.digest, row["digest"] * np.uint64(not search.shared or search.communicator.rank == 0))
+    colony.make_places(len(curve))
+    search.backend.put(memory.curve, 0, curve)
+    put_pheromone(colony, row["pheromone"])
+    colony.weigh()
+
+
+def own_rows(search: Any, colony: Colony) -> dict[str, np.ndarray]:
+    """What a state has of a colony whose ants are all here."""
+    return {
+        "pheromone": pheromone_of(colony),
+        "best": search.ground.order[colony.tour_of_best()],
+        "numbers": search.backend.download(colony.memory.state),
+        "digest": search.backend.download(colony.memory.digest),
+    }
+
+
+def is_here(colony: Colony) -> bool:
+    """Whether the ant with the best tour is one of this rank's."""
+    _, _, ant = colony.best_so_far()
+    return 0 <= ant - colony.ants.bundle.first < colony.ants.count
+
+
+def shortest_of_iterations(search: Any, done: int) -> np.ndarray:
+    """Length of the shortest tour of each iteration, over all colonies of all ranks, on every rank."""
+    curve = np.minimum.reduce([colony.lengths_of_best(done) for colony in search.colonies])
+    curves = search.communicator.gather(curve)
+    shortest: np.ndarray = search.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
+    return shortest
+
+
+def pheromone_of(colony: Colony) -> np.ndarray:
+    """The pheromone of every edge, of a city of the instance to all smaller ones after another: (n (n - 1) / 2,)."""
+    trails = colony.backend.download(colony.trails.pheromone)
+    return np.concatenate([trails[here] for here, _ in places_of(colony)])
+
+
+def put_pheromone(colony: Colony, pheromone: np.ndarray) -> None:
+    """Write the pheromone of every edge, as `pheromone_of` has it."""
+    trails = colony.backend.download(colony.trails.pheromone)
+    begin = 0
+    for here, there in places_of(colony):
+        trails[here] = trails[there] = pheromone[begin : begin + len(here)]
+        begin += len(here)
+    colony.backend.write(colony.trails.pheromone, trails)
+
+
+def places_of(colony: Colony) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each city of the instance where a colony has the edges to all smaller ones, and those from them to it."""
+    place = np.argsort(colony.ground.order)
+    for city in range(1, len(place)):
+        yield colony.edges(place[city], place[:city]), colony.edges(place[:city], place[city])

@@ -1,0 +1,296 @@
+"""A search goes on from any of its states, on any backend and number of ranks, to what it would have found undisturbed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.threads import ThreadsBackend
+from cluster import Solo
+from core.errors import UserError
+from core.search.ant_colony import AntColony, Settings
+from core.search.dp.knapsack_bound import BoundSearch
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+from core.search.local_search import LocalSearch
+from core.search.states import SECONDS, Keeper, Terminated
+from core.search.stops import Iterations
+from tests.core.search.searches import KINDS, QAP, Kind, cities
+from tests.thread_ranks import on_ranks, twin
+
+SEARCHES = (LocalSearch, HillClimbing, AntColony, ExactSearch, BoundSearch)
+SLOW = Settings(ants=5, variant="mmas", candidates=4, best_every=3, stagnation=2)
+EVEN = 1 - np.eye(8, dtype=int)
+MORE = {
+    "walks in turn": Kind(
+        LocalSearch, QAP, {"level": "iteration", "walks": 3, "mapping": "published"}, Iterations(90), ""
+    ),
+    "ants, limited": Kind(AntColony, (cities(30), SLOW), {"seed": 2}, Iterations(12), ""),
+    "colonies that exchange": Kind(
+        AntColony, (cities(20), SLOW._replace(colonies=3, exchange=4)), {}, Iterations(14), ""
+    ),
+    "ants as published": Kind(
+        AntColony, (cities(20), Settings(ants=6)), {"mapping": "published"}, Iterations(9), "", shared=False
+    ),
+    "1-trees, counted": Kind(ExactSearch, (EVEN,), {"count": True}, None, ""),
+    "the thesis' bound, counted": Kind(
+        ExactSearch, (cities(9),), {"bound": "edges", "count": True, "depth": 3}, None, ""
+    ),
+    "all tours, counted": Kind(ExactSearch, (EVEN,), {"bound": "none", "count": True}, None, ""),
+    "all tours by number": Kind(
+        ExactSearch, (cities(8),), {"bound": "none", "enumerate": "permutations", "count": True}, None, ""
+    ),
+    "the thesis' mapping, counted": Kind(
+        ExactSearch, (cities(9),), {"bound": "none", "mapping": "published", "count": True}, None, ""
+    ),
+}
+CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
+QUICK = ("several walks", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
+         "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
+"""One of every kind of state; `make test-all` takes the others too."""
+
+
+def marked(names):
+    """The names, those that are not quick as slow tests."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+SHARED = marked(name for name, kind in CASES.items() if kind.shared)
+
+
+class Kept:
+    """Keepers that note every state, and end the run with one of them.
+
+    Parameters
+    ----------
+    last
+        How many states until SIGTERM comes; None: never.
+
+    """
+
+    def __init__(self, last=None):
+        self.states = []
+        self.last = last
+
+    def keeper(self, earlier=None):
+        def write(state):
+            self.states.append({name: np.array(array) for name, array in state.items()})
+
+        keeper = Keeper(write, earlier, every_s=0.0)
+        if self.last is not None:
+            keeper.is_due = self.due(keeper)
+        return keeper
+
+    def due(self, keeper):
+        def is_due():
+            keeper.asked = len(self.states) + 1 >= self.last
+            return True
+
+        return is_due
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(scope="module")
+def other():
+    """Another backend, of several lanes."""
+    return ThreadsBackend(ThreadsBackend.devices()[0])
+
+
+def impatient(search):
+    """Look up often, so that small searches have many states, and hand on what is left of their items."""
+    method = getattr(search, "method", None)
+    if method is not None:
+        for name, value in (("patience", 7), ("patience_kept", 7), ("slice_seconds", 1e-9)):
+            if hasattr(method, name):
+                setattr(method, name, value)
+        if hasattr(method, "least_slice") and not hasattr(method, "waiting"):
+            method.least_slice = method.first_slice = method.most_slice = 400
+    return search
+
+
+def run(kind, backend, ranks, keeper=None):
+    search = impatient(kind.made(backend, ranks))
+    history = kind.search in (LocalSearch, AntColony) and (kind.settings.get("history") or kind.search is AntColony)
+    return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
+
+
+def said(found):
+    """What must not depend on where and how often a run stood still."""
+    history = None if found.history is None else [(row[0], row[3]) for row in found.history]
+    counts = getattr(found, "evaluations", None) if not hasattr(found, "nodes") else getattr(found, "optimal_tours", 0)
+    return found.hash, found.cost, found.solution.tolist(), history, counts, found.finished
+
+
+UNDISTURBED = {}
+
+
+def undisturbed(name, cpu):
+    if name not in UNDISTURBED:
+        UNDISTURBED[name] = run(CASES[name], cpu, Solo())
+    return UNDISTURBED[name]
+
+
+def same(name, found, expected):
+    """Compare runs; of several shortest tours exact search may find another one."""
+    if CASES[name].search is ExactSearch:
+        assert (found.cost, found.hash, found.optimal_tours, found.finished) == (
+            expected.cost, expected.hash, expected.optimal_tours, expected.finished,
+        )  # fmt: skip
+        distances = CASES[name].problem[0]
+        assert distances[found.tour, np.roll(found.tour, -1)].sum() == found.cost
+    else:
+        assert said(found) == said(expected)
+
+
+@pytest.fixture(params=marked(CASES))
+def name(request):
+    return request.param
+
+
+def kept_states(name, backend):
+    kept = Kept()
+    found = run(CASES[name], backend, Solo(), kept.keeper())
+    return kept.states, found
+
+
+def test_keeping_states_changes_nothing_of_what_is_found(name, cpu):
+    states, found = kept_states(name, cpu)
+    same(name, found, undisturbed(name, cpu))
+    # The root alone solves one, and the other's first launch.
+    assert states or name in ("1-trees", "knapsack bounded")
+
+
+def some(states, most=4):
+    """At most so many of them, the first and the last among them."""
+    return [states[k] for k in sorted({round(x) for x in np.linspace(0, len(states) - 1, most)})] if states else []
+
+
+def test_a_run_goes_on_from_each_state_as_if_nothing_had_been(name, cpu):
+    states, _ = kept_states(name, cpu)
+    for state in some(states, 8):
+        same(name, run(CASES[name], cpu, Solo(), Kept().keeper(state)), undisturbed(name, cpu))
+
+
+def test_a_run_goes_on_on_another_backend(name, cpu, other):
+    states, _ = kept_states(name, cpu)
+    for state in some(states, 2):
+        kept = Kept()
+        same(name, run(CASES[name], other, Solo(), kept.keeper(state)), undisturbed(name, cpu))
+        for later in some(kept.states, 1):
+            same(name, run(CASES[name], cpu, Solo(), Kept().keeper(later)), undisturbed(name, cpu))
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_run_goes_on_on_another_number_of_ranks_and_back(name, cpu):
+    kind = CASES[name]
+    states, _ = kept_states(name, cpu)
+    size = 2
+    for state in some(states, 3):
+        kept = Kept()
+
+        def act(ranks, state=state, kept=kept):
+            return run(kind, twin(cpu), ranks, kept.keeper(state))
+
+        for found in on_ranks(size, act):
+            same(name, found, undisturbed(name, cpu))
+        for later in some(kept.states, 2):
+            same(name, run(kind, cpu, Solo(), Kept().keeper(later)), undisturbed(name, cpu))
+
+
+@settings(max_examples=6, deadline=None)
+@given(moments=st.lists(st.integers(1, 5), max_size=6), places=st.lists(st.integers(0, 2), min_size=6, max_size=6))
+@pytest.mark.parametrize("name", ["several walks", "ants", "colonies that exchange", "1-trees, counted",
+                                  "the thesis' bound, counted"])  # fmt: skip
+def test_a_run_that_is_ended_again_and_again_finds_the_same(name, cpu, moments, places):
+    kind, state = CASES[name], None
+    for moment, place in zip([*moments, None], places, strict=False):
+        kept = Kept(moment)
+
+        def act(ranks, state=state, kept=kept):
+            try:
+                return run(kind, twin(cpu), ranks, kept.keeper(state))
+            except Terminated:
+                return None
+
+        found = on_ranks(place, act)[0] if place else act(Solo())
+        if found is not None:
+            same(name, found, undisturbed(name, cpu))
+            return
+        state = kept.states[-1]
+    same(name, run(kind, cpu, Solo(), Kept().keeper(state)), undisturbed(name, cpu))
+
+
+def test_states_have_the_seconds_of_all_that_went_before(cpu):
+    kept = Kept()
+    kind = CASES["ants"]
+    run(kind, cpu, Solo(), kept.keeper())
+    later = dict(kept.states[0], **{SECONDS: np.array(1000.0)})
+    found = run(kind, cpu, Solo(), kept.keeper(later))
+    assert found.history[-1][2] >= found.history[0][2]
+    assert kept.states[-1][SECONDS] > 1000
+
+
+def test_the_ants_of_one_mapping_go_on_from_the_state_of_the_other(cpu):
+    expected = undisturbed("ants as published", cpu)
+    published = CASES["ants as published"]
+    suite = published._replace(settings={})
+    for one, other in ((published, suite), (suite, published)):
+        kept = Kept()
+        run(one, cpu, Solo(), kept.keeper())
+        for state in some(kept.states, 3):
+            assert said(run(other, cpu, Solo(), Kept().keeper(state))) == said(expected)
+
+
+def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
+    """Many records: more than the one core has room for."""
+    kind = CASES["the thesis' bound, counted"]
+    distances = kind.problem[0]
+    kept = Kept()
+    search = impatient(kind.made(cpu, Solo()))
+    search.run(keeper=kept.keeper())
+    state = max(kept.states, key=lambda one: len(one["left records"]))
+    assert len(state["left records"]) > 8
+    narrow = impatient(kind.made(cpu, Solo()))
+    narrow.method.room = 3
+    found = narrow.run(keeper=Kept().keeper(state))
+    same("the thesis' bound, counted", found, undisturbed("the thesis' bound, counted", cpu))
+    assert len(distances) == 9
+
+
+@pytest.mark.parametrize(
+    ("made", "other", "said"),
+    [
+        ("1-trees, counted", "the thesis' bound", "the state of a search of 8 cities with bound one-tree: expected on"),
+        ("the thesis' bound", "the thesis' mapping", r"a state with \d+ parts of items, which lanes of mapping suite"),
+        ("all tours, counted", "all tours by number", "a state of another enumeration"),
+        (
+            "ants",
+            "colonies",
+            r"a state of other colonies: expected pheromone of shape \(2, 36\), found shape \(1, 36\)",
+        ),
+        ("tabu search", "several walks", "taillard.*: the state has"),
+    ],
+)
+def test_a_state_of_another_search_is_refused_in_one_line(made, other, said, cpu):
+    states, _ = kept_states(made, cpu)
+    state = max(states, key=lambda one: len(one.get("left records", ())))
+    with pytest.raises(UserError, match="^" + said) as refusal:
+        run(CASES[other], cpu, Solo(), Kept().keeper(state))
+    assert "\n" not in str(refusal.value)
+
+
+def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
+    from tests.core.search.searches import HARD
+
+    whole = BoundSearch(cpu, Solo(), HARD, most_nodes=50_000).run()
+    kept = Kept()
+    assert BoundSearch(cpu, Solo(), HARD, most_nodes=20_000).run(keeper=kept.keeper()).nodes == 20_000
+    assert kept.states
+    for state in kept.states:
+        found = BoundSearch(cpu, Solo(), HARD, most_nodes=50_000).run(keeper=Kept().keeper(state))
+        assert (found.value, found.nodes, found.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
