@@ -7,7 +7,6 @@ takes one slot of each, and needs no `--host`. `{network}` is one of lan, cow, g
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 
 from tests.hosts.hosts import HANDED_ON, Hosts, obstacle
