@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cluster import abort, launcher, patience, presence
+from cluster import abort, launcher, lost_hosts, patience, presence
 from cluster.shared import OwnWord, SharedCounter, SharedLeast, SharesWords, WindowWord, Word, WordWindow
 
 T = TypeVar("T")
@@ -226,8 +226,8 @@ class Solo(SharesWords):
 class Mpi(SharesWords):
     """The communicator of a rank under MPI.
 
-    Making one starts MPI and installs `cluster.abort` and `cluster.presence`, so that a rank that fails or leaves the
-    others ends the job.
+    Making one starts MPI and installs `cluster.abort`, `cluster.presence` and `cluster.lost_hosts`, so that a rank that
+    fails, leaves the others or is cut off ends the job.
 
     Raises
     ------
@@ -256,6 +256,7 @@ class Mpi(SharesWords):
                 "use the mpirun that belongs to this library"
             )
         abort.install()
+        lost_hosts.watch()
         local_rank = launcher.local_rank()
         if local_rank is None:
             local_rank = self.world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()

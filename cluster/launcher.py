@@ -12,6 +12,9 @@ LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 ENDS_ALL = ("PRTE_LAUNCHED",)
 """Set by launchers that end all ranks as soon as one leaves with a code: Open MPI's own, from version 5 on."""
 
+SURVIVES = "OMPI_MCA_mpi_ft_enable"
+"""Set by `mpirun --with-ft ulfm`, whose jobs go on without lost ranks."""
+
 
 def _first(names: tuple[str, ...]) -> int | None:
     """Return the first of these variables that holds a natural number."""
@@ -21,6 +24,11 @@ def _first(names: tuple[str, ...]) -> int | None:
 def ends_all() -> bool:
     """Tell whether the launcher is known to end all ranks when one leaves with a code."""
     return any(name in os.environ for name in ENDS_ALL)
+
+
+def survives() -> bool:
+    """Tell whether the job is meant to go on when ranks are lost."""
+    return os.environ.get(SURVIVES, "0") not in ("0", "false")
 
 
 def launched() -> bool:

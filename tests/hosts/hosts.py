@@ -25,6 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from cluster import setup
 from tests.hosts import wire
 from tests.hosts.host import NETWORK
 from tests.hosts.profiles import Profile
@@ -41,7 +42,8 @@ LAUNCHERS = ("OMPI_COMM", "PMI_", "PMIX_", "PRTE_")
 OVER_THE_WIRE = {
     "PRTE_MCA_prte_if_include": NETWORK.format(0) + "/24",
     "OMPI_MCA_btl_tcp_if_include": NETWORK.format(0) + "/24",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    # What `make venv` writes for users, also where this environment was made by an earlier version.
+    **{f"PRTE_MCA_{setting.key}": setting.value for setting in setup.LAUNCHER},
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
