@@ -28,8 +28,8 @@ class Setting(NamedTuple):
 LAUNCHER = (
     Setting(
         "rmaps_default_mapping_policy",
-        ":oversubscribe",
-        "more ranks than cores are welcome: mpirun -n 64 on a small machine",
+        "slot:oversubscribe",
+        "more ranks than slots are welcome, and fill host after host: without `slot`, the first host got all of them",
     ),
     # Without these three a host that is cut off is noticed after 8 minutes; with them, by the launcher, after 20 s, if
     # no rank has seen it before (cluster.lost_hosts).

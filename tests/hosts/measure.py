@@ -1,6 +1,6 @@
 """What the wire really gives, beside what its profile states: `python -m tests.hosts.measure [NETWORK...] [--busy N]`.
 
-Two hosts exchange 16 bytes over TCP again and again (a round trip, its median and the 90th percentile of 2,000), then one
+Two hosts exchange 16 bytes over TCP again and again (a round trip, its median and the 90th percentile of up to 2,000), then one
 sends as fast as it can. Busy programs of low priority stand for ranks that compute. A round trip includes what Python takes
 at both ends, some 10 us; a profile's rate includes Ethernet's and TCP's headers, 6 % of full frames.
 """
@@ -20,15 +20,15 @@ from tests.hosts.profiles import PROFILES, Profile, profile
 
 PORT = 5000
 STREAM_S = 1.0
-ROUND_TRIPS_S = 2.0
+ROUND_TRIPS_S = 1.0
 MOST_ROUND_TRIPS = 2000
 MIB = 1 << 20
 US = 1e-6
 
 ANSWER = f"""
-import socket
+import socket, sys
 listener = socket.socket()
-listener.bind(("", {PORT}))
+listener.bind(("", int(sys.argv[1])))
 listener.listen()
 print("ready", flush=True)
 while True:
@@ -42,7 +42,7 @@ while True:
 ASK = f"""
 import json, socket, sys, time
 def connected():
-    peer = socket.create_connection((sys.argv[1], {PORT}))
+    peer = socket.create_connection((sys.argv[1], int(sys.argv[2])))
     peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return peer
 peer, times = connected(), []
@@ -71,14 +71,14 @@ class Found(NamedTuple):
     bytes_per_s: float
 
 
-def measured(hosts: Hosts, one: int, other: int) -> Found:
+def measured(hosts: Hosts, one: int, other: int, port: int = PORT) -> Found:
     """Measure between two hosts."""
     script = [sys.executable, "-S", "-c"]
-    answering = hosts.start(other, [*script, ANSWER])
+    answering = hosts.start(other, [*script, ANSWER, port])
     try:
         assert answering.stdout is not None
         answering.stdout.readline()
-        asked = hosts.run(one, [*script, ASK, hosts.name(other)])
+        asked = hosts.run(one, [*script, ASK, hosts.name(other), port])
     finally:
         answering.terminate()
         answering.communicate()

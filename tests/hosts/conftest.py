@@ -1,0 +1,26 @@
+"""Hosts for tests; where they cannot be made, all tests here are left out, with the reason."""
+
+import importlib.util
+from contextlib import ExitStack
+
+import pytest
+
+from tests.hosts.hosts import Hosts, obstacle
+from tests.hosts.profiles import profile
+
+
+@pytest.fixture(scope="session")
+def hosts_can_be():
+    """Skip what needs hosts where there can be none."""
+    why_not = obstacle()
+    if why_not is not None:
+        pytest.skip(why_not)
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+
+
+@pytest.fixture
+def hosts(hosts_can_be, tmp_path):
+    """Make hosts: ``hosts("cow", 3)``; they see the test's folder, and are ended with the test."""
+    with ExitStack() as ended:
+        yield lambda network, count: ended.enter_context(Hosts(profile(network), count, shared=[tmp_path]))
