@@ -18,6 +18,7 @@ from tests.hosts.hosts import Hosts
 
 READY_S = 20.0
 LOOK_S = 0.1
+GOING_ON = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "REQUEUED")
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "sinfo")
 CONFIGURATION = """
 ClusterName=hosts
@@ -25,6 +26,7 @@ SlurmctldHost={first}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/none
+AuthInfo=cred_expire=5
 CredType=cred/none
 MpiDefault=none
 ProctrackType=proctrack/pgid
@@ -98,7 +100,9 @@ class Slurm:
         """Run a command on the first node; `more` is as for `Hosts.run`."""
         return self.hosts.run(0, command, **{"env": self.environment} | more)
 
-    def submit(self, script: str, *options: object, **more: Any) -> subprocess.CompletedProcess[str]:
+    def submit(
+        self, script: str, *options: object, longest_s: float = 200.0, **more: Any
+    ) -> subprocess.CompletedProcess[str]:
         """Submit a batch script and wait for its end.
 
         Parameters
@@ -107,8 +111,10 @@ class Slurm:
             Its text, with its `#SBATCH` lines.
         options
             Of `sbatch`; they count before the script's.
+        longest_s
+            How long the job may take, with the time in which it waits for its nodes.
         more
-            As for `Hosts.run`, such as `timeout`, and `cwd`, where the job runs.
+            As for `Hosts.run`, such as `cwd`, where the job runs.
 
         Returns
         -------
@@ -119,9 +125,22 @@ class Slurm:
         number = len(os.listdir(self.folder))
         path, said = self.folder / f"job-{number}.sh", self.folder / f"job-{number}.out"
         path.write_text(script)
-        done = self.run("sbatch", "--wait", "--open-mode=append", f"--output={said}", *options, path, **more)
-        done.stdout = said.read_text() if said.exists() else ""
+        done = self.run("sbatch", "--parsable", "--open-mode=append", f"--output={said}", *options, path, **more)
+        if done.returncode == 0:
+            done.returncode = self._exit_code(done.stdout.strip(), time.monotonic() + longest_s)
+            done.stdout = said.read_text() if said.exists() else ""
         return done
+
+    def _exit_code(self, job: str, until: float) -> int:
+        """Wait for a job's end (`sbatch --wait` asks more and more seldom)."""
+        while time.monotonic() < until:
+            shown = self.run("scontrol", "--oneliner", "show", "job", job).stdout
+            facts = dict(word.partition("=")[::2] for word in shown.split())
+            if facts["JobState"] not in GOING_ON:
+                code, signal = map(int, facts["ExitCode"].split(":"))
+                return code or (128 + signal if signal else 0)
+            time.sleep(LOOK_S)
+        raise TimeoutError(f"job {job} goes on: {shown}")
 
     def close(self) -> None:
         """End the daemons."""
