@@ -1,7 +1,8 @@
 """A command on hosts of this machine: `python -m tests.hosts cow 4 -- mpirun -n 8 python -m drivers.ppp`.
 
 The command runs on the first of so many hosts, which are called host1, host2, ...; Open MPI's `mpirun` finds them all,
-takes one slot of each, and needs no `--host`. `{network}` is one of lan, cow, grid (three sites), grid2 to grid7.
+takes `--slots` of each before it takes more, and needs no `--host`. The network is one of lan, cow,
+grid (three sites) and grid2 to grid7.
 """
 
 from __future__ import annotations

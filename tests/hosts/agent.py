@@ -3,9 +3,9 @@
 python -S agent.py FOLDER HOST WORDS...             words of a shell's command, in a plain login's environment
 python -S agent.py --exactly FOLDER HOST WORDS...   a command, in this process's environment and folder
 
-FOLDER has a socket HOST.socket, at which the host's first process (`host.py`) waits. It is a file and not an address, so
-that who calls may be in another host: `nsenter` could not get from one into another, since a process may only enter a
-process space below its own.
+FOLDER has a socket HOST.socket, at which the host's first process (`host.py`) waits. It is a file and not an address,
+so that who calls may be in another host: `nsenter` could not get from one into another, since a process may only enter
+a process space below its own.
 """
 
 import json

@@ -30,7 +30,7 @@ def hosts(hosts_can_be, tmp_path):
 
 @pytest.fixture
 def slurm(hosts):
-    """Slurm on three hosts of two cores each: ``slurm.submit(script)`` waits for the job, ``slurm.run("srun", ...)``."""
+    """Slurm on three hosts of two cores each; ``slurm.submit(script)`` waits for the job."""
     why_not = obstacle_to_slurm()
     if why_not is not None:
         pytest.skip(why_not)

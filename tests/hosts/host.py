@@ -1,14 +1,15 @@
-"""The first process of a host: sets its namespaces up, starts what it is told to, and takes all of it along when it ends.
+"""The first process of a host: sets its name spaces up, starts what it is told to, and takes all of it along at its end.
 
 python -S host.py INDEX ADDRESS CONTROL SHARED...    under `unshare --net --uts --pid --ipc --mount --fork`
 
 It gives the host its name, its own /proc, /tmp and /dev/shm, and a network device that only the wire leads out of; the
-device's file descriptor goes to CONTROL, a socket, and so does the process's number outside. SHARED folders are seen
-by all hosts, as over a network file system, although they may lie below /tmp. From then on it is the host's sshd: who
-connects to the Unix socket at ADDRESS (`agent.py`) hands over a command with its three streams, and hears its exit code.
+device's file descriptor goes to CONTROL, a socket, and so does the process's number outside. SHARED folders are seen by
+all hosts, as over a network file system, although they may lie below /tmp. From then on it is the host's sshd: who
+connects to the Unix socket at ADDRESS (`agent.py`) hands over a command with its three streams, and hears its exit
+code.
 
-It ends when CONTROL is closed, also because whoever held it was killed; the system then kills whatever runs in its process
-space. It imports nothing but Python's own, since it must be there in no time.
+It ends when CONTROL is closed, also because whoever held it was killed; the system then kills whatever runs in its
+process space. It imports nothing but Python's own, since it must be there in no time.
 """
 
 import array

@@ -1,8 +1,9 @@
 """What the wire really gives, beside what its profile states: `python -m tests.hosts.measure [NETWORK...] [--busy N]`.
 
-Two hosts exchange 16 bytes over TCP again and again (a round trip, the least, the median and the 90th percentile of up to 2,000), then one
-sends as fast as it can. Busy programs of low priority stand for ranks that compute. A round trip includes what Python takes
-at both ends, some 10 us; a profile's rate includes Ethernet's and TCP's headers, 6 % of full frames.
+Two hosts exchange 16 bytes over TCP again and again (a round trip, the least, the median and the 90th percentile of up
+to 2,000), then one sends as fast as it can. Busy programs of low priority stand for ranks that compute. A round trip
+includes what Python takes at both ends, some 10 us; a profile's rate includes Ethernet's and TCP's headers, 6 % of full
+frames.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def row(network: Profile, found: Found) -> str:
     """A line of the table."""
     stated = network.round_trips(2)[0][1]
     return (
-        f"{network.name:6} {stated / US:8.0f} {found.least_s / US:8.0f} {found.median_s / US:8.0f} {found.slow_s / US:8.0f} us"
+        f"{network.name:6}"
+        + "".join(f" {seconds / US:8.0f}" for seconds in (stated, found.least_s, found.median_s, found.slow_s))
+        + " us"
         f" {network.bits_per_s / 1e9:7.1f} {found.bytes_per_s * 8 / 1e9:7.2f} Gb/s"
     )
 

@@ -111,8 +111,9 @@ def test_records_of_earlier_repetitions_are_in_the_file(hosts, tmp_path):
     job.until(lambda: path.exists() and path.read_text().count("\n") > 3)
     ends_well(job, 1, "host2 has")
     records = [json.loads(line) for line in path.read_text().splitlines()]
+    # A repetition is told before it is recorded.
     told = job.said[0].read_text().count("best cost")
-    assert len(records) >= told > 3 and len({record["hash"] for record in records}) == 1
+    assert len(records) >= told - 1 > 2 and len({record["hash"] for record in records}) == 1
 
 
 @pytest.mark.slow
