@@ -14,17 +14,19 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from cluster import abort, launcher
+from cluster import launcher
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 CONNECTED = "01"
 LOOK_S = 1.0
 QUIET_S = 5
 """A daemon that has said nothing for so long is asked every second whether it is there; `cluster.setup` tells them."""
-MOST_UNANSWERED = 8
-"""So many questions without an answer: the host is lost. An outage of less than 13 s is survived."""
+MOST_UNANSWERED = 7
+"""So many questions without an answer: the host is lost. An outage of 10 s is survived."""
 MOST_REPEATED = 6
 """What is on its way is sent again after 0.2, 0.4, 0.8 s ...: the sixth time after 13 s."""
+READ_S = 1.0
+"""The launcher may be slow to pass on what a rank has said, and shall not be ended before."""
 LOST_S = QUIET_S + MOST_UNANSWERED
 ENDS = "for one in 1 2 3; do kill -TERM {0}; sleep 0.2; done; sleep 0.5; kill -KILL {0}"
 """Told to end, Open MPI's launcher ends its daemons and waits for them; at the third time it leaves, or may not."""
@@ -118,6 +120,7 @@ def _host_at(address: str) -> str:
 def _end(process: int, lost: list[str]) -> None:
     """Say which hosts are lost, and end the launcher; it ends whatever it still reaches, the others end themselves."""
     import subprocess
+    import time
 
     verb = "has" if len(lost) == 1 else "have"
     print(
@@ -126,7 +129,7 @@ def _end(process: int, lost: list[str]) -> None:
         file=sys.stderr,
         flush=True,
     )
-    abort.let_launcher_read()
+    time.sleep(READ_S)
     subprocess.Popen(["/bin/sh", "-c", ENDS.format(process)], start_new_session=True)
 
 
