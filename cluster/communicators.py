@@ -256,11 +256,11 @@ class Mpi(SharesWords):
                 "use the mpirun that belongs to this library"
             )
         abort.install()
-        lost_hosts.watch()
         local_rank = launcher.local_rank()
         if local_rank is None:
             local_rank = self.world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()
         self.local_rank = local_rank
+        lost_hosts.watch()
         self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = mpi.Op.Create(_keep_least, commute=True)
         self._presence = presence.of_this_rank(mpi)

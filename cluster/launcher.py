@@ -13,7 +13,7 @@ ENDS_ALL = ("PRTE_LAUNCHED",)
 """Set by launchers that end all ranks as soon as one leaves with a code: Open MPI's own, from version 5 on."""
 
 SURVIVES = "OMPI_MCA_mpi_ft_enable"
-"""Set by `mpirun --with-ft ulfm`, whose jobs go on without lost ranks."""
+"""Set to 1 by Open MPI's launcher where it shall not end the others when a rank is killed."""
 
 
 def _first(names: tuple[str, ...]) -> int | None:
@@ -23,12 +23,12 @@ def _first(names: tuple[str, ...]) -> int | None:
 
 def ends_all() -> bool:
     """Tell whether the launcher is known to end all ranks when one leaves with a code."""
-    return any(name in os.environ for name in ENDS_ALL)
+    return not survives() and any(name in os.environ for name in ENDS_ALL)
 
 
 def survives() -> bool:
-    """Tell whether the job is meant to go on when ranks are lost."""
-    return os.environ.get(SURVIVES, "0") not in ("0", "false")
+    """Tell whether the launcher lets the other ranks go on when one is killed: `mpirun --with-ft ulfm`."""
+    return os.environ.get(SURVIVES, "") == "1"
 
 
 def launched() -> bool:
