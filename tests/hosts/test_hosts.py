@@ -1,6 +1,7 @@
 """Hosts are apart where hosts are, share what a cluster shares, and leave nothing behind."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,6 +91,7 @@ def test_nothing_is_left_when_who_made_the_hosts_is_killed(hosts_can_be, environ
     while of_folder(folder) and time.monotonic() < until:
         time.sleep(0.1)
     assert of_folder(folder) == []
+    shutil.rmtree(folder)
 
 
 def test_the_command_line_runs_a_program_on_the_first_host_and_ranks_on_all(hosts_can_be, environment):

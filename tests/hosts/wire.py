@@ -7,9 +7,10 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import platformdirs
 
 from tests.hosts.profiles import Profile
 
@@ -29,14 +30,13 @@ def obstacle() -> str | None:
 
 def compiled() -> Path:
     """The wire's program, compiled for this user unless it is there."""
-    name = f"onekernel-wire-{os.getuid()}-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}"
-    program = Path(tempfile.gettempdir(), name)
+    # In no folder where others might leave a program for root to start.
+    folder = platformdirs.user_cache_path("onekernel", ensure_exists=True)
+    program = folder / f"wire-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}"
     if not program.exists():
-        with tempfile.TemporaryDirectory() as folder:
-            made = Path(folder, name)
-            subprocess.run(["gcc", *FLAGS, "-o", made, SOURCE], check=True)
-            shutil.copy(made, program.with_suffix(f".{os.getpid()}"))
-            program.with_suffix(f".{os.getpid()}").replace(program)
+        made = program.with_suffix(f".{os.getpid()}")
+        subprocess.run(["gcc", *FLAGS, "-o", made, SOURCE], check=True)
+        made.replace(program)
     return program
 
 
