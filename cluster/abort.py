@@ -23,6 +23,8 @@ FIRST_WORD_S = 2.0
 NEXT_WORD_S = 0.02
 # What the launcher has not read of a message when the job ends is lost.
 LAST_WORD_S = 0.2
+# By then the launcher has ended the ranks of all hosts.
+HOLD_S = 2.0
 
 
 def install() -> None:
@@ -42,8 +44,26 @@ def end_job(code: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     if launcher.ends_all():
+        if launcher.over_several_hosts():
+            hold_connections()
         os._exit(code)
     mpi.COMM_WORLD.Abort(code)
+
+
+def hold_connections() -> None:
+    """Keep this rank's connections to other hosts open until the launcher has heard how it ended.
+
+    A rank that finds a connection closed ends the job too, with a banner and an exit code of Open MPI's own, and would
+    often be the first. A child that does nothing else holds the connections; the streams it gives back, since the
+    launcher waits for their end.
+    """
+    import time
+
+    if os.fork() == 0:
+        for stream in range(3):
+            os.close(stream)
+        time.sleep(HOLD_S)
+        os._exit(0)
 
 
 def report_mistake(message: object) -> None:

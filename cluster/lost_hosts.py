@@ -51,8 +51,8 @@ def watch() -> None:
 
     Where a job goes on without lost ranks (`mpirun --with-ft ulfm`), nobody does.
     """
-    several = launcher.size() != launcher.local_size()
-    if several and launcher.local_rank() == 0 and not launcher.survives() and _name(os.getppid()) in LAUNCHERS:
+    is_first = launcher.over_several_hosts() and launcher.local_rank() == 0
+    if is_first and not launcher.survives() and _name(os.getppid()) in LAUNCHERS:
         threading.Thread(target=_keep_watching, args=(os.getppid(),), daemon=True).start()
 
 

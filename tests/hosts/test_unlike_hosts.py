@@ -11,6 +11,19 @@ from tests.hosts.test_workloads import words_for
 
 pytestmark = pytest.mark.slow
 SMALL_KB = 16
+MISTAKEN = """
+import sys
+from cluster import communicator
+from core.errors import UserError
+from drivers.endings import run_driver
+def work(argv):
+    ranks = communicator()
+    ranks.barrier()
+    if ranks.rank == int(sys.argv[1]):
+        raise UserError("found nothing, expected something")
+    ranks.barrier()
+sys.exit(run_driver(work))
+"""
 
 
 def mount(hosts, host, *words):
@@ -71,3 +84,9 @@ def test_a_disk_that_is_full_already_is_told_before_anything_is_computed(hosts, 
     two.run(0, ["sh", "-c", f"cat /dev/zero > {folder}/full"])
     done = two.mpirun(2, *words_for("ppp"), "--solution", folder / "solution")
     assert "No space left" in only_error(done) and done.stdout == ""
+
+
+@pytest.mark.parametrize("who", range(3))
+def test_a_mistake_that_one_host_sees_ends_the_job_with_its_code_and_one_line(who, hosts):
+    done = hosts("cow", 3).mpirun(3, "-c", MISTAKEN, who)
+    assert only_error(done) == f"error{f' (rank {who})' if who else ''}: found nothing, expected something"
