@@ -19,6 +19,8 @@ from cluster import launcher
 FAILED = 1
 USER_MISTAKE = 2
 INTERRUPTED = 130
+# By then the launcher has ended the ranks of all hosts.
+HOLD_S = 2.0
 # How long rank 0 has to name a mistake that all ranks see: on a crowded host ranks start over a second apart.
 FIRST_WORD_S = 2.0
 # Further ranks come up one after the other, so that the first that speaks ends the job before the next does.
@@ -56,6 +58,8 @@ def end_job(code: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     if launcher.ends_all():
+        if launcher.over_several_hosts():
+            hold_connections()
         os._exit(code)
     mpi.COMM_WORLD.Abort(code)
 
@@ -119,3 +123,19 @@ def _end_by_exception(kind: type[BaseException], error: BaseException, traceback
         let_launcher_read()
     end_job(code)
     raise SystemExit(code)
+
+
+def hold_connections() -> None:
+    """Keep this rank's connections to other hosts open until the launcher has heard how it ended.
+
+    A rank that finds a connection closed ends the job too, with a banner and an exit code of Open MPI's own, and would
+    often be the first. A child that does nothing else holds the connections; the streams it gives back, since the
+    launcher waits for their end.
+    """
+    import time
+
+    if os.fork() == 0:
+        for stream in range(3):
+            os.close(stream)
+        time.sleep(HOLD_S)
+        os._exit(0)

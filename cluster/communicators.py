@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cluster import abort, launcher, patience, presence
+from cluster import abort, launcher, lost_hosts, patience, presence
 from cluster.shared import OwnWord, SharedCounter, SharedLeast, SharesWords, WindowWord, Word, WordWindow
 
 T = TypeVar("T")
@@ -234,8 +234,8 @@ class Solo(SharesWords):
 class Mpi(SharesWords):
     """The communicator of a rank under MPI.
 
-    Making one starts MPI and installs `cluster.abort` and `cluster.presence`, so that a rank that fails or leaves the
-    others ends the job.
+    Making one starts MPI and installs `cluster.abort`, `cluster.presence` and `cluster.lost_hosts`, so that a rank that
+    fails, leaves the others or is cut off ends the job.
 
     Raises
     ------
@@ -270,6 +270,7 @@ class Mpi(SharesWords):
         if local_rank is None:
             local_rank = self.world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()
         self.local_rank = local_rank
+        lost_hosts.watch()
         self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = mpi.Op.Create(_keep_least, commute=True)
         self._presence = self._present(mpi)

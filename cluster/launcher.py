@@ -54,3 +54,9 @@ def local_rank() -> int | None:
 def local_size() -> int:
     """Count the ranks of this host; those of the job where the launcher does not say, 1 without a launcher."""
     return _first(LOCAL_SIZE) or size() or 1
+
+
+def over_several_hosts() -> bool:
+    """Tell whether the job is known to have ranks on other hosts too."""
+    all_ranks, of_host = size(), _first(LOCAL_SIZE)
+    return all_ranks is not None and of_host is not None and of_host < all_ranks

@@ -35,6 +35,8 @@ QUICK_ON_WIDE = {
     "test_same_tour_on_every_backend": ("True",),
     "test_the_same_tour_on_every_backend": ("auto-12-2-50", "none-12-2-50"),
 }
+STARTS_RANKS = {"mpirun", "hosts", "slurm"}
+"""Fixtures."""
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
@@ -153,7 +155,7 @@ def pytest_collection_modifyitems(items):
         name, _, row = item.name.rstrip("]").partition("[wide-")
         if row and row not in QUICK_ON_WIDE.get(name, (row,)):
             item.add_marker(pytest.mark.slow)
-        if "mpirun" in getattr(item, "fixturenames", ()):
+        if STARTS_RANKS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("mpi"))
 
 

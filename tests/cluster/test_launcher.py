@@ -47,3 +47,19 @@ def test_slurm_alone_starts_no_mpi(monkeypatch):
     monkeypatch.setenv("SLURM_LOCALID", "0")
     monkeypatch.setenv("SLURM_NTASKS", "4")
     assert not launcher.launched()
+
+
+@pytest.mark.parametrize(
+    ("words", "several"),
+    [
+        ({}, False),
+        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, False),
+        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, True),
+        ({"PMI_SIZE": "4"}, False),
+    ],
+    ids=["alone", "one host", "two hosts", "a launcher that does not tell"],
+)
+def test_several_hosts_are_those_that_the_launcher_tells_of(words, several, monkeypatch):
+    for name, value in words.items():
+        monkeypatch.setenv(name, value)
+    assert launcher.over_several_hosts() is several

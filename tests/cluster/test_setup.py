@@ -29,7 +29,7 @@ def test_setting_up_twice_is_setting_up_once(prefix):
     once = contents(prefix)
     assert setup.set_up(prefix, as_root=True, fabric=False) == first
     assert contents(prefix) == once
-    assert "rmaps_default_mapping_policy = :oversubscribe\n" in once["prte-mca-params.conf"]
+    assert "rmaps_default_mapping_policy = slot:oversubscribe\n" in once["prte-mca-params.conf"]
     assert "export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n" in once["activate"]
 
 

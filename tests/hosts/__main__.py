@@ -1,0 +1,48 @@
+"""A command on hosts of this machine: `python -m tests.hosts cow 4 -- mpirun -n 8 python -m drivers.ppp`.
+
+The command runs on the first of so many hosts, which are called host1, host2, ...; Open MPI's `mpirun` finds them all,
+takes `--slots` of each before it takes more, and needs no `--host`. The network is one of lan, cow,
+grid (three sites) and grid2 to grid7.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.hosts.hosts import HANDED_ON, Hosts, obstacle
+from tests.hosts.profiles import PROFILES, profile
+
+
+def main() -> int:
+    """Start the hosts, run the command, end them; returns its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.hosts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("network", choices=[*PROFILES, "grid"])
+    parser.add_argument("hosts", type=int, help="how many, up to 64")
+    parser.add_argument("--on", type=int, default=1, metavar="HOST", help="run it on this host (1)")
+    parser.add_argument("--slots", type=int, default=1, metavar="N", help="slots of each host (1)")
+    parser.add_argument("command", nargs="+")
+    own = parser.parse_args()
+    why_not = obstacle()
+    if why_not is not None:
+        parser.error(why_not)
+    with Hosts(profile(own.network), own.hosts) as hosts:
+        names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
+        (hosts.folder / "hostfile").write_text("".join(names))
+        environment = hosts.environment(
+            {
+                "PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"),
+                "OMPI_MCA_mca_base_env_list": ";".join(["OPENBLAS_NUM_THREADS=1", *HANDED_ON]),
+            }
+        )
+        open_here = {"stdin": None, "stdout": None, "stderr": None, "capture_output": False}
+        try:
+            return hosts.run(own.on - 1, own.command, env=environment, timeout=None, **open_here).returncode
+        except KeyboardInterrupt:
+            return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

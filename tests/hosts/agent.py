@@ -1,0 +1,47 @@
+"""Runs a command in a host, as `ssh` would: Open MPI's launch agent, and how `Hosts.run` gets there.
+
+python -S agent.py FOLDER HOST WORDS...             words of a shell's command, in a plain login's environment
+python -S agent.py --exactly FOLDER HOST WORDS...   a command, in this process's environment and folder
+
+FOLDER has a socket HOST.socket, at which the host's first process (`host.py`) waits. It is a file and not an address,
+so that who calls may be in another host: `nsenter` could not get from one into another, since a process may only enter
+a process space below its own.
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+LOGIN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL": "/bin/sh"}
+"""What `sshd` gives a command: whatever else ranks need has to be handed on by their launcher."""
+
+
+def main() -> int:
+    """Hand over the command and the three streams, wait, and return its exit code."""
+    words = sys.argv[1:]
+    exactly = words[0] == "--exactly"
+    folder, host, *command = words[exactly:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        try:
+            connection.connect(str(Path(folder, f"{host}.socket")))
+        except OSError as error:
+            print(f"host {host}: {error.strerror}", file=sys.stderr)
+            return 255
+        request = {
+            "command": command if exactly else ["/bin/sh", "-c", " ".join(command)],
+            "folder": os.getcwd() if exactly else "/",
+            "environment": dict(os.environ) if exactly else {**LOGIN, "HOME": os.environ.get("HOME", "/")},
+        }
+        # Who is asked to end hangs up, and so ends the command.
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
+        socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
+        answer = connection.recv(64)
+    code = json.loads(answer) if answer else 255
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""Hosts for tests; where they cannot be made, all tests here are left out, with the reason."""
+
+import importlib.util
+from contextlib import ExitStack
+
+import pytest
+
+from tests.hosts.hosts import Hosts, obstacle
+from tests.hosts.profiles import profile
+from tests.hosts.slurm import Slurm
+from tests.hosts.slurm import obstacle as obstacle_to_slurm
+
+
+@pytest.fixture(scope="session")
+def hosts_can_be():
+    """Skip what needs hosts where there can be none."""
+    why_not = obstacle()
+    if why_not is not None:
+        pytest.skip(why_not)
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+
+
+@pytest.fixture
+def hosts(hosts_can_be, tmp_path):
+    """Make hosts: ``hosts("cow", 3)``; they see the test's folder, and are ended with the test."""
+    with ExitStack() as ended:
+        yield lambda network, count: ended.enter_context(Hosts(profile(network), count, shared=[tmp_path]))
+
+
+@pytest.fixture
+def slurm(hosts):
+    """Slurm on three hosts of two cores each; ``slurm.submit(script)`` waits for the job."""
+    why_not = obstacle_to_slurm()
+    if why_not is not None:
+        pytest.skip(why_not)
+    running = Slurm(hosts("lan", 3))
+    yield running
+    running.close()

@@ -1,0 +1,228 @@
+"""Hosts on one machine: name spaces of the kernel, joined by a wire with the delay and rate of a network.
+
+A host has its own network, name, processes, shared memory, /tmp and /dev/shm; the checkout, `.venv` and the caches are
+shared, as over a network file system. Ranks of two hosts cannot share memory (`cluster.communicators.host_name`), and
+talk over TCP through `wire.c`. That is the one way on every kernel, although some have `tc netem`: many machines (CI's,
+too) have a kernel without it, and a way that is not taken where the tests run is not tested. It needs root,
+/dev/net/tun, gcc and util-linux' `unshare`; neither iproute2 nor ssh.
+
+    with Hosts(profile("cow"), 4) as hosts:
+        done = hosts.mpirun(8, "-m", "drivers.ppp", "--walks", "1")
+        hosts.cut(2)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cluster import setup
+from tests.hosts import wire
+from tests.hosts.host import NETWORK
+from tests.hosts.profiles import Profile
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+NAMESPACES = ("--net", "--uts", "--pid", "--ipc", "--mount")
+START_S = 20.0
+OWN = (Path("/tmp"), Path("/dev/shm"))
+"""Of which every host has its own."""
+HANDED_ON = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
+"""What ranks need of the environment besides Open MPI's own words, which it hands on itself."""
+LAUNCHERS = ("OMPI_COMM", "PMI_", "PMIX_", "PRTE_")
+OVER_THE_WIRE = {
+    "PRTE_MCA_prte_if_include": NETWORK.format(0) + "/24",
+    "OMPI_MCA_btl_tcp_if_include": NETWORK.format(0) + "/24",
+    # What `make venv` writes for users, also where this environment was made by an earlier version.
+    **{f"PRTE_MCA_{setting.key}": setting.value for setting in setup.LAUNCHER},
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+def obstacle() -> str | None:
+    """Why there can be no hosts here; None: there can."""
+    if sys.platform != "linux":
+        return "hosts are Linux' name spaces"
+    if os.geteuid():
+        return "hosts are name spaces and network devices, which only root makes"
+    if not os.path.exists("/dev/net/tun"):
+        return "hosts have TUN devices, and there is no /dev/net/tun"
+    if shutil.which("unshare") is None:
+        return "there is no unshare (util-linux)"
+    return wire.obstacle() or _refused()
+
+
+def _refused() -> str | None:
+    """What the system says to new name spaces; None: it makes them."""
+    tried = subprocess.run(["unshare", *NAMESPACES, "true"], capture_output=True, text=True)
+    return f"no name spaces: {tried.stderr.strip()}" if tried.returncode else None
+
+
+class Hosts:
+    """So many hosts on a network; a context manager, at whose end all of their processes are gone.
+
+    They are gone too when this process is killed: hosts and wire end when their sockets are closed.
+
+    Parameters
+    ----------
+    profile
+        The network.
+    count
+        How many hosts; they are called host1, host2, ...
+    shared
+        Folders below /tmp or /dev/shm that all hosts see, such as a test's; the checkout and the environment are seen.
+
+    """
+
+    def __init__(self, profile: Profile, count: int, shared: Iterable[Path] = ()) -> None:
+        self.profile = profile
+        self.count = count
+        self.folder = Path(tempfile.mkdtemp(prefix="onekernel-hosts-"))
+        places = {self.folder, ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.home(), *shared}
+        self.shared = sorted({one.resolve() for one in places if any(one.resolve().is_relative_to(own) for own in OWN)})
+        self.controls: list[socket.socket] = []
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.numbers: list[int] = []
+        self.wire: wire.Wire | None = None
+
+    def __enter__(self) -> Hosts:
+        devices: list[int] = []
+        try:
+            for host in range(self.count):
+                self._start(host)
+            for control in self.controls:
+                message, (device,), _, _ = socket.recv_fds(control, 64, 1)
+                devices.append(device)
+                self.numbers.append(json.loads(message))
+            self.wire = wire.Wire(self.profile, devices, self.folder)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            for device in devices:
+                os.close(device)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _start(self, host: int) -> None:
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        mine.settimeout(START_S)
+        self.controls.append(mine)
+        words = [HERE / "host.py", host, self.folder / f"{self.name(host)}.socket", theirs.fileno(), *self.shared]
+        with theirs:
+            self.processes.append(
+                subprocess.Popen(
+                    ["unshare", *NAMESPACES, "--fork", "--kill-child", sys.executable, "-S", *map(str, words)],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                )
+            )
+
+    def close(self) -> None:
+        """End all hosts and the wire."""
+        for control in self.controls:
+            control.close()
+        for process in self.processes:
+            process.wait()
+        if self.wire is not None:
+            self.wire.close()
+        shutil.rmtree(self.folder)
+
+    def name(self, host: int) -> str:
+        """What a host calls itself: host1 is the one with index 0."""
+        return f"host{host + 1}"
+
+    def command(self, host: int, command: Sequence[object]) -> list[str]:
+        """The command, as arguments of a process here, that runs a command in a host."""
+        agent = [sys.executable, "-S", HERE / "agent.py", "--exactly", self.folder, self.name(host)]
+        return [*map(str, [*agent, *command])]
+
+    def run(self, host: int, command: Sequence[object], **more: Any) -> subprocess.CompletedProcess[str]:
+        """Run a command in a host, in this process's environment and folder, and wait for its end.
+
+        Parameters
+        ----------
+        host
+            Its index, from 0.
+        command
+            What is run.
+        more
+            As for `subprocess.run`; output is captured as text unless they say otherwise.
+
+        """
+        settings = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 200} | more
+        return subprocess.run(self.command(host, command), check=False, **settings)
+
+    def start(self, host: int, command: Sequence[object], **more: Any) -> subprocess.Popen[str]:
+        """Start a command in a host, as `run` does, without waiting; who terminates the process ends the command."""
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        settings = {"stdin": subprocess.DEVNULL, "text": True} | pipes | more
+        return subprocess.Popen(self.command(host, command), **settings)
+
+    def environment(self, more: Mapping[str, str] = {}) -> dict[str, str]:
+        """The environment of a launcher on these hosts, to which it says how ranks get there."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
+        agent = {"PRTE_MCA_plm_ssh_agent": f"{sys.executable} -S {HERE / 'agent.py'} {self.folder}"}
+        return kept | {"PYTHONPATH": str(ROOT)} | OVER_THE_WIRE | agent | dict(more)
+
+    def mpirun_command(self, ranks: int, *arguments: object) -> list[str]:
+        """The `mpirun` that starts a Python program on so many ranks, one host after the other, around and around."""
+        beside = Path(sys.executable).with_name("mpirun")
+        slots = -(-ranks // self.count)
+        where = ",".join(f"{self.name(host)}:{slots}" for host in range(self.count))
+        handed_on = [word for name in HANDED_ON if name in self.environment() for word in ("-x", name)]
+        options = ["-n", ranks, "--host", where, "--map-by", "node:OVERSUBSCRIBE", *handed_on]
+        return [*map(str, [beside, *options, sys.executable, *arguments])]
+
+    def mpirun(self, ranks: int, *arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
+        """Run a Python program on so many ranks, started from the first host; `more` is as for `run`."""
+        return self.run(0, self.mpirun_command(ranks, *arguments), **{"env": self.environment(), "cwd": ROOT} | more)
+
+    def start_mpirun(self, ranks: int, *arguments: object, **more: Any) -> subprocess.Popen[str]:
+        """Start what `mpirun` runs, without waiting."""
+        return self.start(0, self.mpirun_command(ranks, *arguments), **{"env": self.environment(), "cwd": ROOT} | more)
+
+    def cut(self, host: int) -> None:
+        """Pull the cable out of a host: from now on nothing gets through, and nobody is told."""
+        self._carry(host, False)
+
+    def mend(self, host: int) -> None:
+        """Put a host's cable back."""
+        self._carry(host, True)
+
+    def _carry(self, host: int, carrier: bool) -> None:
+        if self.wire is None:
+            raise ValueError("these hosts have not been started")
+        self.wire.carry(host, carrier)
+
+    def running(self, host: int) -> list[str]:
+        """The command lines of what runs in a host, less its first process and who asks."""
+        listed = self.run(host, [sys.executable, "-S", "-c", LISTING])
+        return listed.stdout.splitlines()
+
+
+LISTING = """
+import os
+for name in os.listdir("/proc"):
+    if name.isdigit() and int(name) not in (1, os.getpid()):
+        try:
+            words = open(f"/proc/{name}/cmdline").read().replace(chr(0), " ").strip()
+            state = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        print(words or state)
+"""

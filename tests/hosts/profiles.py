@@ -1,0 +1,85 @@
+"""Networks as data: what lies between the hosts of a test.
+
+Times are round trips, as `ping` shows them and as Grid'5000 states its own between sites (5 to 20 ms); a packet takes half
+of one. Rates are those of a host's line in each direction, Ethernet's headers included.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MS, GBIT = 1e-3, 1e9
+
+
+class Profile(NamedTuple):
+    """A network: one or more sites, hosts at each of them, a line from every host.
+
+    Attributes
+    ----------
+    name : str
+        What tests and the command line call it.
+    round_trip_s : float
+        Between two hosts of a site.
+    bits_per_s : float
+        Of a host's line, in each direction.
+    between_sites_s : tuple of tuple of float
+        Round trips between sites, row by row; one site has one row.
+
+    """
+
+    name: str
+    round_trip_s: float
+    bits_per_s: float
+    between_sites_s: tuple[tuple[float, ...], ...] = ((0.0,),)
+
+    def site(self, host: int, count: int) -> int:
+        """The site of one of so many hosts: neighbours share a site, and sites differ by one host at most."""
+        return host * len(self.between_sites_s) // count
+
+    def round_trips(self, count: int) -> list[list[float]]:
+        """Seconds between each pair of so many hosts."""
+        sites = [self.site(host, count) for host in range(count)]
+        return [[self.between_sites_s[a][b] if a != b else self.round_trip_s for b in sites] for a in sites]
+
+
+FURTHEST_MS = (
+    (0, 5, 8, 11, 13, 17, 20),
+    (5, 0, 6, 9, 10, 14, 18),
+    (8, 6, 0, 7, 9, 12, 16),
+    (11, 9, 7, 0, 5, 10, 14),
+    (13, 10, 9, 5, 0, 8, 12),
+    (17, 14, 12, 10, 8, 0, 7),
+    (20, 18, 16, 14, 12, 7, 0),
+)
+"""Seven sites along a line across a country, the outermost 20 ms apart: the range that Grid'5000 states."""
+
+
+def grid(sites: int) -> Profile:
+    """The first so many of the seven sites; inside a site it is `cow`."""
+    apart = tuple(tuple(ms * MS for ms in row[:sites]) for row in FURTHEST_MS[:sites])
+    return Profile(f"grid{sites}", 0.1 * MS, 1 * GBIT, apart)
+
+
+PROFILES = {
+    one.name: one
+    for one in (
+        Profile("lan", 0.05 * MS, 10 * GBIT),
+        Profile("cow", 0.1 * MS, 1 * GBIT),
+        *(grid(sites) for sites in range(2, 8)),
+    )
+}
+
+
+def profile(name: str) -> Profile:
+    """The network of a name; `grid` has three sites, `grid2` to `grid7` have as many as they say.
+
+    Raises
+    ------
+    ValueError
+        There is none of that name.
+
+    """
+    found = PROFILES.get("grid3" if name == "grid" else name)
+    if found is None:
+        raise ValueError(f"network {name!r}: expected one of {', '.join(PROFILES)}, grid")
+    return found

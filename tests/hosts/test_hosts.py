@@ -1,0 +1,103 @@
+"""Hosts are apart where hosts are, share what a cluster shares, and leave nothing behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.hosts.hosts import ROOT
+
+ENDED_S = 10
+WHO = "import os; from cluster.communicators import host_name; print(os.uname().nodename, '|', host_name())"
+
+
+def of_folder(folder):
+    """The processes of this machine that were started with a folder's name."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_ranks_know_that_their_hosts_are_different_ones(hosts):
+    done = hosts("lan", 3).mpirun(6, "-c", WHO)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split(" | ") for line in done.stdout.splitlines()]
+    assert sorted(name for name, _ in lines) == ["host1", "host1", "host2", "host2", "host3", "host3"]
+    assert len({where for _, where in lines}) == 3 == len({(name, where) for name, where in lines})
+
+
+def test_a_host_has_its_own_tmp_and_processes_and_shares_the_folders_that_it_is_given(hosts, tmp_path):
+    two = hosts("lan", 2)
+    two.run(0, ["touch", "/tmp/mine", "/dev/shm/mine", tmp_path / "ours"])
+    assert two.run(0, ["ls", "/dev/shm"]).stdout.split() == ["mine"]
+    assert two.run(1, ["ls", "/dev/shm"]).stdout == ""
+    assert "mine" not in two.run(1, ["ls", "/tmp"]).stdout
+    assert two.run(1, ["ls", tmp_path]).stdout.split() == ["ours"] and (tmp_path / "ours").exists()
+    assert not Path("/tmp/mine").exists()
+    sleeping = two.start(0, ["sleep", 60])
+    assert "sleep 60" in two.running(0) and two.running(1) == []
+    sleeping.terminate()
+    sleeping.communicate()
+
+
+def test_an_exit_code_and_a_signal_come_back_from_a_host(hosts):
+    one = hosts("lan", 1)
+    assert one.run(0, ["sh", "-c", "echo said; exit 7"]).returncode == 7
+    assert one.run(0, ["sh", "-c", "kill -9 $$"]).returncode == 128 + 9
+    assert one.run(0, ["no-such-program"]).returncode == 127
+
+
+def test_a_command_ends_with_whoever_asked_for_it(hosts):
+    one = hosts("lan", 1)
+    try:
+        one.run(0, ["sleep", 61], timeout=0.5)
+    except subprocess.TimeoutExpired:
+        pass
+    else:
+        raise AssertionError("it ended")
+    until = time.monotonic() + ENDED_S
+    while one.running(0) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert one.running(0) == []
+
+
+def test_nothing_is_left_when_who_made_the_hosts_is_killed(hosts_can_be, environment):
+    program = (
+        "import time\n"
+        "from tests.hosts.hosts import Hosts\n"
+        "from tests.hosts.profiles import profile\n"
+        "with Hosts(profile('lan'), 2) as hosts:\n"
+        "    sleeping = hosts.start(1, ['sleep', 3600])\n"
+        "    print(hosts.folder, flush=True)\n"
+        "    time.sleep(3600)\n"
+    )
+    made = subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    folder = made.stdout.readline().strip()
+    assert len(of_folder(folder)) >= 5  # two hosts, each under an unshare, and the wire
+    os.kill(made.pid, signal.SIGKILL)
+    made.wait()
+    made.stdout.close()
+    until = time.monotonic() + ENDED_S
+    while of_folder(folder) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert of_folder(folder) == []
+    shutil.rmtree(folder)
+
+
+def test_the_command_line_runs_a_program_on_the_first_host_and_ranks_on_all(hosts_can_be, environment):
+    words = ["-m", "tests.hosts", "cow", "3", "--", "mpirun", "-n", "3", sys.executable, "-c", WHO]
+    done = subprocess.run(
+        [sys.executable, *words], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(line.split()[0] for line in done.stdout.splitlines()) == ["host1", "host2", "host3"]

@@ -1,0 +1,92 @@
+"""Hosts that do not fit together, and a disk that is full: one clear line, exit code 2, nothing lost."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from tests.hosts.hosts import ROOT
+from tests.hosts.test_workloads import words_for
+
+pytestmark = pytest.mark.slow
+SMALL_KB = 16
+MISTAKEN = """
+import sys
+from cluster import communicator
+from core.errors import UserError
+from drivers.endings import run_driver
+def work(argv):
+    ranks = communicator()
+    ranks.barrier()
+    if ranks.rank == int(sys.argv[1]):
+        raise UserError("found nothing, expected something")
+    ranks.barrier()
+sys.exit(run_driver(work))
+"""
+
+
+def mount(hosts, host, *words):
+    """Mount something in one host alone."""
+    done = hosts.run(host, ["mount", *words])
+    assert done.returncode == 0, done.stderr
+
+
+def only_error(done):
+    """The one line of a run that ended by a mistake of the user."""
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    (line,) = re.findall("^error.*", done.stderr, re.MULTILINE)
+    return line
+
+
+@pytest.mark.parametrize("package", ["core", "drivers", "cluster"])
+def test_another_version_on_one_host_is_named(package, hosts, tmp_path):
+    two = hosts("lan", 2)
+    newer = tmp_path / package
+    shutil.copytree(ROOT / package, newer, ignore=shutil.ignore_patterns("__pycache__"))
+    with open(newer / "__init__.py", "a") as file:
+        file.write("# newer\n")
+    mount(two, 1, "--bind", newer, ROOT / package)
+    assert re.fullmatch(
+        r"error: the suite's sources: found \w{12} on rank 0 and \w{12} on rank 1, expected the same",
+        only_error(two.mpirun(2, *words_for("ppp"))),
+    )
+
+
+def test_the_same_version_in_other_folders_is_no_difference(hosts, tmp_path):
+    two = hosts("lan", 2)
+    same = tmp_path / "core"
+    shutil.copytree(ROOT / "core", same, ignore=shutil.ignore_patterns("__pycache__"))
+    mount(two, 1, "--bind", same, ROOT / "core")
+    done = two.mpirun(2, *words_for("ppp"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tmp_path):
+    two = hosts("lan", 2)
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount(two, 0, "-t", "tmpfs", "-o", f"size={SMALL_KB}k", "none", folder)
+    path = folder / "runs.jsonl"
+    done = two.mpirun(2, *words_for("ppp"), "--repeats", 1000, "--record", path)
+    assert only_error(done).startswith(f"error: {path}: ")
+    whole = two.run(0, ["cat", path]).stdout.splitlines()[:-1]
+    # The repetition for which there was no room is told, so that not even that one is lost.
+    assert len(whole) == done.stdout.count("best cost") - 1 > 3
+    assert len({json.loads(line)["trajectory_hash"] for line in whole}) == 1
+
+
+def test_a_disk_that_is_full_already_is_told_before_anything_is_computed(hosts, tmp_path):
+    two = hosts("lan", 2)
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount(two, 0, "-t", "tmpfs", "-o", f"size={SMALL_KB}k", "none", folder)
+    two.run(0, ["sh", "-c", f"cat /dev/zero > {folder}/full"])
+    done = two.mpirun(2, *words_for("ppp"), "--solution", folder / "solution")
+    assert "No space left" in only_error(done) and done.stdout == ""
+
+
+@pytest.mark.parametrize("who", range(3))
+def test_a_mistake_that_one_host_sees_ends_the_job_with_its_code_and_one_line(who, hosts):
+    done = hosts("cow", 3).mpirun(3, "-c", MISTAKEN, who)
+    assert only_error(done) == f"error{f' (rank {who})' if who else ''}: found nothing, expected something"

@@ -1,0 +1,74 @@
+"""Every workload over several hosts walks the way that it walks in one process: the same hash, over real TCP."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from drivers.workloads import NAMES
+from tests.hosts.hosts import ROOT
+
+RUNS = {
+    "ihc": "--instance uniform:30:seed=1 --climbers 12",
+    "aco": "--instance uniform:20:seed=1 --ants 7 --iterations 5",
+    "qap": "--instance taillard:12:seeds=1,2 --walks 5 --iterations 30",
+    "ppp": "--instance 21-23:seed=5 --walks 1 --iterations 30",
+    "tsp": "--instance uniform:30:seed=1 --walks 1 --iterations 30",
+    "weierstrass": "--instance 3 --points 50 --iterations 20",
+    "exact": "--instance uniform:10:seed=1 --bound none",
+    "lcs": "--instance random:3000:seed=1",
+    "knapsack": "--items 30 --capacity 5000",
+    "heldkarp": "--instance uniform:12:seed=1",
+    "labs": "--instance 21 --walks 1 --iterations 30",
+    "maxsat": "--instance random:30:seed=1 --walks 3 --iterations 30",
+    "maxcut": "--instance random:30:seed=1 --walks 1 --iterations 30",
+    "flowshop": "--instance taillard:12:3 --walks 1 --iterations 20",
+    "linearordering": "--instance random:15:seed=1 --walks 2 --iterations 20",
+}
+QUICK = ("ppp",)
+every_workload = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES]
+)
+
+
+def words_for(name):
+    """The program and its arguments."""
+    return ["-m", f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--share", "always", "--no-progress"]
+
+
+def hash_in(said):
+    """The hash of what was found and how, and the cost or length before it."""
+    (found,) = re.findall(r"hash ([0-9a-f]{16})", said)
+    return found
+
+
+@pytest.fixture
+def alone(environment):
+    """The hash that a workload has in one process."""
+
+    def run(name):
+        words = [sys.executable, *words_for(name)]
+        done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stderr
+        return hash_in(done.stdout)
+
+    return run
+
+
+@every_workload
+def test_the_same_hash_over_two_hosts_and_three_as_in_one_process(name, alone, hosts):
+    expected = alone(name)
+    three = hosts("cow", 3)
+    for ranks in (2, 3):
+        done = three.mpirun(ranks, *words_for(name))
+        assert done.returncode == 0, done.stderr
+        assert hash_in(done.stdout) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", ["lan", "grid2", "grid"])
+def test_the_same_hash_on_other_networks_and_with_two_ranks_a_host(network, alone, hosts):
+    done = hosts(network, 3).mpirun(6, *words_for("ppp"))
+    assert done.returncode == 0, done.stderr
+    assert hash_in(done.stdout) == alone("ppp")
