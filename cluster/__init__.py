@@ -4,6 +4,7 @@
 """
 
 from cluster.agreement import agree, agree_on_content
-from cluster.communicators import Communicator, Mpi, Solo, communicator
+from cluster.communicators import Communicator, Mpi, Solo
+from cluster.this_process import communicator
 
 __all__ = ["Communicator", "Mpi", "Solo", "agree", "agree_on_content", "communicator"]

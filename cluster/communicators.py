@@ -395,18 +395,6 @@ class Mpi(SharesWords):
         return WindowWord(self, self._words)
 
 
-def communicator() -> Communicator:
-    """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI.
-
-    Where the launcher lets ranks survive the loss of others it is `cluster.survivors.Survivors`.
-    """
-    if launcher.survives():
-        from cluster.survivors import Survivors
-
-        return Survivors()
-    return Mpi() if launcher.launched() else Solo()
-
-
 def host_name() -> str:
     """The host and the process space of this process: processes with equal names can open each other's memory."""
     try:
