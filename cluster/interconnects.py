@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cluster.measured import Measured
 from core.errors import UserError
 
 FILE = Path(__file__).with_name("interconnects.toml")
@@ -61,7 +62,7 @@ class Reduced(NamedTuple):
 
 
 class Crowd(NamedTuple):
-    """How many times longer a rank's work takes while so many ranks of its host work."""
+    """How many times longer a rank's work takes while so many ranks work, and each step waits for the slowest."""
 
     ranks: int
     factor: float
@@ -125,10 +126,12 @@ class Interconnect:
         return -(-ranks // self.cores_per_host)
 
     def crowding(self, ranks: int) -> float:
-        """How many times longer a rank's work takes than alone, when all ranks work: linear between what is known."""
-        here = min(ranks, self.cores_per_host)
+        """How many times longer a rank's work takes than alone, when all ranks work: linear between what is known.
+
+        Ranks beyond the most that are known are as slow as those: hosts are full then.
+        """
         known = sorted({1: 1.0, **{crowd.ranks: crowd.factor for crowd in self.crowds}}.items())
-        return float(np.interp(here, [count for count, _ in known], [factor for _, factor in known]))
+        return float(np.interp(ranks, [count for count, _ in known], [factor for _, factor in known]))
 
     def message_s(self, places: Places, source: np.ndarray, target: np.ndarray, size: float) -> np.ndarray:
         """Seconds of messages that ranks ``source`` send to ranks ``target`` at once, of so many bytes each."""
@@ -202,15 +205,15 @@ def hop_of(content: Mapping[str, Any]) -> Hop:
 # --- networks as measured ---
 
 
-def fitted(name: str, pairs: Sequence[Any], reductions: Sequence[Any], speeds: Sequence[Any]) -> Interconnect:
+def fitted(name: str, check: Measured) -> Interconnect:
     """The network that `python -m cluster check` has measured.
 
     Parameters
     ----------
     name
         Of the file.
-    pairs, reductions, speeds
-        `links`, `reductions` and `ranks` of `cluster.measured.Measured`.
+    check
+        What it says.
 
     Raises
     ------
@@ -218,6 +221,7 @@ def fitted(name: str, pairs: Sequence[Any], reductions: Sequence[Any], speeds: S
         No pair of ranks was measured.
 
     """
+    pairs, speeds = check.links, check.ranks
     if not pairs:
         raise UserError(f"{name}: no pair of ranks was measured: start `check` on two ranks or more")
     hosts: dict[str, int] = {}
@@ -227,9 +231,8 @@ def fitted(name: str, pairs: Sequence[Any], reductions: Sequence[Any], speeds: S
     inside = median_hop(pairs, lambda one: one.same_host) or median_hop(pairs, lambda one: True)
     between = median_hop(pairs, lambda one: not one.same_host) or inside
     assert inside is not None and between is not None
-    slower = median(speed.rate_alone / speed.rate for speed in speeds)
-    crowds = (Crowd(each, max(1.0, slower)),) if each > 1 else ()
-    measured = tuple(Reduced(one.ranks, one.hosts, one.bytes, one.seconds) for one in reductions if one.ranks > 1)
+    crowds = tuple(Crowd(pace.ranks, max(1.0, check.slowdown(pace))) for pace in check.paces if pace.ranks > 1)
+    measured = tuple(Reduced(one.ranks, one.hosts, one.bytes, one.seconds) for one in check.reductions if one.ranks > 1)
     title = f"as measured ({Path(name).name}, {len(speeds)} ranks on {len(hosts)} hosts)"
     return Interconnect(name, title, each, inside, between, measured=measured, crowds=crowds)
 

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, get_type_hints
 
 from core.errors import UserError
 
-VERSION = 1
+VERSION = 2
 AT_LEAST_0 = frozenset(
-    {"rank", "source", "target", "bytes", "seconds", "low_s", "high_s", "alpha_s", "beta_s_per_byte"}
+    {"rank", "source", "target", "bytes", "seconds", "low_s", "high_s", "alpha_s", "beta_s_per_byte", "unit_s"}
 )
-POSITIVE = frozenset({"rate", "rate_alone", "ranks", "hosts", "calls", "cores", "host_cores"})
+POSITIVE = frozenset({"rate", "rate_alone", "ranks", "hosts", "calls", "steps", "cores", "host_cores"})
 EXPECTED = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 WRITTEN_BY = "a file of `python -m cluster check --output FILE`"
 
-Part = TypeVar("Part", "Link", "Reduction", "RankSpeed")
+Part = TypeVar("Part", "Link", "Reduction", "Pace", "RankSpeed")
 
 
 class Network(NamedTuple):
@@ -92,6 +92,35 @@ class Reduction(NamedTuple):
     low_s: float
     high_s: float
     calls: int
+
+
+class Pace(NamedTuple):
+    """How fast ranks compute that meet after every step, so that the slowest of each step is waited for.
+
+    Ranks that share cores, memory or the power of a processor slow each other down, and a rank that the system disturbs
+    keeps all others waiting: no rank's own speed shows it.
+
+    Attributes
+    ----------
+    ranks : int
+        The first so many ranks of the job took part; 1: the first alone.
+    hosts : int
+        On so many hosts.
+    unit_s : float
+        Seconds for a unit of work of each rank, less what the meeting itself takes: the median over batches of steps.
+    low_s, high_s : float
+        As in `Reduction`.
+    steps : int
+        That were timed.
+
+    """
+
+    ranks: int
+    hosts: int
+    unit_s: float
+    low_s: float
+    high_s: float
+    steps: int
 
 
 class RankSpeed(NamedTuple):
@@ -163,6 +192,8 @@ class Measured(NamedTuple):
         Between some pairs of ranks; none for a single rank.
     reductions : tuple of Reduction
         Over 2, 4, 8, ... and all ranks, by their number and then by bytes.
+    paces : tuple of Pace
+        Of 1, 2, 4, 8, ... and all ranks, by their number.
     ranks : tuple of RankSpeed
         Of every rank, in order.
 
@@ -172,6 +203,7 @@ class Measured(NamedTuple):
     mpi: str
     links: tuple[Link, ...]
     reductions: tuple[Reduction, ...]
+    paces: tuple[Pace, ...]
     ranks: tuple[RankSpeed, ...]
 
     @property
@@ -188,6 +220,11 @@ class Measured(NamedTuple):
     def gamma_s(self) -> float:
         """Seconds for a unit of work while all ranks work: the median over ranks."""
         return median(rank.gamma_s for rank in self.ranks)
+
+    def slowdown(self, pace: Pace) -> float:
+        """How many times longer a unit of work takes ranks that keep this pace than the first rank alone."""
+        alone = min((one.unit_s for one in self.paces if one.ranks == 1), default=0.0)
+        return pace.unit_s / alone if alone > 0 else 1.0
 
     @property
     def hosts(self) -> int:
@@ -223,7 +260,7 @@ def written(measured: Measured, path: str | os.PathLike[str]) -> None:
 
     """
     content = {"version": VERSION, **measured._asdict()}
-    content |= {name: [one._asdict() for one in content[name]] for name in ("links", "reductions", "ranks")}
+    content |= {name: [one._asdict() for one in content[name]] for name in ("links", "reductions", "paces", "ranks")}
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     path = Path(path)
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -292,6 +329,7 @@ class Reader:
             self.value("mpi", "mpi", content["mpi"], str),
             self.parts("links", content["links"], Link),
             self.parts("reductions", content["reductions"], Reduction),
+            self.parts("paces", content["paces"], Pace),
             self.parts("ranks", content["ranks"], RankSpeed),
         )
         for number, rank in enumerate(made.ranks):
@@ -305,7 +343,7 @@ class Reader:
         return made
 
     def parts(self, name: str, found: Any, kind: type[Part]) -> tuple[Part, ...]:
-        """A list of links, reductions or ranks."""
+        """A list of links, reductions, paces or ranks."""
         if not isinstance(found, list):
             self.refuse(name, found, "a list")
         kinds = get_type_hints(kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, floor, sqrt
 from statistics import median
 from typing import Any
@@ -46,7 +46,23 @@ def measured(world: Any, hosts: Sequence[str]) -> list[Reduction]:
         On rank 0; empty elsewhere.
 
     """
-    me, found, before = world.Get_rank(), [], 1
+    found = []
+    for ranks in growing(world):
+        count = ranks.Get_size()
+        for size in SIZES:
+            batches, calls = timed(ranks, size)
+            low, high = interval_of_median(batches)
+            hosts_here = len(set(hosts[:count]))
+            found.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
+    return found if world.Get_rank() == 0 else []
+
+
+def growing(world: Any) -> Iterator[Any]:
+    """The first 2, 4, 8, ... and all ranks as communicators, for those that take part while the others sleep.
+
+    Every rank iterates over it.
+    """
+    me, before = world.Get_rank(), 1
     for count in numbers_of_ranks(world.Get_size()):
         if me == 0:
             for newcomer in range(before, count):
@@ -54,16 +70,10 @@ def measured(world: Any, hosts: Sequence[str]) -> list[Reduction]:
         elif before <= me < count:
             turns.wait_for(world, 0)
         before = count
-        if me >= count:
-            continue
-        ranks = world.Create_group(world.Get_group().Incl(list(range(count))))
-        for size in SIZES:
-            batches, calls = timed(ranks, size)
-            low, high = interval_of_median(batches)
-            hosts_here = len(set(hosts[:count]))
-            found.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
-        ranks.Free()
-    return found if me == 0 else []
+        if me < count:
+            ranks = world.Create_group(world.Get_group().Incl(list(range(count))))
+            yield ranks
+            ranks.Free()
 
 
 def timed(ranks: Any, size: int) -> tuple[list[float], int]:

@@ -138,6 +138,7 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[Measured | None, l
         found[0].versions["mpi"],
         tuple(link for links, _, _ in everyone for link in links),
         tuple(reduced),
+        tuple(everyone[0][2].paces),
         tuple(found),
     )
     return measured, [one.conditions for _, _, one in everyone]
@@ -160,7 +161,7 @@ def show(measured: Measured, conditions: Sequence[Mapping[str, Any]]) -> None:
     ranks = measured.ranks
     hosts = f"{measured.hosts} host{'s' if measured.hosts > 1 else ''}"
     print(f"{len(ranks)} ranks on {hosts}, {measured.mpi}, Python {ranks[0].versions['python']}")
-    for lines in (of_messages(measured), of_reductions(measured), of_ranks(measured)):
+    for lines in (of_messages(measured), of_reductions(measured), of_ranks(measured), of_paces(measured)):
         print("", *lines, sep="\n")
     for caution in cautions(measured, conditions):
         note(caution)
@@ -224,6 +225,19 @@ def of_ranks(measured: Measured) -> list[str]:
         )
     unit = measured.ranks[0].unit
     return plain_text((measured.ranks[0].kernel, "ranks", f"{unit}/s", "least..most", "alone"), rows, range(1, 5))
+
+
+def of_paces(measured: Measured) -> list[str]:
+    """A table of how fast ranks are that meet after every scan, each of them compared with the first one alone."""
+    from reports.table import plain_text
+    from reports.wording import rate as per_second
+
+    rows = [
+        (str(one.ranks), per_second(1 / max(one.unit_s, 1e-15)), f"{measured.slowdown(one):.2f}")
+        for one in measured.paces
+    ]
+    unit = measured.ranks[0].unit
+    return plain_text(("ranks that meet after every scan", f"{unit}/s of each", "times slower"), rows, range(1, 3))
 
 
 if __name__ == "__main__":

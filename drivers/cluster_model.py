@@ -181,7 +181,7 @@ def network_of(name: str) -> list[Interconnect]:
     from cluster import measured
 
     found = measured.read(name)
-    return [interconnects.fitted(name, found.links, found.reductions, found.ranks)]
+    return [interconnects.fitted(name, found)]
 
 
 def of_workload(files: Sequence[Path], workload: str) -> list[Record]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from cluster.measured import Pace
     from drivers.ppp import PppOptions
 
 TOGETHER_S = 0.5
@@ -21,7 +22,10 @@ ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
 
 
 class Speeds(NamedTuple):
-    """What a rank found out about itself: `cluster.measured.RankSpeed` less what rank 0 knows, and its conditions."""
+    """What a rank found out about itself: `cluster.measured.RankSpeed` less what rank 0 knows, and its conditions.
+
+    On rank 0 also how fast ranks are that meet after every scan.
+    """
 
     device: str
     backend: str
@@ -30,10 +34,11 @@ class Speeds(NamedTuple):
     rate: float
     rate_alone: float
     conditions: Mapping[str, Any]
+    paces: Sequence[Pace]
 
     def of_rank(self) -> dict[str, Any]:
         """What a `cluster.measured.RankSpeed` has of it, by name."""
-        return {name: value for name, value in self._asdict().items() if name != "conditions"}
+        return {name: value for name, value in self._asdict().items() if name not in ("conditions", "paces")}
 
 
 def speeds(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> Speeds:
@@ -49,7 +54,7 @@ def speeds(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> Speeds:
         Of every rank the host's name.
 
     """
-    from cluster import Solo, turns
+    from cluster import Solo, paces, turns
     from core.search.stops import Iterations
     from drivers.command import prepared, shared_task
     from drivers.options import at_place_of
@@ -79,10 +84,26 @@ def speeds(ranks: Any, own: PppOptions, hosts: Sequence[str]) -> Speeds:
     alone = rate(search, min(max(ALONE_S / len(here), LEAST_ALONE_S), MOST_ALONE_S))
     if after:
         turns.tell(ranks.world, after[0])
+    ranks.assemble()
+    in_step = paces.measured(ranks.world, scans_of(search), search.sizes[0], hosts)
+    ranks.assemble()
     search.backend.close()
     used = device.compute_units if device.kind == "cores" else 1
     about = (device.name, search.backend.name, used, cores())
-    return Speeds(*about, together, alone, meter.values["conditions"] or {})
+    return Speeds(*about, together, alone, meter.values["conditions"] or {}, in_step)
+
+
+def scans_of(search: Any) -> Callable[[], None]:
+    """What lets a search on this rank alone make an iteration, and waits for it."""
+    from core.search.stops import Stop
+
+    search.begin(Stop(), None)
+
+    def scan() -> None:
+        search.iterate(1)
+        search.backend.synchronize()
+
+    return scan
 
 
 def rate(search: Any, seconds: float) -> float:

@@ -70,7 +70,7 @@ class Ranks(SimpleNamespace):
     """Two ranks that say the same."""
 
     def __init__(self, rank=0, size=2):
-        super().__init__(rank=rank, size=size, is_silent=False)
+        super().__init__(rank=rank, size=size, is_silent=False, survives=False)
 
     def gather(self, item):
         return [item] * self.size

@@ -13,7 +13,7 @@ def rank(number, host="a", rate=1e6, alone=1e6, cores=1, offset=0.0, versions=VE
 
 
 def said(ranks, conditions=()):
-    return cautions(Measured("", "", (), (), tuple(ranks)), conditions)
+    return cautions(Measured("", "", (), (), (), tuple(ranks)), conditions)
 
 
 GOOD = [rank(0), rank(1), rank(2, "b"), rank(3, "b")]

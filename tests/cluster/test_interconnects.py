@@ -1,10 +1,9 @@
 """Networks as data: what the file says, what a check measured, and where ranks lie."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from cluster.interconnects import fitted, named, names
+from cluster.measured import Link, Measured, Pace, RankSpeed, Reduction
 from core.errors import UserError
 
 
@@ -50,25 +49,28 @@ def test_sites_farther_apart_take_longer():
     assert network.message_s(places, first, others, 0.0) == pytest.approx(np.linspace(2.5e-3, 10e-3, 6))
 
 
-def link(source, target, same_host, alpha_s, beta_s_per_byte=1e-9):
-    return SimpleNamespace(
-        source=source, target=target, same_host=same_host, alpha_s=alpha_s, beta_s_per_byte=beta_s_per_byte
-    )
+def speed(number, host):
+    return RankSpeed(number, host, "a core", "cpu", 1, 2, 90.0, "neighbours", "ppp 73-73", 100.0, 0.0, {})
 
 
-def speed(host, rate=90.0, rate_alone=100.0):
-    return SimpleNamespace(host=host, rate=rate, rate_alone=rate_alone)
+def check(links, reductions=(), paces=(), hosts="aabb"):
+    speeds = (speed(number, host) for number, host in enumerate(hosts))
+    return Measured("2026-11-22T23:00:00Z", "Open MPI", tuple(links), tuple(reductions), tuple(paces), tuple(speeds))
 
 
 def test_a_check_becomes_a_network_of_medians():
-    links = [link(0, 1, True, 1e-6), link(0, 2, False, 4e-5), link(1, 3, False, 6e-5), link(0, 3, False, 5e-5)]
-    reductions = [SimpleNamespace(ranks=4, hosts=2, bytes=8, seconds=1e-4)]
-    found = fitted("check.json", links, reductions, [speed("a"), speed("a"), speed("b"), speed("b")])
+    latencies = ((0, 1, True, 1e-6), (0, 2, False, 4e-5), (1, 3, False, 6e-5), (0, 3, False, 5e-5))
+    links = [Link(*one, 1e-9) for one in latencies]
+    paces = [
+        Pace(ranks, hosts, unit_s, 0.0, 1.0, 9) for ranks, hosts, unit_s in ((1, 1, 1.0), (2, 1, 1.1), (4, 2, 1.5))
+    ]
+    found = fitted("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
     assert found.cores_per_host == 2 and found.cores.alpha_s == 1e-6 and found.hosts.alpha_s == 5e-5
     assert found.measured[0].seconds == 1e-4
-    assert found.crowding(4) == pytest.approx(100 / 90)
+    # Also over hosts: whoever meets waits for the slowest, wherever it is.
+    assert [found.crowding(ranks) for ranks in (1, 2, 3, 4, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.5])
 
 
 def test_a_check_of_one_rank_says_nothing_of_messages():
     with pytest.raises(UserError, match=r"alone\.json: no pair of ranks"):
-        fitted("alone.json", [], [], [speed("a")])
+        fitted("alone.json", check([], hosts="a"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cluster.measured import Link, Measured, MeasuredFileError, Network, RankSpeed, Reduction, read, written
+from cluster.measured import Link, Measured, MeasuredFileError, Network, Pace, RankSpeed, Reduction, read, written
 from core.errors import UserError
 
 VERSIONS = {"python": "3.11.2", "numpy": "2.1.0", "mpi": "Open MPI 5.0.11", "sources": "0123456789ab"}
@@ -26,6 +26,7 @@ MEASURED = Measured(
         Link(0, 3, False, 90e-6, 9e-9),
     ),
     (Reduction(2, 1, 8, 2e-6, 1.5e-6, 4e-6, 100), Reduction(4, 2, 8, 120e-6, 110e-6, 150e-6, 100)),
+    (Pace(1, 1, 1e-6, 0.9e-6, 1.1e-6, 40), Pace(4, 2, 1.5e-6, 1.4e-6, 1.7e-6, 30)),
     (rank(0, "a", 1e6), rank(1, "a", 2e6), rank(2, "b", 4e6), rank(3, "b", 5e6)),
 )
 
@@ -73,8 +74,8 @@ def without(name, number, field):
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        (changed(version=2), "version: found 2, expected 1"),
-        (changed(version=True), "version: found true, expected 1"),
+        (changed(version=1), "version: found 1, expected 2; run `check` again"),
+        (changed(version=True), "version: found true, expected 2"),
         (lambda content: [content], "found no version"),
         (changed(links=3), "links: found 3, expected a list"),
         (changed(extra=3), "found 'extra', expected only"),
@@ -103,7 +104,7 @@ def test_a_damaged_file_is_refused_in_one_line(file, damage, told):
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"\xff\xfe", "no UTF-8"), (b'{"version": 1,\n"links": [}', "line 2: found no JSON"), (b"[" * 100_000, "no JSON")],
+    [(b"\xff\xfe", "no UTF-8"), (b'{"version": 2,\n"links": [}', "line 2: found no JSON"), (b"[" * 100_000, "no JSON")],
 )
 def test_what_is_no_such_file_is_refused(tmp_path, content, told):
     (tmp_path / "other").write_bytes(content)

@@ -237,7 +237,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
         return RankSpeed(number, *place, 1e6, 0.0, {})
 
     check = Measured("2026-11-22T23:00:00Z", "Open MPI", (Link(0, 1, False, 7e-5, 1e-8),),
-                     (Reduction(2, 2, 8, 8e-5, 7e-5, 9e-5, 100),), (rank(0), rank(1)))  # fmt: skip
+                     (Reduction(2, 2, 8, 8e-5, 7e-5, 9e-5, 100),), (), (rank(0), rank(1)))  # fmt: skip
     written(check, tmp_path / "check.json")
     code, out, err = drive("--records", file(cores), "--network", tmp_path / "check.json", "--ranks", 1, 2)
     assert code == 0, err
