@@ -52,11 +52,13 @@ class Pauses:
 def refuse_states(keeper: Keeper | None, what: str, instead: str) -> None:
     """Refuse to keep the state of a run that has none before its end.
 
+    States that ranks only hold for the case that one of them is lost are no reason: those who are left begin anew.
+
     Raises
     ------
     UserError
-        Somebody wants one.
+        Somebody wants one in a file.
 
     """
-    if keeper is not None:
+    if keeper is not None and keeper.write is not None:
         raise UserError(f"--state with {what}: no state of it is kept: expected {instead}, or no --state")
