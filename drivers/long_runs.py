@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
-from core.search.states import Keeper, State, Terminated
 from drivers.notes import note
 from drivers.options import Options
-from drivers.state_file import About, StateFile
+
+if TYPE_CHECKING:
+    from core.search.states import Keeper, State
+    from drivers.state_file import About, StateFile
 
 
 def refuse_to_overwrite(options: Options) -> None:
@@ -31,7 +34,7 @@ def refuse_to_overwrite(options: Options) -> None:
         if options.resume:
             raise UserError("--resume without --state: expected the file of the state to go on from")
         return
-    if StateFile(options.state).exists() and not options.resume:
+    if os.path.exists(options.state) and not options.resume:
         raise UserError(
             f"--state {options.state}: a state is there: expected --resume to go on from it, or another file"
         )
@@ -62,6 +65,15 @@ class Memory:
         self.held: tuple[About, State] | None = None
 
 
+def file_of(options: Options) -> StateFile | None:
+    """The file of the state, if there shall be one; what reads and writes it is imported for nobody else."""
+    if options.state is None:
+        return None
+    from drivers.state_file import StateFile
+
+    return StateFile(options.state)
+
+
 class LongRun:
     """The states of one run, on every rank.
 
@@ -87,17 +99,17 @@ class LongRun:
         self.options = options
         self.ranks = ranks
         self.memory = memory or Memory()
-        self.file = StateFile(options.state) if options.state else None
+        self.file = file_of(options)
         self.keeper: Keeper | None = None
         self.resumed = 0
 
-    def begin(self, whose: About | None) -> bool:
+    def begin(self, about: Callable[[], About]) -> bool:
         """Begin a repetition, or go on with it where there is a state of it; all ranks call this.
 
         Parameters
         ----------
-        whose
-            Which run it is, and how many of its repetitions are done; needed on the first rank.
+        about
+            Says which run it is, and how many of its repetitions are done; the first rank calls it, if it is needed.
 
         Returns
         -------
@@ -114,11 +126,14 @@ class LongRun:
         """
         if self.file is None and not self.ranks.survives:
             return False
+        from core.search.states import Keeper, Terminated
+
         if self.keeper is not None and self.ranks.sum(int(self.keeper.asked)):
             if self.ranks.rank == 0:
                 print("ended by SIGTERM between two repetitions: --resume goes on", file=sys.stderr)
             raise Terminated
-        whose, earlier = self.ranks.bcast(None if whose is None else (whose, self.earlier(whose)))
+        told = (own := about(), self.earlier(own)) if self.ranks.rank == 0 else None
+        whose, earlier = self.ranks.bcast(told)
         self.memory.done[self.options.seed] = whose.repetition
 
         def write(state: State) -> None:
@@ -140,6 +155,11 @@ class LongRun:
     def done(self) -> int:
         """How many repetitions of this run all ranks know to be done."""
         return self.memory.done.get(self.options.seed, 0)
+
+    @property
+    def before_s(self) -> float:
+        """Seconds that the repetition had taken before it went on here."""
+        return self.keeper.before_s if self.keeper is not None else 0.0
 
     @property
     def conditions(self) -> dict[str, Any]:
@@ -177,8 +197,8 @@ class LongRun:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Take SIGTERM for the wish to keep the state and end, inside; the second one ends the process at once."""
-        keeper = self.keeper
-        if keeper is None or threading.current_thread() is not threading.main_thread():
+        keeper, file = self.keeper, self.file
+        if keeper is None or file is None or threading.current_thread() is not threading.main_thread():
             yield
             return
 
@@ -191,8 +211,7 @@ class LongRun:
             yield
         except SystemExit:
             if keeper.asked and self.ranks.rank == 0:
-                assert self.file is not None
-                print(f"ended by SIGTERM; {self.file.path} has the state: --resume goes on from it", file=sys.stderr)
+                print(f"ended by SIGTERM; {file.path} has the state: --resume goes on from it", file=sys.stderr)
             raise
         finally:
             signal.signal(signal.SIGTERM, before)

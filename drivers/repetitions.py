@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.search.states import spent_s
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
@@ -18,11 +18,11 @@ from drivers.long_runs import LongRun, Memory
 from drivers.notes import note, say
 from drivers.progress import Silent, progress, rate, told_on
 from drivers.sharing import Sharing
-from drivers.state_file import About
 from drivers.workload import Opinion, Result, Run, Workload
 
 if TYPE_CHECKING:
     from core.search.shape import Callback
+    from drivers.state_file import About
 
 RECORDED_ALREADY = "repetitions are in"
 """What stands in the line of a run whose record is there; comparisons look for it."""
@@ -171,7 +171,7 @@ class Repetitions:
         if first:
             self.begin(recorded)
         for number in range(done, self.options.repeats):
-            goes_on = self.long_run.begin(self.about(number) if first else None)
+            goes_on = self.long_run.begin(partial(self.about, number))
             outcome, spent = self.measure()
             if not goes_on and self.sharing.after_first(spent.times.running_s, spent.communication_share):
                 # What all ranks have compiled counts for the repetition that takes the place of theirs.
@@ -256,7 +256,7 @@ class Repetitions:
             told = told_on(bar, unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
             outcome = self.searched(told)
-            ran_s = time.perf_counter() - began + spent_s(self.long_run.keeper)
+            ran_s = time.perf_counter() - began + self.long_run.before_s
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
         met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
@@ -349,6 +349,8 @@ class Repetitions:
 
     def about(self, repetition: int) -> About:
         """Whose state it is that a repetition keeps."""
+        from drivers.state_file import About
+
         run = self.run
         sha256 = run.problem.sha256
         return About(self.workload.name, run.problem.name, sha256, self.options.seed, self.parameters, repetition)

@@ -17,10 +17,10 @@ PROGRAM = Path(__file__).with_name("lost_rank.py")
 ULFM = ("--with-ft", "ulfm")
 SHARED = ("--backend", "cpu", "--no-progress", "--share", "always")
 WORK = {
-    "ihc": ("--instance", "kroA100", "--climbers", "8000"),
-    "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "40000"),
-    "ppp": ("--instance", "73-73", "--iterations", "12000"),
-    "aco": ("--instance", "uniform:60:seed=1", "--colonies", "6", "--iterations", "250"),
+    "ihc": ("--instance", "kroA100", "--climbers", "20000"),
+    "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "200000"),
+    "ppp": ("--instance", "73-73", "--iterations", "30000"),
+    "aco": ("--instance", "uniform:60:seed=1", "--colonies", "6", "--iterations", "600"),
     "exact": ("--instance", "uniform:13:seed=1", "--bound", "none"),
 }
 """Work of seconds on one core, by driver; all but that of ppp needs no word between ranks."""

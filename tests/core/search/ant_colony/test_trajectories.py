@@ -350,7 +350,9 @@ def same_on_ranks(mpirun, tmp_path, ranks, titles, *, kinds="cpu", strategy="fin
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.slow), 7])
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(2, marks=pytest.mark.slow), 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 7))]
+)
 def test_ranks_make_the_same_tours(ranks, mpirun, tmp_path):
     same_on_ranks(mpirun, tmp_path, ranks, [title for title in SHARED if title not in TINY])
 

@@ -300,7 +300,7 @@ SHARED = [
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_ranks_have_the_history_of_one_process(cpu, mpirun, tmp_path, ranks):
     program = tmp_path / "share.py"
     program.write_text(PROGRAM)

@@ -209,7 +209,7 @@ SHARED = [0, 1, 2, 3, 4, 6, 9]
 
 
 @pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("ranks", [2, 3, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(7, marks=pytest.mark.slow)])
 def test_ranks_share_one_search(ranks, mpirun, cpu, tmp_path):
     rows = [k for k in SHARED if ROWS[k][4].get("walks", ranks) >= ranks]
     expected = {k: found(search(cpu, Solo(), ROWS[k])) for k in rows}
