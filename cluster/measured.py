@@ -222,9 +222,14 @@ class Measured(NamedTuple):
         return median(rank.gamma_s for rank in self.ranks)
 
     def slowdown(self, pace: Pace) -> float:
-        """How many times longer a unit of work takes ranks that keep this pace than the first rank alone."""
-        alone = min((one.unit_s for one in self.paces if one.ranks == 1), default=0.0)
-        return pace.unit_s / alone if alone > 0 else 1.0
+        """How many times longer a unit of work takes ranks that keep this pace than the first rank alone.
+
+        1 where the intervals of both overlap, so that nobody can tell.
+        """
+        alone = next((one for one in self.paces if one.ranks == 1), None)
+        if alone is None or alone.unit_s <= 0 or pace.low_s <= alone.high_s:
+            return 1.0
+        return pace.unit_s / alone.unit_s
 
     @property
     def hosts(self) -> int:
