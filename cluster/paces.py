@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cluster.measured import Pace
-from cluster.reductions import growing, interval_of_median, timed
+from cluster.reductions import FEWEST_CALLS, growing, interval_of_median, timed
 
 BUDGET_S = 0.8
 """Of the steps of some ranks."""
@@ -56,8 +56,7 @@ def pace(ranks: Any, step: Callable[[], None], units: int, hosts: int) -> Pace:
     word = np.zeros(WORD_BYTES // 8, np.int64)
 
     def batch(steps: int) -> float:
-        # See `cluster.reductions.timed`.
-        ranks.Allreduce(MPI.IN_PLACE, word, MPI.SUM)
+        ranks.Barrier()
         began = time.perf_counter()
         for _ in range(steps):
             step()
@@ -66,7 +65,7 @@ def pace(ranks: Any, step: Callable[[], None], units: int, hosts: int) -> Pace:
 
     # All ranks have to make as many steps.
     usual: float = ranks.allreduce(batch(1), MPI.MAX)
-    steps = max(1, int(BUDGET_S / BATCHES / usual))
+    steps = max(FEWEST_CALLS, int(BUDGET_S / BATCHES / usual) // 2 * 2)
     slowest = np.array([batch(steps) for _ in range(BATCHES)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
     meeting_s = median(timed(ranks, WORD_BYTES)[0]) if ranks.Get_size() > 1 else 0.0

@@ -18,8 +18,12 @@ SIZES = (8, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20)
 BUDGET_S = 0.04
 """Of the calls of one size over some ranks, if that is enough for the fewest."""
 BATCHES, FEWEST_BATCHES = 15, 5
-MOST_CALLS = 50
-"""In a batch: one right after the other, as in a search that does nothing else."""
+FEWEST_CALLS, MOST_CALLS = 8, 50
+"""In a batch: one right after the other, as in a search that does nothing else.
+
+Two ranks that are a message's time apart remain so, and take two messages' time for one call and none for the next: so
+one call alone says little, and an even number of them the mean.
+"""
 FEWEST_FOR_AN_INTERVAL = 6
 """With fewer values no two of them hold their median with 95 % confidence."""
 NORMAL_95 = 1.96
@@ -83,8 +87,7 @@ def timed(ranks: Any, size: int) -> tuple[list[float], int]:
     words = np.zeros(size // 8, np.int64)
 
     def batch(calls: int) -> float:
-        # Ranks leave a barrier up to a message's time apart, but a reduction of this kind nearly together.
-        ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
+        ranks.Barrier()
         began = time.perf_counter()
         for _ in range(calls):
             ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
@@ -93,8 +96,8 @@ def timed(ranks: Any, size: int) -> tuple[list[float], int]:
     batch(1)
     # All ranks have to make as many calls; the second one finds open what the first has opened.
     usual: float = ranks.allreduce(batch(1), MPI.MAX)
-    calls = min(max(int(BUDGET_S / BATCHES / usual), 1), MOST_CALLS)
-    count = min(max(int(BUDGET_S / usual), FEWEST_BATCHES), BATCHES)
+    calls = min(max(int(BUDGET_S / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
+    count = min(max(int(BUDGET_S / calls / usual), FEWEST_BATCHES), BATCHES)
     slowest = np.array([batch(calls) for _ in range(count)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
     return slowest.tolist(), calls
