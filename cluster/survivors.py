@@ -85,7 +85,9 @@ class Survivors(Mpi):
         while True:
             try:
                 return bool(world.Agree(int(is_done)))
-            except self._mpi.Exception:
+            except self._mpi.Exception as error:
+                if not self.world.tells_of_loss(error):
+                    raise
                 # Somebody was lost of whom not all knew; now they do, and can agree.
                 world.Ack_failed()
 
@@ -97,9 +99,12 @@ class Survivors(Mpi):
         here = set(self._mpi.Group.Translate_ranks(left.group, range(left.size), self._whole))
         before, self.lost = self.lost, [rank for rank in range(self._whole.size) if rank not in here]
         self._guard(left)
+        return [rank for rank in self.lost if rank not in before]
+
+    def find_places(self) -> None:
+        """Number the ranks of each host anew; all of them call this."""
         every: list[str] = self.bcast(self.gather(self.host()) or [])
         self.local_rank = every[: self.rank].count(every[self.rank])
-        return [rank for rank in self.lost if rank not in before]
 
 
 class Guarded:
@@ -131,7 +136,7 @@ class Guarded:
             try:
                 result = call(*arguments, **named)
             except Exception as error:
-                if self._is_whole() and not self._tells_of_loss(error):
+                if self._is_whole() and not self.tells_of_loss(error):
                     raise
                 self.whole.Revoke()
                 raise RankLost from error
@@ -150,7 +155,8 @@ class Guarded:
         """
         return not self.whole.Is_revoked() and self.whole.Get_failed().size == 0
 
-    def _tells_of_loss(self, error: Exception) -> bool:
+    def tells_of_loss(self, error: Exception) -> bool:
+        """Whether this error is how MPI tells of a rank that is lost."""
         return isinstance(error, self._mpi.Exception) and error.Get_error_class() in self._signs
 
 
@@ -258,6 +264,9 @@ def surviving(ranks: Any, run: Callable[[], Done]) -> Done:
     while True:
         result, is_done = None, True
         try:
+            # Another rank may be lost while those who are left find each other.
+            if ranks.lost:
+                ranks.find_places()
             result = run()
         except RankLost:
             is_done = False
