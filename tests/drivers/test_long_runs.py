@@ -1,6 +1,7 @@
 """Runs that keep their state: what is refused, what a file has to be, and how SIGTERM ends them."""
 
 import io
+import itertools
 import json
 import os
 import random
@@ -333,3 +334,16 @@ def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environmen
         assert len(state["control"]) == 4
     # The launcher may be gone before a rank has written its last state whole, or has been killed meanwhile.
     assert path.stat().st_mtime > began
+
+
+def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):
+    _, plain, _ = drive(*RUN)
+    record = tmp_path / "runs.jsonl"
+    days = itertools.cycle((0.0, -86_400.0, 86_400.0 * 365))
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + next(days))
+    code, said, error = drive(*RUN, "--state", tmp_path / "state", "--record", record)
+    monkeypatch.undo()
+    assert code == 0 and found(said) == found(plain), error
+    (sample,) = json.loads(record.read_text())["samples"]
+    assert 0 < sample["total_s"] < 60
