@@ -97,6 +97,7 @@ class Job:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_ranks_are_killed_a_hundred_times_at_random_moments(mpirun):
     chance = random.Random(2013)
     plain = {driver: mpirun(1, "-m", f"drivers.{driver}", *SHARED, *work) for driver, work in WORK.items()}
@@ -118,5 +119,5 @@ def test_ranks_are_killed_a_hundred_times_at_random_moments(mpirun):
         killed += kills
         if said is None or job.job.returncode or set(hashes(said)) != right[driver]:
             wrong.append((driver, "hangs" if said is None else said))
-    print(f"{killed} kills, {len(wrong)} wrong; besides, {starting} while MPI started")
+        print(f"{killed} kills, {len(wrong)} wrong or hung; besides, {starting} while MPI started", flush=True)
     assert not wrong
