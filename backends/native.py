@@ -220,8 +220,8 @@ def replay_code() -> str:
 class HostStep:
     """What the host does between two recorded launches: compiled code calls it as it calls a kernel of one team.
 
-    Nothing can be raised through compiled code, so what the step raises is kept for who runs the recording; the rest of
-    that has no teams then, and nobody waits for anybody in it.
+    Nothing can be raised through compiled code, so what the step raises is kept for who runs the recording. What is
+    launched after it has no teams then, and nobody waits for anybody in it.
     """
 
     def __init__(self, act: Callable[[], None], teams: np.ndarray, meeting: Any) -> None:
@@ -280,7 +280,7 @@ class Recorded:
         self.entry(worker, workers, times, self.slots.ctypes.data)
 
     def release(self) -> None:
-        """Let workers go on that wait for one who does not come: what they compute then is nothing's result."""
+        """Let workers go on that wait for one who does not come; whatever they compute then is thrown away."""
         self.meeting[:] = BEYOND_ALL
 
     def host_seconds(self) -> float:

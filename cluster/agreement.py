@@ -78,11 +78,12 @@ def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
             places.setdefault(facts.get(name, "not given"), []).append(rank)
         if len(places) > 1:
             (first, here), (second, there) = list(places.items())[:2]
-            return f"{name}: found {first} on {_named(here)} and {second} on {_named(there)}, expected the same"
+            return f"{name}: found {first} on {named(here)} and {second} on {named(there)}, expected the same"
     return ""
 
 
-def _named(ranks: Sequence[int]) -> str:
+def named(ranks: Sequence[int]) -> str:
+    """Ranks in words, some by their numbers."""
     names = ", ".join(map(str, ranks[:MOST_NAMED]))
     more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
     return f"rank{'s' if len(ranks) > 1 else ''} {names}{more}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
+from cluster.agreement import MOST_NAMED, named
 from cluster.measured import Measured, RankSpeed
 
 SLOW = 0.8
@@ -15,8 +16,6 @@ CROWDED = 1.5
 CLOCKS_APART_S = 1.0
 LOW_CLOCK = 0.8
 """A processor's clock is low below this part of the median of all."""
-MOST_NAMED = 4
-"""Ranks that a sentence names one by one."""
 
 
 def cautions(measured: Measured, conditions: Sequence[Mapping[str, object]] = ()) -> list[str]:
@@ -115,13 +114,6 @@ def by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
     for rank in ranks:
         found.setdefault(rank.host, []).append(rank)
     return found
-
-
-def named(ranks: Sequence[int]) -> str:
-    """Ranks in words, some by their numbers."""
-    numbers = ", ".join(map(str, ranks[:MOST_NAMED]))
-    more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
-    return f"rank{'s' if len(ranks) > 1 else ''} {numbers}{more}"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -57,8 +57,8 @@ class Communicator(Protocol):
     is_silent : bool
         Whether nobody answers although `size` says that there are others: a rehearsal.
     survives : bool
-        Whether ranks may be lost, so that the others go on without them. Then nothing is shared but by messages: no
-        memory, and no `counter`.
+        Whether ranks may be lost, so that the others go on without them. Then words are shared by messages, and a
+        `counter` is each rank's own.
     lost : sequence of int
         Ranks, by their numbers when the job began, that others have gone on without.
 

@@ -22,8 +22,6 @@ from cluster.interconnects import DOUBLING, Interconnect, Places, Reduced
 
 LONG = 4096
 """Bytes from which arrays are halved and gathered. Open MPI's own bounds lie between 512 and 8,192, by ranks."""
-
-
 LOOP = 8
 """Reductions in a row, after which a further one takes as long as the one before."""
 

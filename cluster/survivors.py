@@ -151,7 +151,7 @@ class Guarded:
         """Whether all ranks are there, as far as this one knows.
 
         A collective call during which a rank is lost may return as if it were done, with what happened to be in its
-        buffers (Open MPI 5.0.11: an Allgather in one of 20 losses).
+        buffers (Open MPI 5.0.11: an Allgather, once in eight jobs that lost ranks).
         """
         return not self.whole.Is_revoked() and self.whole.Get_failed().size == 0
 

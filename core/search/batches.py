@@ -63,8 +63,8 @@ class Batches:
     ) -> None:
         self.ranks = ranks
         self.every_item = items
-        self.first, behind = share(items, ranks.rank, ranks.size) if ranks.survives else (0, items)
-        self.items = behind - self.first
+        self.begin, behind = share(items, ranks.rank, ranks.size) if ranks.survives else (0, items)
+        self.items = behind - self.begin
         self.least = max(1, least)
         self.most = max(self.least, items if most is None else most)
         self.last = max(1, first)
@@ -90,7 +90,7 @@ class Batches:
             end = min(begin + count, self.items)
             self.last, self.is_first = count, False
             began = time.perf_counter()
-            yield self.first + begin, self.first + end
+            yield self.begin + begin, self.begin + end
             self.done += end - begin
             self.spent += time.perf_counter() - began
             self.speed = self.done / max(self.spent, 1e-9)

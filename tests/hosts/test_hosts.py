@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.hosts.hosts import ROOT
 
-ENDED_S = 10
+SOON_S = 10
 WHO = "import os; from cluster.communicators import host_name; print(os.uname().nodename, '|', host_name())"
 
 
@@ -24,6 +24,14 @@ def of_folder(folder):
         except OSError:
             continue
     return found
+
+
+def soon(happened):
+    """Whether something happens within `SOON_S`: what was started or ended elsewhere is not so at once."""
+    until = time.monotonic() + SOON_S
+    while not happened() and time.monotonic() < until:
+        time.sleep(0.1)
+    return happened()
 
 
 def test_ranks_know_that_their_hosts_are_different_ones(hosts):
@@ -43,7 +51,7 @@ def test_a_host_has_its_own_tmp_and_processes_and_shares_the_folders_that_it_is_
     assert two.run(1, ["ls", tmp_path]).stdout.split() == ["ours"] and (tmp_path / "ours").exists()
     assert not Path("/tmp/mine").exists()
     sleeping = two.start(0, ["sleep", 60])
-    assert "sleep 60" in two.running(0) and two.running(1) == []
+    assert soon(lambda: "sleep 60" in two.running(0)) and two.running(1) == []
     sleeping.terminate()
     sleeping.communicate()
 
@@ -63,10 +71,7 @@ def test_a_command_ends_with_whoever_asked_for_it(hosts):
         pass
     else:
         raise AssertionError("it ended")
-    until = time.monotonic() + ENDED_S
-    while one.running(0) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert one.running(0) == []
+    assert soon(lambda: one.running(0) == [])
 
 
 def test_nothing_is_left_when_who_made_the_hosts_is_killed(hosts_can_be, environment):
@@ -87,10 +92,7 @@ def test_nothing_is_left_when_who_made_the_hosts_is_killed(hosts_can_be, environ
     os.kill(made.pid, signal.SIGKILL)
     made.wait()
     made.stdout.close()
-    until = time.monotonic() + ENDED_S
-    while of_folder(folder) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert of_folder(folder) == []
+    assert soon(lambda: of_folder(folder) == [])
     shutil.rmtree(folder)
 
 

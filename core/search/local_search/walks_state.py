@@ -20,8 +20,6 @@ FIELDS = ("control", "totals", "heat", "memory", "solution", "best", "home")
 """Those of a `Walk` that a state has, a row for each walk."""
 DONE = "done"
 FOUND = "walks before "
-NUMBERS = np.uint64
-"""Counts and digests of walks that are over."""
 
 
 def state_of(search: Any, done: int, recorder: Recorder | None) -> State | None:
@@ -82,7 +80,7 @@ def with_found(state: State | None, found: Sequence[Outcome]) -> State | None:
         return state
     numbers = [one[:6] for one in found]
     # A digest has 64 bits, and a cost may be negative.
-    kept = np.array([[number % 2**64 for number in row] for row in numbers], NUMBERS)
+    kept = np.array([[number % 2**64 for number in row] for row in numbers], np.uint64)
     return {**state, FOUND + "numbers": kept, FOUND + "solutions": np.stack([one.solution for one in found])}
 
 
