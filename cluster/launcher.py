@@ -12,6 +12,9 @@ LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 ENDS_ALL = ("PRTE_LAUNCHED",)
 """Set by launchers that end all ranks as soon as one leaves with a code: Open MPI's own, from version 5 on."""
 
+TASKS, TASK = "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"
+"""Set by Slurm's `srun`, also where it tells MPI nothing of the others (`--mpi=none`)."""
+
 SURVIVES = "OMPI_MCA_mpi_ft_enable"
 """Set to 1 by Open MPI's launcher where it shall not end the others when a rank is killed."""
 
@@ -34,6 +37,15 @@ def survives() -> bool:
 def launched() -> bool:
     """Tell whether an MPI launcher started this process."""
     return _first(RANK + SIZE) is not None
+
+
+def first_of_separate_tasks() -> int | None:
+    """Count the tasks that `srun` started without telling MPI of them, so that each works alone; on the first of them.
+
+    None: there are none, or this process is another one of them.
+    """
+    tasks = _first((TASKS,))
+    return tasks if tasks and tasks > 1 and not launched() and os.environ.get(TASK) == "0" else None
 
 
 def rank() -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cluster.children import mpirun
+from cluster.placement import PROCESSORS, processors_here
 
 ALLOCATION = "SLURM_JOB_ID"
 """Set by Slurm inside an allocation."""
@@ -101,14 +102,9 @@ def allocated(environment: Mapping[str, str]) -> Allocation | None:
     )
 
 
-def cores(processors: Path = Path("/sys/devices/system/cpu")) -> int:
+def cores(described: Path = PROCESSORS) -> int:
     """Cores of this machine that this process may use, as Open MPI counts them: two threads of one are one."""
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    siblings = [processors / f"cpu{number}/topology/thread_siblings_list" for number in allowed]
-    try:
-        return len({path.read_text(encoding="ascii") for path in siblings})
-    except OSError:
-        return len(allowed)
+    return len(processors_here(described))
 
 
 def gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> int:

@@ -15,6 +15,7 @@ from statistics import median
 from typing import Any, NamedTuple, NoReturn, TypeVar, get_type_hints
 
 from core.errors import UserError
+from core.whole_files import replaced
 
 VERSION = 2
 AT_LEAST_0 = frozenset(
@@ -267,17 +268,9 @@ def written(measured: Measured, path: str | os.PathLike[str]) -> None:
     content = {"version": VERSION, **measured._asdict()}
     content |= {name: [one._asdict() for one in content[name]] for name in ("links", "reductions", "paces", "ranks")}
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
-    path = Path(path)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        try:
-            with open(draft, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with replaced(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise UserError(f"{path}: cannot write there: {error.strerror or error}") from None
 

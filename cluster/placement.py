@@ -3,29 +3,47 @@
 A launcher can do that too, each in its own words. Open MPI's `--map-by slot:PE=4` ends with an error instead of sharing
 cores where they are too few, and counts cores where a container counts hardware threads; what `make venv` writes, so
 that more ranks than cores may start, leaves them unbound. So ranks that shall keep apart do it themselves: they take
-their turns of what the launcher has left to all of them.
+their turns of what the launcher has left to all of them: whole cores, as long as there are enough, since two threads of
+one core share it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from cluster.communicators import Communicator
 from core.errors import UserError
 
+PROCESSORS = Path("/sys/devices/system/cpu")
+"""Where Linux describes what it numbers as processors: cores, or the hardware threads of each."""
+
 
 class Place(NamedTuple):
-    """A rank's host, the numbers of the cores that it may use there, in order, and how many it wants of them."""
+    """A rank's host, the processors that it may use there, those of a core together, and how many it wants of them."""
 
     host: str
-    allowed: tuple[int, ...]
+    allowed: tuple[tuple[int, ...], ...]
     wanted: int
 
 
+def processors_here(described: Path = PROCESSORS) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the processors that this process may use, those of a core together, in order."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    of_a_core: dict[str, list[int]] = {}
+    for number in allowed:
+        siblings = described / f"cpu{number}/topology/thread_siblings_list"
+        # Not everything that runs Linux' programs describes its processors.
+        core = siblings.read_text(encoding="ascii") if siblings.exists() else str(number)
+        of_a_core.setdefault(core, []).append(number)
+    return tuple(map(tuple, of_a_core.values()))
+
+
 def keep_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
-    """Keep this rank to cores that no other rank of its host keeps to; all ranks call this.
+    """Keep this rank to processors that no other rank of its host keeps to; all ranks call this.
 
     What a thread may use is what threads and processes that it starts later may: call it before there are any.
 
@@ -39,7 +57,7 @@ def keep_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
     Returns
     -------
     list of list of int
-        The numbers of every rank's cores on its host, by rank.
+        The numbers of every rank's processors on its host, by rank.
 
     Raises
     ------
@@ -49,7 +67,7 @@ def keep_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
     """
     if not hasattr(os, "sched_setaffinity"):
         raise UserError("--own-cores: this system keeps no process to cores; expected a run without it")
-    here = Place(ranks.host(), tuple(sorted(os.sched_getaffinity(0))), wanted)
+    here = Place(ranks.host(), processors_here(), wanted)
     places = own_cores(ranks.bcast(ranks.gather(here) or []))
     try:
         os.sched_setaffinity(0, places[ranks.rank])
@@ -60,31 +78,32 @@ def keep_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
 
 
 def own_cores(places: Sequence[Place]) -> list[list[int]]:
-    """The cores of each rank: those of a host that may use the same cores take them in turn, lowest numbers first.
+    """The processors of each rank: those of a host that may use the same ones take them in turn, lowest numbers first.
 
-    Neighbouring numbers mostly share caches and memory. Ranks that a launcher has bound apart have cores of their own
-    already.
+    Every processor is a core of its own where there are enough; else those of a core follow each other, so that they
+    are mostly one rank's. Neighbouring numbers mostly share caches and memory. Ranks that a launcher has bound apart
+    have cores of their own already.
 
     Raises
     ------
     UserError
-        Ranks want more cores together than they may use.
+        Ranks want more processors together than they may use.
 
     """
-    taken: dict[tuple[str, tuple[int, ...]], int] = {}
-    found = []
+    together: dict[tuple[str, tuple[tuple[int, ...], ...]], list[int]] = {}
     for host, allowed, wanted in places:
-        first = taken.get((host, allowed), 0)
-        taken[host, allowed] = first + wanted
-        found.append(list(allowed[first : first + wanted]))
-    for (host, allowed), together in taken.items():
-        if together > len(allowed):
-            sharing = sum((one.host, one.allowed) == (host, allowed) for one in places)
+        together.setdefault((host, allowed), []).append(wanted)
+    left = {}
+    for (host, allowed), everyone in together.items():
+        whole = [core[0] for core in allowed]
+        every = [processor for core in allowed for processor in core]
+        if sum(everyone) > len(every):
             raise UserError(
-                f"--own-cores: found {counted(len(allowed), 'core')} for {counted(sharing, 'rank')} of a host that "
-                f"want {together} together, expected {together} (mpirun binds no rank with --bind-to none)"
+                f"--own-cores: found {counted(len(every), 'core')} for {counted(len(everyone), 'rank')} of a host that "
+                f"want {sum(everyone)} together, expected {sum(everyone)} (mpirun binds no rank with --bind-to none)"
             )
-    return found
+        left[host, allowed] = iter(whole if sum(everyone) <= len(whole) else every)
+    return [list(islice(left[host, allowed], wanted)) for host, allowed, wanted in places]
 
 
 def counted(number: int, noun: str) -> str:

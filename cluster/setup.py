@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cluster.lost_hosts import QUIET_S
 from core.command_line import Parser, program
+from core.whole_files import replaced
 
 BEGIN, END = "# onekernel begin", "# onekernel end"
 FABRICS = Path("/sys/class/infiniband")
@@ -133,24 +134,20 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
     ):
         text = path.read_text() if path.exists() else ""
         lines = parameter_lines(text, settings)
-        _replace(path, with_block(text, lines))
+        _write(path, with_block(text, lines))
         report += [f"{path.name}: {line}" for line in lines if not line.startswith("#")]
     for name, wording in ACTIVATION.items():
         script = prefix / "bin" / name
         if script.exists():
             lines = [wording.format(variable) for variable in AS_ROOT] if as_root else []
-            _replace(script, with_block(script.read_text(), lines))
+            _write(script, with_block(script.read_text(), lines))
             report += [f"{name}: {line}" for line in lines]
     return report
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    written = path.with_name(path.name + ".new")
-    written.write_text(text)
-    if path.exists():
-        written.chmod(path.stat().st_mode)
-    written.replace(path)
+def _write(path: Path, text: str) -> None:
+    with replaced(path) as file:
+        file.write(text.encode())
 
 
 def main() -> int:

@@ -16,17 +16,20 @@ from core.errors import UserError
 from reports.records import Record, merge
 from reports.statistics import Estimate, summarise
 
-LOCAL_SEARCHES = ("ppp", "qap", "tsp", "weierstrass", "labs", "maxsat", "maxcut", "flowshop", "linearordering")
+OF_LOCAL_SEARCH = "neighbours"
+"""The unit of every local search's evaluations, a user's own problem's too."""
 SMALLEST_BATCH = 1 / 4096
 """Of a tree: what the last batches are taken to be, since no record says it."""
 COLUMN, ROW_WORD = 32, 4
 """A row of an ant's weights is so many columns, or a multiple, of so many bytes each."""
 PIECES, CARRY_BITS = 64, 8
 """Messages of a strip of a longest common subsequence, and rows whose carries are a byte."""
-MEETING_S = {"core": 5e-6, "cores": 5e-6, "gpu": 0.0}
-"""Of a rank's own processor, by its device: Python between two kernels; meetings of GPUs are kernels themselves."""
+MEETING_S = 5e-6
+"""Of a core, between two kernels: Python."""
 SURE = 2.0
-"""Standard deviations from nothing, of a serial part that counts."""
+"""Standard deviations from nothing, of a fitted part that counts."""
+SMALL = 1e-3
+"""Part of an iteration by which the model's slope is told."""
 NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
 """Standard deviations of half a 95 % interval; the least of a median, as a part of it, and that of one or two runs."""
 FLIPS = {"flip1": 1, "flip2": 2, "flip3": 3}
@@ -108,11 +111,11 @@ def work_of(record: Record) -> Work:
         Nobody has modelled how ranks share this workload.
 
     """
-    if record.workload in LOCAL_SEARCHES:
+    if record.unit == OF_LOCAL_SEARCH:
         return local_search(record)
     if record.workload not in OTHERS:
-        known = ", ".join((*LOCAL_SEARCHES, *OTHERS))
-        raise UserError(f"{place(record)}: no model of how ranks share {record.workload}: expected one of {known}")
+        known = f"expected a local search or one of {', '.join(OTHERS)}"
+        raise UserError(f"{place(record)}: no model of how ranks share {record.workload}: {known}")
     return OTHERS[record.workload](record)
 
 
@@ -167,27 +170,46 @@ OTHERS = {"ihc": climbs, "aco": ants, "exact": tree, "lcs": subsequence, "knapsa
 # --- speeds ---
 
 
+def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
+    """How fast a rank is that takes so long for an iteration alone.
+
+    Parameters
+    ----------
+    kind
+        Of device.
+    work, alone_s
+        An iteration, and its seconds on one rank.
+    unshared_s
+        Seconds of it that further ranks do not make shorter. A core spends them alone, too: on the move, which every
+        rank makes itself. GPUs meet by kernels, which one GPU does not launch: there they come on top.
+
+    """
+    if kind == "gpu":
+        return Speed(alone_s / work.units, 0.0, unshared_s)
+    serial_s = min(unshared_s, alone_s / 2)
+    return Speed((alone_s - serial_s) / work.units, serial_s, MEETING_S)
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What one kind of device is known to need, by size.
 
     Attributes
     ----------
+    kind : str
     runs : tuple of Timed
         Of one rank on the device, by size, one of each instance.
-    serial_s : float
-        Seconds of an iteration that every rank spends by itself.
+    unshared_s : float
+        See `speed_of`.
     why : str
         Where that is from, in words.
-    meeting_s : float
-        See `cluster.model.Speed`.
 
     """
 
+    kind: str
     runs: tuple[Timed, ...]
-    serial_s: float
+    unshared_s: float
     why: str
-    meeting_s: float
 
     @property
     def name(self) -> str:
@@ -213,11 +235,9 @@ class Calibration:
         """Whether it is between the sizes that were recorded, or one of them."""
         return self.runs[0].size <= size <= self.runs[-1].size
 
-    def speed(self, work: Work, size: float) -> Speed:
-        """How fast a rank is on this work."""
-        alone = self.alone_s(size)
-        serial = min(self.serial_s, alone / 2)
-        return Speed((alone - serial) / work.units, serial, self.meeting_s)
+    def speed(self, work: Work, alone_s: float) -> Speed:
+        """How fast a rank is that takes so long for an iteration of this work alone."""
+        return speed_of(self.kind, work, alone_s, self.unshared_s)
 
 
 def of_kind(records: Iterable[Record], kind: str) -> list[Timed]:
@@ -242,28 +262,30 @@ def calibrated(records: Sequence[Record], kind: str, network: Interconnect, leav
         `identity` of a run of several ranks that is not looked at, since it is to be predicted.
 
     """
-    runs, meeting_s = of_kind(records, kind), MEETING_S[kind]
+    runs = tuple(of_kind(records, kind))
     if not runs:
         return None
     own = {run.record.instance_sha256: run for run in runs}
     several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
     several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
-    pairs = [Unshared.of(own[one.instance_sha256], Timed(one), network, meeting_s) for one in several]
+    pairs = [Unshared.of(own[one.instance_sha256], Timed(one), network) for one in several]
     if not pairs:
-        return Calibration(tuple(runs), 0.0, "taken to be nothing: no runs of several ranks say it", meeting_s)
-    serial, deviation = fitted_serial(pairs)
+        return Calibration(kind, runs, 0.0, "taken to be nothing: no runs of several ranks say it")
+    unshared, deviation = fitted(pairs)
     words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs of several ranks"
-    if serial < SURE * deviation:
-        words = f"not told from nothing: {words} it is {serial * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
-        serial = 0.0
-    return Calibration(tuple(runs), serial, words, meeting_s)
+    if unshared < SURE * deviation:
+        words = (
+            f"not told from nothing: {words} it is {unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
+        )
+        unshared = 0.0
+    return Calibration(kind, runs, unshared, words)
 
 
 class Unshared(NamedTuple):
     """What a run of several ranks says of the seconds that ranks do not share.
 
-    t(p) = t(1) * share + serial * (1 - share) + communication, where the model says share and communication: the run
-    says that the serial part times `factor` is `rest_s`, with a standard deviation.
+    The run takes `rest_s` longer, with a standard deviation, than the model has it without any such seconds; the model
+    takes `factor` seconds longer with one such second.
     """
 
     factor: float
@@ -271,17 +293,21 @@ class Unshared(NamedTuple):
     deviation_s: float
 
     @classmethod
-    def of(cls, alone: Timed, several: Timed, network: Interconnect, meeting_s: float) -> Unshared:
+    def of(cls, alone: Timed, several: Timed, network: Interconnect) -> Unshared:
         """Compare a run of several ranks with that of one on the same instance."""
-        speed = Speed(alone.seconds / alone.work.units, 0.0, meeting_s)
-        parts = iteration(alone.work, speed, network, several.record.ranks)
-        share = parts.compute_s / iteration(alone.work, speed, network, 1).compute_s
-        rest = several.seconds - parts.total_s
-        return cls(1 - share, rest, hypot(deviation_s(several.iteration_s), share * deviation_s(alone.iteration_s)))
+        kind, ranks = several.record.device_kind, several.record.ranks
+
+        def modelled_s(unshared_s: float) -> float:
+            return iteration(alone.work, speed_of(kind, alone.work, alone.seconds, unshared_s), network, ranks).total_s
+
+        without_s, some_s = modelled_s(0.0), SMALL * alone.seconds
+        share = without_s / alone.seconds
+        deviation = hypot(deviation_s(several.iteration_s), share * deviation_s(alone.iteration_s))
+        return cls((modelled_s(some_s) - without_s) / some_s, several.seconds - without_s, deviation)
 
 
-def fitted_serial(pairs: Sequence[Unshared]) -> tuple[float, float]:
-    """The serial part that fits best, each run weighed by how sure its time is, and its standard deviation."""
+def fitted(pairs: Sequence[Unshared]) -> tuple[float, float]:
+    """The seconds that fit best, each run weighed by how sure its time is, and their standard deviation."""
     weight = sum((one.factor / one.deviation_s) ** 2 for one in pairs)
     found = sum(one.factor * one.rest_s / one.deviation_s**2 for one in pairs) / weight
     return found, weight**-0.5

@@ -66,7 +66,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME",
         help="of the permuted perceptron problem, whose neighbours all ranks evaluate (%(default)s)",
     )
-    for name in PLACE:
+    for name in (*PLACE, "own_cores"):
         add_common_option(parser, name)
     options: argparse.Namespace = parser.parse_args(argv)
     return options
@@ -90,7 +90,7 @@ def several_ranks(options: argparse.Namespace) -> Any:
             "found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`, or over several hosts "
             "`python -m cluster launch --hosts FILE check`"
         )
-    given = {f"--{name}": str(value) for name, value in vars(options).items() if name not in PLACE}
+    given = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
     agree(ranks, {"program": "python -m cluster check", "--help": "not given", **given})
     return ranks
 
@@ -103,11 +103,12 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[Measured | None, l
     from cluster import clocks, pairs, reductions
     from cluster.measured import Measured, RankSpeed
     from drivers.cluster_speeds import speeds, versions_here
+    from drivers.command import kept_apart
     from drivers.ppp import PppOptions
 
-    own = PppOptions(
-        instance=options.instance, walks=1, level="iteration", **{name: getattr(options, name) for name in PLACE}
-    )
+    place = {name: getattr(options, name) for name in (*PLACE, "own_cores")}
+    own = PppOptions(instance=options.instance, walks=1, level="iteration", **place)
+    kept_apart(ranks, own)
     hosts = ranks.bcast(ranks.gather(name_of_host()))
     versions, computed = versions_here(ranks), speeds(ranks, own, hosts)
     ranks.assemble()

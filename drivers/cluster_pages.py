@@ -10,7 +10,7 @@ from cluster.interconnects import Interconnect
 from cluster.model import Point, Work
 from core.errors import UserError
 from drivers import cluster_published
-from drivers.cluster_calibration import Calibration, Timed, calibrated, named_work, of_kind, short, size_of
+from drivers.cluster_calibration import MEETING_S, Calibration, Timed, calibrated, named_work, of_kind, short, size_of
 from drivers.cluster_published import Rank
 from reports.cluster_report import Checked, Modelled, NetworkCurve, Page, Spent, Subject
 from reports.records import Record
@@ -92,7 +92,7 @@ class Measured:
     def rank(self, instance: str) -> Rank:
         """A rank on one core."""
         work = self.work(instance)
-        return Rank(work, self.core.speed(work, size_of(instance, work.units)))
+        return Rank(work, self.core.speed(work, self.core_s(instance)))
 
     def core_s(self, instance: str) -> float:
         """Seconds of an iteration of one core."""
@@ -174,8 +174,8 @@ def sentences(found: Measured, records: Sequence[Record]) -> list[str]:
     beyond = [line.key for line in lines if not found.covers(line.key)]
     if beyond:
         said.append(f"Beyond the sizes that one core has recorded, and therefore scaled: {', '.join(beyond)}.")
-    said.append(f"What every rank does by itself: {seconds(core.serial_s)} an iteration, {core.why}.")
-    said.append(f"A meeting takes {seconds(core.meeting_s)} of a rank's own processor besides its messages: assumed.")
+    said.append(f"What every rank does by itself: {seconds(core.unshared_s)} an iteration, {core.why}.")
+    said.append(f"A meeting takes {seconds(MEETING_S)} of a rank's own processor besides its messages: assumed.")
     if any(not record.scored for record in records):
         said.append("Some of the records were not confirmed by the scorer.")
     return said
@@ -284,15 +284,14 @@ def checked_run(record: Record, known: Sequence[Record], network: Interconnect) 
         )
     device = calibrated(known, record.device_kind, network, leave_out=record.identity)
     assert device is not None
-    serial = min(device.serial_s, min(alone[0].every_s) / 2)
+    work = alone[0].work
 
     def modelled_s(alone_s: float) -> float:
-        speed = model.Speed((alone_s - serial) / alone[0].work.units, serial, device.meeting_s)
-        return model.iteration(alone[0].work, speed, network, record.ranks).total_s
+        return model.iteration(work, device.speed(work, alone_s), network, record.ranks).total_s
 
     predicted = [modelled_s(seconds) for seconds in alone[0].every_s]
     hosts = int(record.environment.get("hosts") or 1)
-    why = f"{seconds(serial)} an iteration of {record.backend}, {device.why}"
+    why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
     off = ratio_of_medians(predicted, run.every_s)
     place = (short(run), record.backend, network.title, record.ranks, hosts)
     return Checked(*place, run.iteration_s, modelled_s(alone[0].seconds), off, why)

@@ -86,8 +86,21 @@ def begun(workload: Workload[AnyOptions], own: AnyOptions, ranks: Communicator, 
     memory.attempts += 1
     agree_on_start(ranks, workload, own)
     if memory.attempts == 1 and ranks.rank == 0:
+        tell_of_separate_tasks()
         refuse_to_overwrite(own)
     return Timed(ranks)
+
+
+def tell_of_separate_tasks() -> None:
+    """Say it, once, where a batch system has started several processes that know nothing of each other."""
+    from cluster import launcher
+
+    tasks = launcher.first_of_separate_tasks()
+    if tasks:
+        notes.note(
+            f"srun started {tasks} tasks and told MPI nothing of each other, so each does all of the work alone: "
+            "expected `srun --mpi=pmix`, `mpirun` or `python -m cluster launch`"
+        )
 
 
 def run_of_seed(

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.search.states import State
-from reports.whole_files import replaced
+from core.whole_files import replaced
 
 VERSION = 1
 """Of the file, and of what searches write into it: a state of another version is refused, since nobody may guess."""

@@ -80,7 +80,7 @@ class Page:
     ----------
     workload, made_by : str
     calibration : tuple of str
-        Sentences: what measured the core and the GPU, and the serial part.
+        Sentences: what measured the core and the GPU, and what ranks do not share.
     networks : Table
     subjects : tuple of Subject
     sizes, published : tuple of Table
@@ -210,8 +210,8 @@ class Checked:
     modelled : float
     over_measured : Estimate
         Modelled over measured, with an interval that both runs give: the one that calibrated, and this one.
-    serial : str
-        Where its serial part is from.
+    unshared : str
+        The seconds that ranks do not share, and where they are from.
 
     """
 
@@ -223,7 +223,7 @@ class Checked:
     measured: Estimate
     modelled: float
     over_measured: Estimate
-    serial: str
+    unshared: str
 
     @property
     def error(self) -> Estimate:
@@ -250,7 +250,7 @@ def render_checked(found: Sequence[Checked], within: float, made_by: str = "") -
         "those of the run of one rank on the same instance; no run is predicted from itself.",
         "",
     ]
-    text += [f"- Serial part: {one}." for one in dict.fromkeys(one.serial for one in found)]
+    text += [f"- Not shared by ranks: {one}." for one in dict.fromkeys(one.unshared for one in found)]
     return "\n".join(text) + "\n"
 
 

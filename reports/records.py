@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import UserError
+from core.whole_files import replaced
 from reports.schema import SCHEMA, Record, RecordError, Sample, identity
-from reports.whole_files import replaced
 
 __all__ = [
     "SCHEMA",

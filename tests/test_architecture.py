@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
-LANGUAGE = ("core.lang", "core.command_line", "core.errors", "core.standard_output")
+LANGUAGE = ("core.lang", "core.command_line", "core.errors", "core.standard_output", "core.whole_files")
 MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,

@@ -15,21 +15,22 @@ rm -f "$out/cores.jsonl" "$out/gpus.jsonl" "$out/check.json"
 # Instance and iterations: a second or several of one core.
 works=("401-417 60" "601-617 30" "1301-1317 5")
 
-run() { # ranks, backend, instance, iterations, file
-    mpirun -n "$1" python -m drivers.ppp --backend "$2" --instance "$3" --iterations "$4" --repeats 6 --share always \
-        --record "$out/$5"
+run() { # ranks, instance, iterations, file, options of the device
+    mpirun -n "$1" python -m drivers.ppp --instance "$2" --iterations "$3" --repeats 6 --share always \
+        --record "$out/$4" "${@:5}"
 }
 
-mpirun -n "$most" python -m cluster check --backend cpu --output "$out/check.json"
+# Ranks that the system moves from core to core wait for each other, in every run in another way.
+mpirun -n "$most" python -m cluster check --backend cpu --own-cores --output "$out/check.json"
 for ((ranks = 1; ranks <= most; ranks *= 2)); do
     for work in "${works[@]}"; do
         read -r instance iterations <<<"$work"
-        run "$ranks" cpu "$instance" "$iterations" cores.jsonl
+        run "$ranks" "$instance" "$iterations" cores.jsonl --backend cpu --own-cores
     done
 done
 for ((ranks = 1; ranks <= gpus; ranks *= 2)); do
     for work in "${works[@]}"; do
         read -r instance _ <<<"$work"
-        run "$ranks" cuda "$instance" 2000 gpus.jsonl
+        run "$ranks" "$instance" 2000 gpus.jsonl --backend cuda
     done
 done

@@ -50,6 +50,27 @@ def test_slurm_alone_starts_no_mpi(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("variables", "tasks"),
+    [
+        ({}, None),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, None),
+        ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, None),
+        ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4"}, 4),
+        ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, None),
+        ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4", "PMIX_RANK": "0"}, None),
+        ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_RANK": "1"}, None),
+    ],
+    ids=["no Slurm", "a batch script", "one task", "four tasks", "another of them", "PMIx", "mpirun's daemons"],
+)
+def test_tasks_of_srun_that_mpi_knows_nothing_of_are_counted_once(variables, tasks, monkeypatch):
+    for name in ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert launcher.first_of_separate_tasks() == tasks
+
+
+@pytest.mark.parametrize(
     ("words", "several"),
     [
         ({}, False),

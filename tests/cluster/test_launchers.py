@@ -2,18 +2,7 @@
 
 import pytest
 
-from cluster import launchers
-from cluster.launchers import Allocation, allocated, cores, gpus, srun_with_pmix, takes_allocation
-
-
-def test_two_threads_of_a_core_are_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(launchers.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
-    for number, siblings in enumerate(["0,2", "1,3", "0,2", "1,3"]):
-        folder = tmp_path / f"cpu{number}" / "topology"
-        folder.mkdir(parents=True)
-        (folder / "thread_siblings_list").write_text(f"{siblings}\n")
-    assert cores(tmp_path) == 2
-    assert cores(tmp_path / "nothing") == 4
+from cluster.launchers import Allocation, allocated, gpus, srun_with_pmix, takes_allocation
 
 
 @pytest.mark.parametrize(

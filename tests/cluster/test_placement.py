@@ -3,15 +3,19 @@
 import json
 import os
 import textwrap
+from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.placement import Place, in_words, own_cores
+from cluster.launchers import cores
+from cluster.placement import Place, in_words, own_cores, processors_here
 from core.errors import UserError
 
-SIXTEEN = tuple(range(16))
+SIXTEEN = tuple((number,) for number in range(16))
+HALVES = ((0, 4), (1, 5), (2, 6), (3, 7))
+"""Four cores of two threads each, as Linux numbers them on most machines."""
 
 
 def test_ranks_of_a_host_take_its_cores_in_turn():
@@ -20,19 +24,39 @@ def test_ranks_of_a_host_take_its_cores_in_turn():
 
 
 def test_ranks_that_the_launcher_has_bound_apart_keep_what_they_have():
-    places = [Place("a", (0, 1), 2), Place("a", (2, 3), 2), Place("a", (4, 5), 1), Place("a", (4, 5), 1)]
+    bound = [((0,), (1,)), ((2,), (3,)), ((4,), (5,)), ((4,), (5,))]
+    places = [Place("a", allowed, wanted) for allowed, wanted in zip(bound, (2, 2, 1, 1), strict=True)]
     assert own_cores(places) == [[0, 1], [2, 3], [4], [5]]
+
+
+def test_ranks_have_whole_cores_as_long_as_there_are_enough():
+    adjacent = ((0, 1), (2, 3), (4, 5), (6, 7))
+    assert own_cores([Place("a", HALVES, 1)] * 4) == [[0], [1], [2], [3]]
+    assert own_cores([Place("a", adjacent, 2)] * 2) == [[0, 2], [4, 6]]
+    assert own_cores([Place("a", HALVES, 4)] * 2) == [[0, 4, 1, 5], [2, 6, 3, 7]], "no core is that of two ranks"
+
+
+def test_two_threads_of_a_core_are_told_by_what_linux_says_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    for number, siblings in enumerate(["0,2", "1,3", "0,2", "1,3"]):
+        folder = tmp_path / f"cpu{number}" / "topology"
+        folder.mkdir(parents=True)
+        (folder / "thread_siblings_list").write_text(f"{siblings}\n")
+    assert processors_here(tmp_path) == ((0, 2), (1, 3)) and cores(tmp_path) == 2
+    assert processors_here(tmp_path / "nothing said") == ((0,), (1,), (2,), (3,))
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from("ab"), st.sampled_from([(0, 1, 2, 3), (4, 6, 9), SIXTEEN[10:]]), st.integers(1, 6)),
+        st.tuples(
+            st.sampled_from("ab"), st.sampled_from([HALVES, ((8,), (10, 11), (14,)), SIXTEEN[12:]]), st.integers(1, 6)
+        ),
         max_size=8,
     )
 )
 def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
     places = [Place(*one) for one in drawn]
-    room = {(host, allowed): len(allowed) for host, allowed, _ in places}
+    room = {(host, allowed): sum(map(len, allowed)) for host, allowed, _ in places}
     for host, allowed, wanted in places:
         room[host, allowed] -= wanted
     if min(room.values(), default=0) < 0:
@@ -41,14 +65,14 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
         return
     found = own_cores(places)
     assert [len(one) for one in found] == [place.wanted for place in places]
-    assert all(set(one) <= set(place.allowed) for one, place in zip(found, places, strict=True))
+    assert all(set(one) <= set(chain(*place.allowed)) for one, place in zip(found, places, strict=True))
     taken = [(place.host, core) for one, place in zip(found, places, strict=True) for core in one]
     assert len(taken) == len(set(taken))
 
 
 def test_too_few_cores_are_one_line_that_says_how_many_are_wanted():
     with pytest.raises(UserError) as caught:
-        own_cores([Place("a", (0,), 4)])
+        own_cores([Place("a", ((0,),), 4)])
     assert str(caught.value) == (
         "--own-cores: found 1 core for 1 rank of a host that want 4 together, expected 4 (mpirun binds no rank "
         "with --bind-to none)"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster import measured
+from cluster import launchers, measured
 
 CHECK = ("-m", "cluster", "check", "--instance", "73-73", "--backend", "cpu")
 
@@ -31,6 +31,15 @@ def test_three_ranks_are_measured_shown_and_written(mpirun, file):
     assert [one.clock_offset_s for one in found.ranks] == [0.0] * 3
     assert set(first.versions) == {"python", "numpy", "mpi4py", "mpi", "sources"}
     assert found.mpi == first.versions["mpi"] and len(first.versions["sources"]) == 12
+
+
+@pytest.mark.skipif(launchers.cores() < 2, reason="one core here")
+def test_ranks_are_measured_on_cores_of_their_own_where_asked(mpirun, tmp_path):
+    done = mpirun(2, *CHECK, "--own-cores", "--output", tmp_path / "cluster.json")
+    assert done.returncode == 0, done.stderr
+    assert [one.cores for one in measured.read(tmp_path / "cluster.json").ranks] == [1, 1]
+    crowded = mpirun(launchers.cores() + 1, *CHECK, "--own-cores")
+    assert crowded.returncode == 2 and crowded.stderr.count("error: --own-cores: found") == 1
 
 
 def test_a_rank_alone_says_how_to_start_it(mpirun):

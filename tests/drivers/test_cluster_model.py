@@ -7,7 +7,7 @@ import pytest
 
 from cluster.interconnects import named
 from cluster.model import Speed, Work, iteration
-from drivers import cluster_calibration, cluster_model, cluster_published
+from drivers import cluster_calibration, cluster_model, cluster_pages, cluster_published
 from drivers.cluster_calibration import Timed, calibrated, named_work
 from drivers.cluster_pages import in_words
 from reports.paper_file import load as load_paper
@@ -58,7 +58,7 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
 def truth(instance, ranks, network):
     """An iteration of several ranks on that machine."""
     rows, neighbours = ROWS[instance]
-    speed = Speed(GAMMA * rows, SERIAL, cluster_calibration.MEETING_S["core"])
+    speed = Speed(GAMMA * rows, SERIAL, cluster_calibration.MEETING_S)
     return iteration(Work("neighbourhood", neighbours), speed, network, ranks).total_s
 
 
@@ -111,14 +111,33 @@ def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
     network = named("myri10g")[0]
     several = [made("73-73", truth("73-73", ranks, network), ranks) for ranks in (2, 8, 32)]
     found = calibrated([*cores, *several], "core", network)
-    assert found.serial_s == pytest.approx(SERIAL, rel=0.05)
+    assert found.unshared_s == pytest.approx(SERIAL, rel=0.05)
 
 
 def test_a_serial_part_that_noise_could_be_is_none(cores):
     network = named("myri10g")[0]
     wide = made("1301-1317", truth("1301-1317", 2, network) * 1.01, 2)
     found = calibrated([*cores, wide], "core", network)
-    assert found.serial_s == 0 and "not told from nothing" in found.why
+    assert found.unshared_s == 0 and "not told from nothing" in found.why
+
+
+def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time():
+    network, meeting_s = named("nvlink")[0], 15e-6
+    alone = {"73-73": 8e-6, "401-417": 22e-6, "1301-1317": 154e-6}
+    works = {name: cluster_calibration.work_of(made(name, alone_s)) for name, alone_s in alone.items()}
+    speeds = {name: Speed(alone_s / works[name].units, 0.0, meeting_s) for name, alone_s in alone.items()}
+    records = [
+        made(name, iteration(works[name], speeds[name], network, ranks).total_s, ranks, kind="gpu")
+        for name in alone
+        for ranks in (1, 2, 4)
+    ]
+    found = calibrated(records, "gpu", network)
+    assert found.unshared_s == pytest.approx(meeting_s, rel=0.01)
+    assert all(abs(one.error.value) < 0.01 for one in cluster_pages.checked(records, records, network))
+
+
+def test_an_own_problem_is_a_local_search():
+    assert cluster_calibration.work_of(made("73-73", 0.02, workload="warehouses")).way == "neighbourhood"
 
 
 def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
@@ -294,5 +313,7 @@ def test_no_records_at_all_are_refused(drive, tmp_path):
 
 
 def test_a_workload_that_nobody_modelled_is_refused(drive, file):
-    code, _, err = drive("--records", file([made("73-73", 1e-4, workload="heldkarp")]), "--workload", "heldkarp")
+    code, _, err = drive(
+        "--records", file([made("73-73", 1e-4, workload="heldkarp", unit="transitions")]), "--workload", "heldkarp"
+    )
     assert code == 2 and "no model of how ranks share heldkarp" in err

@@ -17,13 +17,13 @@ import zipfile
 import numpy as np
 import pytest
 
+from core import whole_files
 from core.errors import UserError
 from core.search.states import Keeper, Terminated
 from drivers import aco, knapsack, qap
 from drivers.long_runs import LongRun
 from drivers.options import Options
 from drivers.state_file import VERSION, About, StateFile
-from reports import whole_files
 
 DRIVER = qap
 RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--state-every", "0"]

@@ -1,5 +1,6 @@
 """Ranks in an allocation of Slurm's, which starts them on its nodes: no host file, no agent, the same hash."""
 
+import re
 import subprocess
 import sys
 
@@ -44,6 +45,25 @@ def test_every_node_has_its_share_of_ranks(slurm):
 def test_a_job_ends_with_the_exit_code_of_its_ranks(slurm):
     done = slurm.submit(in_allocation("-m", "drivers.ppp", "--walks", "none"), cwd=ROOT)
     assert done.returncode == 2 and done.stdout.count("error") == 1, done.stdout
+
+
+def test_a_written_script_runs_its_program_on_all_nodes(slurm, environment, tmp_path):
+    words = [*("-n", "6", "--nodes", "3"), *words_for("ppp")[1:]]
+    written = [sys.executable, "-m", "cluster", "slurm", *words]
+    script = subprocess.run(written, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert script.returncode == 0, script.stderr
+    done = slurm.submit(script.stdout, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 6 ranks" in done.stdout and "note: srun" not in done.stdout
+    assert not list(tmp_path.glob("*.state")), "a search that is over keeps no state"
+
+
+def test_tasks_that_mpi_knows_nothing_of_say_once_that_each_works_alone(slurm):
+    command = subprocess.list2cmdline([sys.executable, *words_for("ppp")])
+    done = slurm.submit(BATCH.format(command=f"{command} && exec srun --mpi=none {command}"), cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("note: srun started 6 tasks") == 1
+    assert len({*re.findall("hash ([0-9a-f]{16})", done.stdout)}) == 1
 
 
 def test_a_job_that_asks_for_it_is_started_again(slurm):
