@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs that the cluster model is held to, some three minutes on 16 cores and two GPUs; on a quiet machine, from the
+# Runs that the cluster model is held to, some six minutes on 16 cores and two GPUs; on a quiet machine, from the
 # repository's root:
 #
 #   tests/cluster/record_model_runs.sh OUT [MOST_RANKS] [GPUS]
@@ -16,21 +16,23 @@ rm -f "$out/cores.jsonl" "$out/gpus.jsonl" "$out/check.json"
 works=("401-417 60" "601-617 30" "1301-1317 5")
 
 run() { # ranks, instance, iterations, file, options of the device
-    mpirun -n "$1" python -m drivers.ppp --instance "$2" --iterations "$3" --repeats 6 --share always \
+    mpirun -n "$1" python -m drivers.ppp --instance "$2" --iterations "$3" --repeats "$repeats" --share always \
         --record "$out/$4" "${@:5}"
 }
 
 # Ranks that the system moves from core to core wait for each other, in every run in another way.
 mpirun -n "$most" python -m cluster check --backend cpu --own-cores --output "$out/check.json"
-for ((ranks = 1; ranks <= most; ranks *= 2)); do
+
+# Every round adds some repetitions to each run: what is compared is made within the same minutes, whatever the machine's
+# clock does meanwhile, and not after a pause alone.
+for ((repeats = 4; repeats <= 12; repeats += 4)); do
     for work in "${works[@]}"; do
         read -r instance iterations <<<"$work"
-        run "$ranks" "$instance" "$iterations" cores.jsonl --backend cpu --own-cores
-    done
-done
-for ((ranks = 1; ranks <= gpus; ranks *= 2)); do
-    for work in "${works[@]}"; do
-        read -r instance _ <<<"$work"
-        run "$ranks" "$instance" 2000 gpus.jsonl --backend cuda
+        for ((ranks = 1; ranks <= most; ranks *= 2)); do
+            run "$ranks" "$instance" "$iterations" cores.jsonl --backend cpu --own-cores
+        done
+        for ((ranks = 1; ranks <= gpus; ranks *= 2)); do
+            run "$ranks" "$instance" 2000 gpus.jsonl --backend cuda
+        done
     done
 done
