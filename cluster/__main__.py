@@ -8,13 +8,11 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from typing import NoReturn
 
 from cluster import launcher
 from cluster.command_line import run
 from cluster.programs import PROGRAMS
-from core.command_line import COMMAND, COMPLETES, Parser, program
-from core.errors import UserError
+from core.command_line import COMMAND, COMPLETES, Parser, program, refuse_unknown
 
 MODULE = "cluster"
 
@@ -34,7 +32,7 @@ def main() -> int:
             print(listed(called))
         return 0
     if name not in PROGRAMS:
-        refuse(called, name)
+        refuse_unknown(called, name, list(PROGRAMS))
     # By "-m" the drivers' package knows that this process runs one of its programs and nothing else.
     sys.argv = [f"{called} {name}" if called.startswith(COMMAND) else "-m", *rest]
     runpy.run_module(PROGRAMS[name].module, run_name="__main__")
@@ -46,22 +44,6 @@ def listed(called: str) -> str:
     width = max(map(len, PROGRAMS))
     lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
     return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` says more of one."
-
-
-def refuse(called: str, name: str) -> NoReturn:
-    """Say that there is no program of that name.
-
-    Raises
-    ------
-    UserError
-        Always, with the nearest name.
-
-    """
-    import difflib
-
-    near = difflib.get_close_matches(name, PROGRAMS, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(PROGRAMS)}; `{called}` says what they do")
 
 
 def complete(called: str) -> None:

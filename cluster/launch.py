@@ -58,8 +58,6 @@ def parser() -> argparse.ArgumentParser:
     made = RankParser(
         prog=program("cluster launch"),
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_placing(made)
     made.add_argument("--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8")

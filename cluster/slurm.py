@@ -54,8 +54,6 @@ def parser() -> argparse.ArgumentParser:
     made = RankParser(
         prog=program("cluster slurm"),
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_placing(made)
     made.add_argument("--nodes", type=positive, metavar="N", help="hosts")

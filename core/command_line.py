@@ -6,7 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
+
+from core.errors import UserError
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
@@ -32,8 +34,40 @@ def program(module: str) -> str:
     return called if called.split(" ")[0] == COMMAND else f"python -m {module}"
 
 
+def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
+    """Say that there is no program of that name.
+
+    Parameters
+    ----------
+    called
+        The words that list all programs.
+    name, known
+        What was found after them, and what may stand there.
+
+    Raises
+    ------
+    UserError
+        Always, with the nearest name.
+
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(known)}; `{called}` says what they do")
+
+
 class Parser(argparse.ArgumentParser):
-    """An `ArgumentParser` that, in place of parsing, tells a shell which words may follow where one asks."""
+    """An `ArgumentParser` that, in place of parsing, tells a shell which words may follow where one asks.
+
+    Options have their whole names, and a description or epilog of several lines is printed as it stands.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("allow_abbrev", False)
+        if any("\n" in (settings.get(text) or "") for text in ("description", "epilog")):
+            settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(**settings)
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """Parse, as `argparse` does."""

@@ -54,8 +54,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = RankParser(
         prog=program("cluster check"),
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--output", type=OutputFile, metavar="FILE", help="write what was measured, for `python -m cluster model`"

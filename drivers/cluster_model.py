@@ -104,8 +104,6 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog=program("cluster model"),
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = made.add_argument
     add("--workload", default="ppp", metavar="W", help="whose records count (%(default)s)")

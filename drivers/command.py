@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -176,8 +175,6 @@ def parse(workload: Workload[AnyOptions], description: str | None, argv: Sequenc
     parser = RankParser(
         prog=workload.command if workload.program else program(f"drivers.{workload.name}"),
         description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_options(parser, workload.options)
     positional = any(not spelled(one).startswith("-") for one, _ in workload.options.declared())

@@ -22,7 +22,7 @@ from reports.environment import cores
 DEFAULT = "ihc"
 OWN = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
-    *("quiet", "check", "cores", "own_cores"),
+    *("quiet", "check", "cores", "own_cores", "resume", "state_every"),
 )
 """Options of a workload that a comparison has in its own way, or not at all."""
 INSTEAD = {
@@ -121,7 +121,7 @@ def chosen_ranks(options: argparse.Namespace) -> list[int]:
 
 def asked_of(workload: Workload[Any], given: Sequence[str]) -> Any:
     """The options of a workload from its arguments."""
-    parser = _Parser(prog=command_of(workload), allow_abbrev=False, add_help=False)
+    parser = _Parser(prog=command_of(workload), add_help=False)
     add_options(parser, workload.options)
     return parsed(workload.options, vars(parser.parse_intermixed_args(given)))
 
@@ -155,7 +155,6 @@ def _parser(workload: Workload[Any]) -> _Parser:
         description="Run a workload on every usable device, check that all did the same work, and write a speed-up "
         f"report.{others} The options of {workload.name} follow those of the comparison; what you leave open makes "
         f"about a second of one core's work: {standard}.",
-        allow_abbrev=False,
     )
     parser.add_argument("--instance", nargs="+", metavar="NAME", help="one or more, a section of the report for each")
     parser.add_argument("--data", metavar="DIR", help="folder with instance files, searched by name first")

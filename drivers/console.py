@@ -14,10 +14,10 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import drivers
-from core.command_line import COMMAND, COMPLETES
+from core.command_line import COMMAND, COMPLETES, refuse_unknown
 
 DRIVERS = "drivers."
 WIDTH = 80
@@ -107,30 +107,12 @@ def entry(name: str, program: Program | None) -> Callable[[Sequence[str] | None]
     if name in ABOUT:
         return ABOUT[name] if launcher.rank() == 0 else lambda _: 0
     if program is None and name not in NAMES:
-        refuse(name, (*FIRST, *NAMES, *OTHERS))
+        refuse_unknown(COMMAND, name, (*FIRST, *NAMES, *OTHERS))
     module = import_module(program.module if program else DRIVERS + name)
     if hasattr(module, "__path__"):
         module = import_module(f"{module.__name__}.__main__")
     main: Callable[[Sequence[str] | None], int] = module.main
     return main
-
-
-def refuse(name: str, known: Sequence[str]) -> NoReturn:
-    """Say that there is no program of that name.
-
-    Raises
-    ------
-    UserError
-        Always, with the nearest name.
-
-    """
-    import difflib
-
-    from core.errors import UserError
-
-    near = difflib.get_close_matches(name, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{COMMAND} {name}{meant}: expected one of {', '.join(known)}; `{COMMAND}` says what they do")
 
 
 # --- about the command itself ---

@@ -72,8 +72,6 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog=program("drivers.overview"),
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument(
         "--seconds-each",

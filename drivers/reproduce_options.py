@@ -48,8 +48,6 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     made = _Parser(
         prog=program("drivers.reproduce"),
         description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     made.add_argument(
         "paper",

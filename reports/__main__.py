@@ -88,7 +88,6 @@ def _parser() -> argparse.ArgumentParser:
         help="comma-separated values, a row per repetition",
         description="Write comma-separated values, a row per repetition; what was not recorded is empty.",
         epilog=f"columns:\n{csv_file.documentation()}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _add_files(command, out=None, what="file to write to (standard output)")
     command = commands.add_parser(

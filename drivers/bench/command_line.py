@@ -12,7 +12,7 @@ from drivers.bench.devices import places
 from drivers.bench.engine import Bench
 from drivers.bench.instances import Instances
 from drivers.notes import keep_quiet, say
-from drivers.options import Options, add_options, number, positive
+from drivers.options import add_common_option, number, positive
 from drivers.outputs import OutputFile, require_places
 
 DESCRIPTION = """\
@@ -29,8 +29,8 @@ WORKLOADS: dict[str, Callable[[Field], Iterable[Contest]]] = {
     "aco-strategies": ant_strategies.contests,
 }
 """What `--workload` takes, and what lists the contests of each."""
-LEFT_OUT = ("seeds", "backend", "device", "share", "record", "peers", "progress")
-"""Options of workloads that a bench has not, or in its own way."""
+AS_WORKLOADS = ("instance", "data", "repeats", "seed", "quiet")
+"""Options of workloads that a bench has, too."""
 RANKS = "ranks"
 """What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
 ONLY_WHEN_NAMED = ("aco-strategies",)
@@ -43,7 +43,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     from core.command_line import program
 
     parser = RankParser(prog=program("drivers.bench"), description=DESCRIPTION)
-    add_options(parser, Options, leave_out=LEFT_OUT)
+    for name in AS_WORKLOADS:
+        add_common_option(parser, name)
     parser.set_defaults(repeats=5)
     parser.add_argument("--climbers", type=positive, default=2000, metavar="C", help="climbs on a CPU (%(default)s)")
     parser.add_argument(

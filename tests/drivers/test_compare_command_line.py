@@ -28,6 +28,7 @@ MISTAKES = {
         "--tour: found an option of single runs, expected it with `python -m drivers",
     ),
     "single runs' bar": ("ihc --no-progress", "--no-progress: found an option of single runs"),
+    "single runs' state": ("ihc --resume", "--resume: found an option of single runs"),
     "a value": ("ihc --climbers few", "--climbers: expected an integer of at least 1, found 'few'"),
     "a missing value": ("ihc --climbers", "--climbers: expected one argument"),
     "options without effect": ("exact --enumerate worklist --bound edges", "--enumerate changes nothing here"),
