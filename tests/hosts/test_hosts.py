@@ -5,12 +5,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.hosts.hosts import ROOT
+from tests.patience import soon
 
-SOON_S = 10
 WHO = "import os; from cluster.communicators import host_name; print(os.uname().nodename, '|', host_name())"
 
 
@@ -24,14 +23,6 @@ def of_folder(folder):
         except OSError:
             continue
     return found
-
-
-def soon(happened):
-    """Whether something happens within `SOON_S`: what was started or ended elsewhere is not so at once."""
-    until = time.monotonic() + SOON_S
-    while not happened() and time.monotonic() < until:
-        time.sleep(0.1)
-    return happened()
 
 
 def test_ranks_know_that_their_hosts_are_different_ones(hosts):
