@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import NamedTuple
 
 from core.errors import UserError
@@ -17,6 +21,10 @@ WORDS = {"slots": "slots", "max_slots": "most", "max-slots": "most"}
 """What may stand behind a name, and the field of `Host` that it is."""
 NAME = re.compile(r"([A-Za-z0-9_.-]+@)?[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
 """A host's name or address, perhaps with the user's name there."""
+
+
+ANSWER_S, MOST_AT_ONCE = 5, 32
+"""Whole seconds that a host has to answer `ssh`, and how many are asked at once."""
 
 
 class Host(NamedTuple):
@@ -114,12 +122,59 @@ def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
             raise HostFileError(path, host.line, f"{host.name}, which is no name of a host", "one that can be reached")
 
 
+def require_reached(path: str | os.PathLike[str], hosts: Sequence[Host]) -> None:
+    """Say which other host `ssh` does not get to, or has no such Python; for when ranks could not be started there.
+
+    Raises
+    ------
+    HostFileError
+        Names the first one, and what `ssh` says.
+
+    """
+    others = [host for host in hosts if not is_here(host.name.rpartition("@")[2])]
+    with ThreadPoolExecutor(MOST_AT_ONCE) as asking:
+        for host, why in zip(others, asking.map(obstacle, others), strict=True):
+            if why:
+                raise HostFileError(path, host.line, f"{host.name}: {why}", f"`ssh {host.name}` to start ranks there")
+
+
+def obstacle(host: Host) -> str:
+    """Why no ranks can be started on a host through `ssh`; empty if they can."""
+    options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={ANSWER_S}"]
+    there = f"test -x {shlex.quote(sys.executable)}"
+    try:
+        done = subprocess.run(
+            ["ssh", *options, host.name, there],
+            capture_output=True,
+            text=True,
+            timeout=3 * ANSWER_S,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return f"ssh says nothing within {3 * ANSWER_S} s"
+    except OSError as error:
+        return f"ssh: {error.strerror}"
+    if done.returncode == 0:
+        return ""
+    return (done.stderr.strip().splitlines() or [f"no {sys.executable} there"])[-1]
+
+
 def is_known(name: str) -> bool:
     """Tell whether the system finds an address for a name."""
     try:
         return bool(name and socket.getaddrinfo(name, None))
     except (OSError, UnicodeError):
         return False
+
+
+def is_here(name: str) -> bool:
+    """Tell whether a name is one of this machine's: only its own addresses can be listened at."""
+    with suppress(OSError, UnicodeError):
+        for family, kind, protocol, _, address in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as here:
+                here.bind(address)
+                return True
+    return False
 
 
 def alias(name: str) -> str:

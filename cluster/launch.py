@@ -31,6 +31,8 @@ from core.errors import UserError
 
 SUITE = ("drivers", "cluster")
 """Packages whose modules are programs that run over ranks."""
+NOT_STARTED = 255
+"""The exit code of `mpirun` where it could not start its daemon on another host."""
 
 
 def main() -> int:
@@ -50,7 +52,10 @@ def main() -> int:
     if options.dry_run:
         print(shlex.join(command.words))
         return 0
-    return ended(command)
+    code = ended(command)
+    if code == NOT_STARTED and hosts and not has_agent(options.mpi_options):
+        host_file.require_reached(options.hosts, hosts)
+    return code
 
 
 def parser() -> argparse.ArgumentParser:

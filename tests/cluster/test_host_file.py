@@ -1,9 +1,12 @@
 """Lists of hosts: Open MPI's format, and one line with file, line, found and expected for each mistake in it."""
 
+import os
+import sys
+
 import pytest
 
 from cluster import host_file
-from cluster.host_file import Host, HostFileError, read, require_names
+from cluster.host_file import Host, HostFileError, is_here, read, require_names, require_reached
 
 
 @pytest.fixture
@@ -70,3 +73,20 @@ def test_a_name_that_ssh_knows_by_its_settings_is_known(tmp_path, monkeypatch):
     require_names("hosts", [Host("fast", None, None, 1)])
     with pytest.raises(HostFileError, match="slow.invalid"):
         require_names("hosts", [Host("slow.invalid", None, None, 1)])
+
+
+def test_names_of_this_machine_are_told_from_others():
+    assert is_here("localhost") and is_here("127.0.0.1")
+    assert not is_here("192.0.2.1") and not is_here("no-such-host.invalid")
+
+
+def test_of_hosts_where_nothing_could_be_started_the_first_is_told(tmp_path, monkeypatch):
+    (tmp_path / "ssh").write_text("#!/bin/sh\n[ $5 = there ] && exit 0\n[ $5 = refused ] && echo refused >&2\nexit 1\n")
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    hosts = [Host(name, None, None, line) for line, name in enumerate(("localhost", "there", "bare", "refused"), 1)]
+    require_reached("hosts", hosts[:2])
+    with pytest.raises(HostFileError, match=f"hosts:3: found bare: no {sys.executable} there, expected `ssh bare`"):
+        require_reached("hosts", hosts)
+    with pytest.raises(HostFileError, match="hosts:4: found refused: refused, expected"):
+        require_reached("hosts", hosts[3:])

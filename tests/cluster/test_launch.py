@@ -137,3 +137,24 @@ def test_hosts_of_a_file_are_used(here, tmp_path):
     with launched(here, "--hosts", path, PATIENT, folder, 0, "--end") as job:
         assert job.communicate(timeout=60) == ("", "")
     assert (job.returncode, names(folder)) == (0, ["0 is up", "1 is up"])
+
+
+SSH = """#!/bin/sh
+echo "ssh: connect to host 192.0.2.1 port 22: Connection refused" >&2
+exit 255
+"""
+
+
+def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
+    (tmp_path / "ssh").write_text(SSH)
+    (tmp_path / "ssh").chmod(0o755)
+    (tmp_path / "hosts.txt").write_text("localhost slots=1\n192.0.2.1 slots=1\n")
+    there = {name: value for name, value in here.items() if "plm_ssh_agent" not in name}
+    there["PATH"] = f"{tmp_path}:{there['PATH']}"
+    with launched(there, "--hosts", tmp_path / "hosts.txt", PATIENT, tmp_path, 0) as job:
+        said = job.communicate(timeout=60)[1]
+    assert job.returncode == 2
+    assert said.splitlines()[-1] == (
+        f"error: {tmp_path}/hosts.txt:2: found 192.0.2.1: ssh: connect to host 192.0.2.1 port 22: Connection refused, "
+        "expected `ssh 192.0.2.1` to start ranks there"
+    )
