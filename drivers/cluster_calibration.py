@@ -253,11 +253,15 @@ def of_kind(records: Iterable[Record], kind: str) -> list[Timed]:
     return sorted(chosen.values(), key=lambda run: run.size)
 
 
-def calibrated(records: Sequence[Record], kind: str, network: Interconnect, leave_out: str = "") -> Calibration | None:
+def calibrated(
+    records: Sequence[Record], kind: str, network: Interconnect | None = None, leave_out: str = ""
+) -> Calibration | None:
     """What records of a kind of device say; None: there are none of one rank.
 
     Parameters
     ----------
+    network
+        On which runs of several ranks were made; None: nobody knows, and they are not looked at.
     leave_out
         `identity` of a run of several ranks that is not looked at, since it is to be predicted.
 
@@ -265,6 +269,8 @@ def calibrated(records: Sequence[Record], kind: str, network: Interconnect, leav
     runs = tuple(of_kind(records, kind))
     if not runs:
         return None
+    if network is None:
+        return Calibration(kind, runs, 0.0, "taken to be nothing: no network that `check` measured, with runs on it")
     own = {run.record.instance_sha256: run for run in runs}
     several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
     several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
@@ -274,9 +280,8 @@ def calibrated(records: Sequence[Record], kind: str, network: Interconnect, leav
     unshared, deviation = fitted(pairs)
     words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs of several ranks"
     if unshared < SURE * deviation:
-        words = (
-            f"not told from nothing: {words} it is {unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
-        )
+        found = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
+        words = f"not told from nothing: {words} it is {found}"
         unshared = 0.0
     return Calibration(kind, runs, unshared, words)
 
@@ -307,10 +312,15 @@ class Unshared(NamedTuple):
 
 
 def fitted(pairs: Sequence[Unshared]) -> tuple[float, float]:
-    """The seconds that fit best, each run weighed by how sure its time is, and their standard deviation."""
+    """The seconds that fit best, each run weighed by how sure its time is, and their standard deviation.
+
+    Where runs contradict each other by more than that, the deviation grows as much (Birge, Physical Review 40, 1932):
+    what they disagree about is not a constant.
+    """
     weight = sum((one.factor / one.deviation_s) ** 2 for one in pairs)
     found = sum(one.factor * one.rest_s / one.deviation_s**2 for one in pairs) / weight
-    return found, weight**-0.5
+    squares = sum(((one.rest_s - one.factor * found) / one.deviation_s) ** 2 for one in pairs)
+    return found, (max(1.0, squares / max(1, len(pairs) - 1)) / weight) ** 0.5
 
 
 def deviation_s(median: Estimate) -> float:

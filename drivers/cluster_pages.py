@@ -56,7 +56,7 @@ class Measured:
     records
         Of one workload.
     network
-        On which runs of several ranks were made, if there are any.
+        On which runs of several ranks were made; None: nobody knows.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class Measured:
 
     """
 
-    def __init__(self, records: Sequence[Record], network: Interconnect) -> None:
+    def __init__(self, records: Sequence[Record], network: Interconnect | None) -> None:
         core = calibrated(records, "core", network)
         if core is None:
             found = ", ".join(sorted({f"{one.backend} with ranks: {one.ranks}" for one in records}))
@@ -74,7 +74,7 @@ class Measured:
                 f"--records: no run of {name} on one core, only on {found}: record one with `--backend cpu`"
             )
         self.core = core
-        self.gpu = calibrated(records, "gpu", network)
+        self.gpu = calibrated(records, "gpu")
         self.first = core.runs[0]
         self.neighbourhood = str(self.first.record.parameters.get("neighbourhood", ""))
         self.works = {short(run): run.work for run in core.runs}
@@ -116,7 +116,7 @@ class Measured:
 
 def page(records: Sequence[Record], asked: Question, made_by: str) -> Page:
     """The report of a workload."""
-    found = Measured(records, asked.networks[0])
+    found = Measured(records, next((one for one in asked.networks if one.measured), None))
     subjects = [subject(name, found, asked) for name in asked.instances or found.works]
     sizes, published = [], []
     if found.is_of_the_paper:

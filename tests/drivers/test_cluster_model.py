@@ -121,6 +121,22 @@ def test_a_serial_part_that_noise_could_be_is_none(cores):
     assert found.unshared_s == 0 and "not told from nothing" in found.why
 
 
+def test_runs_that_contradict_each_other_say_no_serial_part(cores):
+    network = named("myri10g")[0]
+    crowded = {"73-73": 1.0, "401-417": 2.0, "1301-1317": 2.0}
+    several = [made(name, core_s(name) / 8 * times, 8) for name, times in crowded.items()]
+    found = calibrated([*cores, *several], "core", network)
+    assert found.unshared_s == 0 and "not told from nothing" in found.why
+
+
+def test_runs_of_several_ranks_count_on_a_network_that_was_measured_alone(cores):
+    several = [made("73-73", truth("73-73", ranks, named("myri10g")[0]), ranks) for ranks in (2, 8, 32)]
+    known = cluster_pages.Measured([*cores, *several], named("myri10g")[0])
+    assert known.core.unshared_s == pytest.approx(SERIAL, rel=0.05)
+    unknown = cluster_pages.Measured([*cores, *several], None)
+    assert unknown.core.unshared_s == 0 and "no network that `check` measured" in unknown.core.why
+
+
 def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time():
     network, meeting_s = named("nvlink")[0], 15e-6
     alone = {"73-73": 8e-6, "401-417": 22e-6, "1301-1317": 154e-6}
