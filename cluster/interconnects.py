@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -244,8 +244,3 @@ def median_hop(pairs: Sequence[Any], is_meant: Callable[[Any], bool]) -> Hop | N
         return None
     alpha, beta = median(one.alpha_s for one in chosen), median(one.beta_s_per_byte for one in chosen)
     return Hop(alpha, beta, f"measured, the median of {len(chosen)} pairs")
-
-
-def with_cores(network: Interconnect, cores: int) -> Interconnect:
-    """The same network with other hosts."""
-    return replace(network, cores_per_host=cores)

@@ -169,16 +169,6 @@ class RankSpeed(NamedTuple):
     clock_offset_s: float
     versions: Mapping[str, str]
 
-    @property
-    def gamma_s(self) -> float:
-        """Seconds for a unit of work while all ranks work."""
-        return 1 / self.rate
-
-    @property
-    def gamma_alone_s(self) -> float:
-        """Seconds for a unit of work while the other ranks of its host wait."""
-        return 1 / self.rate_alone
-
 
 class Measured(NamedTuple):
     """All that one run of `check` has measured.
@@ -216,11 +206,6 @@ class Measured(NamedTuple):
     def between_hosts(self) -> Network | None:
         """The medians over all pairs on two hosts; None: all ranks are on one."""
         return median_network(link for link in self.links if not link.same_host)
-
-    @property
-    def gamma_s(self) -> float:
-        """Seconds for a unit of work while all ranks work: the median over ranks."""
-        return median(rank.gamma_s for rank in self.ranks)
 
     def slowdown(self, pace: Pace) -> float:
         """How many times longer a unit of work takes ranks that keep this pace than the first rank alone.

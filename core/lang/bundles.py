@@ -316,11 +316,6 @@ def kinds_by_name(name: str, is_rows: bool, form: Form) -> dict[str, Any]:
     return found
 
 
-def values_by_name(name: str, given: Any, form: Form) -> Iterator[tuple[str, Any]]:
-    """The values of `kinds_by_name`'s parameters, by the same names."""
-    return zip(kinds_by_name(name, isinstance(given, Rows), form), _values(given, form), strict=True)
-
-
 def _values(given: Any, form: Form) -> list[Any]:
     """The values of `kinds_by_name`'s parameters, in the same order."""
     found: list[Any] = []
