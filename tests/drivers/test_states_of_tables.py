@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LONG = {
-    "lcs": "--instance random:80000:seed=1",
-    "knapsack": "--items 4000 --capacity 1000000 --seed 1",
-    "heldkarp": "--instance uniform:23:seed=1",
+    "lcs": "--instance random:120000:seed=1",
+    "knapsack": "--items 6000 --capacity 1000000 --seed 1",
+    "heldkarp": "--instance uniform:24:seed=1",
 }
 """Work of a second or two of a core, by driver."""
 SMALL = {
