@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from cluster.measured import Pace
-from cluster.reductions import FEWEST_CALLS, growing, interval_of_median, timed
+from cluster.reductions import growing, interval_of_median, reducing, timed
 
 BUDGET_S = 0.8
 """Of the steps of some ranks."""
-BATCHES = 21
 WORD_BYTES = 8
 """Of what ranks reduce when they meet."""
 
@@ -51,24 +47,14 @@ def measured(world: Any, step: Callable[[], None], units: int, hosts: Sequence[s
 
 def pace(ranks: Any, step: Callable[[], None], units: int, hosts: int) -> Pace:
     """Measure these ranks, which all call it."""
-    from mpi4py import MPI
+    meet = reducing(ranks, WORD_BYTES)
 
-    word = np.zeros(WORD_BYTES // 8, np.int64)
+    def step_and_meet() -> None:
+        step()
+        meet()
 
-    def batch(steps: int) -> float:
-        ranks.Barrier()
-        began = time.perf_counter()
-        for _ in range(steps):
-            step()
-            ranks.Allreduce(MPI.IN_PLACE, word, MPI.SUM)
-        return (time.perf_counter() - began) / steps
-
-    # All ranks have to make as many steps.
-    usual: float = ranks.allreduce(batch(1), MPI.MAX)
-    steps = max(FEWEST_CALLS, int(BUDGET_S / BATCHES / usual) // 2 * 2)
-    slowest = np.array([batch(steps) for _ in range(BATCHES)])
-    ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
-    meeting_s = median(timed(ranks, WORD_BYTES)[0]) if ranks.Get_size() > 1 else 0.0
-    times = [max(0.0, one - meeting_s) / units for one in slowest.tolist()]
+    batches, steps = timed(ranks, step_and_meet, BUDGET_S)
+    meeting_s = median(timed(ranks, meet)[0]) if ranks.Get_size() > 1 else 0.0
+    times = [max(0.0, one - meeting_s) / units for one in batches]
     low, high = interval_of_median(times)
-    return Pace(ranks.Get_size(), hosts, median(times), low, high, BATCHES * steps)
+    return Pace(ranks.Get_size(), hosts, median(times), low, high, len(batches) * steps)

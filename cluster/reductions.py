@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor, sqrt
 from statistics import median
 from typing import Any
@@ -54,7 +54,7 @@ def measured(world: Any, hosts: Sequence[str]) -> list[Reduction]:
     for ranks in growing(world):
         count = ranks.Get_size()
         for size in SIZES:
-            batches, calls = timed(ranks, size)
+            batches, calls = timed(ranks, reducing(ranks, size))
             low, high = interval_of_median(batches)
             hosts_here = len(set(hosts[:count]))
             found.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
@@ -80,24 +80,39 @@ def growing(world: Any) -> Iterator[Any]:
             ranks.Free()
 
 
-def timed(ranks: Any, size: int) -> tuple[list[float], int]:
-    """Batches of calls: seconds of a call in each, on the slowest rank, and how many calls a batch has."""
+def reducing(ranks: Any, size: int) -> Callable[[], None]:
+    """What reduces an array of so many bytes to all ranks."""
     from mpi4py import MPI
 
     words = np.zeros(size // 8, np.int64)
+    return lambda: ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
+
+
+def timed(ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S) -> tuple[list[float], int]:
+    """Batches of calls that these ranks make together, some seconds in all, or the fewest that say something.
+
+    Returns
+    -------
+    list of float
+        Seconds of a call in each batch, on the slowest rank.
+    int
+        How many calls a batch has.
+
+    """
+    from mpi4py import MPI
 
     def batch(calls: int) -> float:
         ranks.Barrier()
         began = time.perf_counter()
         for _ in range(calls):
-            ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
+            call()
         return (time.perf_counter() - began) / calls
 
     batch(1)
     # All ranks have to make as many calls; the second one finds open what the first has opened.
     usual: float = ranks.allreduce(batch(1), MPI.MAX)
-    calls = min(max(int(BUDGET_S / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
-    count = min(max(int(BUDGET_S / calls / usual), FEWEST_BATCHES), BATCHES)
+    calls = min(max(int(budget_s / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
+    count = min(max(int(budget_s / calls / usual), FEWEST_BATCHES), BATCHES)
     slowest = np.array([batch(calls) for _ in range(count)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
     return slowest.tolist(), calls
