@@ -88,8 +88,19 @@ def reducing(ranks: Any, size: int) -> Callable[[], None]:
     return lambda: ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
 
 
-def timed(ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S) -> tuple[list[float], int]:
-    """Batches of calls that these ranks make together, some seconds in all, or the fewest that say something.
+def timed(
+    ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S, fewest: int = FEWEST_BATCHES
+) -> tuple[list[float], int]:
+    """Batches of calls that these ranks make together.
+
+    Parameters
+    ----------
+    ranks, call
+        Who makes the calls, and what they are.
+    budget_s
+        Seconds of all of them, if that is enough for the fewest.
+    fewest
+        Batches.
 
     Returns
     -------
@@ -112,7 +123,7 @@ def timed(ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S) -> t
     # All ranks have to make as many calls; the second one finds open what the first has opened.
     usual: float = ranks.allreduce(batch(1), MPI.MAX)
     calls = min(max(int(budget_s / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
-    count = min(max(int(budget_s / calls / usual), FEWEST_BATCHES), BATCHES)
+    count = min(max(int(budget_s / calls / usual), fewest), BATCHES)
     slowest = np.array([batch(calls) for _ in range(count)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
     return slowest.tolist(), calls
