@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cluster.cautions import CROWDED
 from cluster.interconnects import Interconnect
 from cluster.model import Speed, Work, iteration
 from core.errors import UserError
@@ -274,6 +275,8 @@ def calibrated(
     own = {run.record.instance_sha256: run for run in runs}
     several = [one for one in merge(records) if one.ranks > 1 and one.device_kind == kind]
     several = [one for one in several if one.instance_sha256 in own and one.identity != leave_out]
+    # Where ranks share cores, what the system's turns take is most of what is left.
+    several = [one for one in several if network.crowding(one.ranks) < CROWDED]
     pairs = [Unshared.of(own[one.instance_sha256], Timed(one), network) for one in several]
     if not pairs:
         return Calibration(kind, runs, 0.0, "taken to be nothing: no runs of several ranks say it")

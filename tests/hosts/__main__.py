@@ -31,12 +31,10 @@ def main() -> int:
     with Hosts(profile(own.network), own.hosts) as hosts:
         names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
         (hosts.folder / "hostfile").write_text("".join(names))
-        environment = hosts.environment(
-            {
-                "PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"),
-                "OMPI_MCA_mca_base_env_list": ";".join(["OPENBLAS_NUM_THREADS=1", *HANDED_ON]),
-            }
-        )
+        environment = hosts.environment({"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile")})
+        # By its PATH a host finds `python`, too.
+        handed_on = [name for name in ("PATH", *HANDED_ON) if name in environment]
+        environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *handed_on])
         open_here = {"stdin": None, "stdout": None, "stderr": None, "capture_output": False}
         try:
             return hosts.run(own.on - 1, own.command, env=environment, timeout=None, **open_here).returncode
