@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, hypot, log
+from math import exp, hypot, inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,8 @@ MEETING_S = 5e-6
 """Of a core, between two kernels: Python."""
 SURE = 2.0
 """Standard deviations from nothing, of a fitted part that counts."""
+MOST_SERIAL = 0.5
+"""Part of an iteration that a core may spend by itself: what is said to be more is something else."""
 SMALL = 1e-3
 """Part of an iteration by which the model's slope is told."""
 NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
@@ -187,8 +189,13 @@ def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
     """
     if kind == "gpu":
         return Speed(alone_s / work.units, 0.0, unshared_s)
-    serial_s = min(unshared_s, alone_s / 2)
+    serial_s = min(unshared_s, most_unshared_s(kind, alone_s))
     return Speed((alone_s - serial_s) / work.units, serial_s, MEETING_S)
+
+
+def most_unshared_s(kind: str, alone_s: float) -> float:
+    """How many seconds at most further ranks do not make shorter, of an iteration that one rank makes in so many."""
+    return inf if kind == "gpu" else MOST_SERIAL * alone_s
 
 
 @dataclass(frozen=True)
@@ -285,6 +292,10 @@ def calibrated(
     if unshared < SURE * deviation:
         found = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
         words = f"not told from nothing: {words} it is {found}"
+        unshared = 0.0
+    quickest = min(runs, key=lambda run: run.seconds)
+    if unshared > most_unshared_s(kind, quickest.seconds):
+        words = f"no constant: {words} it is {unshared * 1e6:.3g} µs, too much of what {short(quickest)} takes alone"
         unshared = 0.0
     return Calibration(kind, runs, unshared, words)
 

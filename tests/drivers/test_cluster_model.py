@@ -1,11 +1,12 @@
 """The cluster model's program: calibrated by made-up records whose truth is known, and refusing what it cannot use."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cluster.interconnects import named
+from cluster.interconnects import Crowd, named
 from cluster.model import Speed, Work, iteration
 from drivers import cluster_calibration, cluster_model, cluster_pages, cluster_published
 from drivers.cluster_calibration import Timed, calibrated, named_work
@@ -127,6 +128,20 @@ def test_runs_that_contradict_each_other_say_no_serial_part(cores):
     several = [made(name, core_s(name) / 8 * times, 8) for name, times in crowded.items()]
     found = calibrated([*cores, *several], "core", network)
     assert found.unshared_s == 0 and "not told from nothing" in found.why
+
+
+def test_ranks_that_share_cores_say_no_serial_part(cores):
+    network = replace(named("myri10g")[0], crowds=(Crowd(8, 4.0),))
+    turns = [made(name, 1.2 * truth(name, 8, network), 8) for name in ROWS]
+    found = calibrated([*cores, *turns], "core", network)
+    assert found.unshared_s == 0 and "no runs of several ranks say it" in found.why
+
+
+def test_what_is_more_than_half_of_the_smallest_instance_is_no_serial_part(cores):
+    network = named("myri10g")[0]
+    late = [made("1301-1317", truth("1301-1317", ranks, network) + 3 * core_s("73-73"), ranks) for ranks in (8, 16)]
+    found = calibrated([*cores, *late], "core", network)
+    assert found.unshared_s == 0 and found.why.startswith("no constant") and "73-73" in found.why
 
 
 def test_runs_of_several_ranks_count_on_a_network_that_was_measured_alone(cores):
