@@ -91,8 +91,6 @@ def test_the_command_line_runs_a_program_on_the_first_host_and_ranks_on_all(host
     words = ["-m", "tests.hosts", "cow", "3", "--", "mpirun", "-n", "3", "python", "-c", WHO]
     there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     there.pop("TSPLIB_DIR", None)
-    done = subprocess.run(
-        [sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert sorted(line.split()[0] for line in done.stdout.splitlines()) == ["host1", "host2", "host3"]
