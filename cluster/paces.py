@@ -11,9 +11,9 @@ from cluster.measured import Pace
 from cluster.reductions import growing, interval_of_median, reducing, timed
 
 ROUNDS = 3
-"""A machine may be slow for a second: numbers of ranks take turns, so that such a second is not one's own."""
+"""A machine may be slow for a second: numbers of ranks take turns, so that it does not slow one of them alone."""
 BUDGET_S, FEWEST_BATCHES = 0.4, 2
-"""Of the steps of some ranks in a round."""
+"""Seconds of the steps of some ranks in a round, and the fewest batches of them."""
 WORD_BYTES = 8
 """Of what ranks reduce when they meet."""
 

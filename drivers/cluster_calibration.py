@@ -26,7 +26,7 @@ COLUMN, ROW_WORD = 32, 4
 PIECES, CARRY_BITS = 64, 8
 """Messages of a strip of a longest common subsequence, and rows whose carries are a byte."""
 MEETING_S = 5e-6
-"""Of a core, between two kernels: Python."""
+"""Of a core, for a meeting besides its messages: Python, between two kernels."""
 SURE = 2.0
 """Standard deviations from nothing, of a fitted part that counts."""
 MOST_SERIAL = 0.5
