@@ -1,4 +1,4 @@
-"""Waiting for what happens soon, but not at once."""
+"""Waiting for what happens soon, but not at once, and telling that it has."""
 
 import time
 
@@ -13,3 +13,15 @@ def soon(condition):
             return False
         time.sleep(0.02)
     return True
+
+
+def written(path):
+    """When a file was written, in ns; None: there is none, or nothing in it.
+
+    A program that shall write a file at its end tries first whether it could, by a file that is empty and soon gone.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns if found.st_size else None

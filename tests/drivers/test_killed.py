@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.patience import soon
+from tests.patience import soon, written
 
 REPETITIONS = 2
 RUNS = {
@@ -75,7 +75,7 @@ class Killed:
 
     def once(self, way):
         """Start or go on, and kill everything at a random moment; whether the run was done before."""
-        before = self.kept_at()
+        before = written(self.state)
         process = subprocess.Popen(
             self.command(*way),
             stdout=subprocess.DEVNULL,
@@ -86,7 +86,7 @@ class Killed:
         began = time.monotonic()
         if self.draw.random() < 0.8:
             # Most runs get as far as to keep a state of their own.
-            while process.poll() is None and self.kept_at() == before and time.monotonic() - began < LONGEST_S:
+            while process.poll() is None and written(self.state) == before and time.monotonic() - began < LONGEST_S:
                 time.sleep(0.005)
         end = time.monotonic() + self.draw.uniform(0.0, 0.6)
         while process.poll() is None and time.monotonic() < end:
@@ -121,13 +121,6 @@ class Killed:
                 one.kill()
                 found.append(one)
         return found
-
-    def kept_at(self):
-        """When the state was kept; None: there is none."""
-        try:
-            return self.state.stat().st_mtime_ns
-        except FileNotFoundError:
-            return None
 
     def recorded(self):
         """The record's repetitions, and the hashes of all of them."""

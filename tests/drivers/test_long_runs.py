@@ -24,6 +24,7 @@ from drivers import aco, knapsack, qap
 from drivers.long_runs import LongRun
 from drivers.options import Options
 from drivers.state_file import VERSION, About, StateFile
+from tests.patience import written
 
 DRIVER = qap
 RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--state-every", "0"]
@@ -299,7 +300,7 @@ def ended_by_sigterm(command, environment, path):
     """Start a run, send SIGTERM when it has kept its first state; its exit code and what it says."""
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
-    while not path.exists() and process.poll() is None and time.monotonic() < until:
+    while written(path) is None and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)

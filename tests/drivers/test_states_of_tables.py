@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import written
+
 ROOT = Path(__file__).parents[2]
 LONG = {
-    "lcs": "--instance random:120000:seed=1",
-    "knapsack": "--items 6000 --capacity 1000000 --seed 1",
+    "lcs": "--instance random:80000:seed=1",
+    "knapsack": "--items 4000 --capacity 1000000 --seed 1",
     "heldkarp": "--instance uniform:24:seed=1",
 }
 """Work of a second or two of a core, by driver."""
@@ -42,14 +44,6 @@ def finished(arguments, environment):
     done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return hash_of(done.stdout)
-
-
-def written(path):
-    """When a file was written; None: there is none, or a run has just removed it."""
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return None
 
 
 def ended(arguments, environment, seconds, number):

@@ -17,7 +17,7 @@ PROGRAM = Path(__file__).with_name("lost_rank.py")
 ULFM = ("--with-ft", "ulfm")
 SHARED = ("--backend", "cpu", "--no-progress", "--share", "always")
 WORK = {
-    "ihc": ("--instance", "kroA100", "--climbers", "20000"),
+    "ihc": ("--instance", "uniform:100:seed=1", "--climbers", "20000"),
     "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "200000"),
     "ppp": ("--instance", "73-73", "--iterations", "30000"),
     "aco": ("--instance", "uniform:60:seed=1", "--colonies", "6", "--iterations", "600"),
