@@ -115,7 +115,8 @@ def test_ranks_are_killed_a_hundred_times_at_random_moments(mpirun):
             kills += job.kill(chance)
         said = job.said()
         if said is not None and any(words in said for words in STARTING):
-            # Nobody can go on then.
+            # Nobody can go on then; what it said tells whether it ended in order or Open MPI crashed.
+            print(driver, job.job.returncode, said, flush=True)
             starting += 1
             continue
         killed += kills
