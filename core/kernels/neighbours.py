@@ -7,7 +7,23 @@ import functools
 from core.kernels.hooks import D
 from core.kernels.moves import CUSTOM, NEVER, first_of, second_of, third_of
 from core.kernels.walks import AnyMove, S, Walk
-from core.lang import Array, Const, Function, Kernel, function, i32, kernel, u32, unroll
+from core.lang import (
+    Array,
+    Const,
+    Function,
+    Kernel,
+    atomic_min,
+    function,
+    i32,
+    kernel,
+    lane,
+    team_count,
+    team_rank,
+    team_size,
+    u32,
+    u64,
+    unroll,
+)
 
 
 def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function]:
@@ -72,6 +88,30 @@ def listing_kernel(decode: tuple[Function, ...]) -> Kernel:
             listed[3 * m + 2] = k
 
     return list_moves
+
+
+@functools.lru_cache(maxsize=64)
+def checking_kernel(decode: tuple[Function, ...]) -> Kernel:
+    """``find_wrong_move(size, n, limits, wrong)``: the first move of a custom neighbourhood that leaves its limits."""
+    own_first, own_second, own_third = (*decode, None, None)[:3]
+
+    @kernel
+    def find_wrong_move(size: u32, n: i32, limits: Array[i32], wrong: Array[u64]):
+        """``limits``: the least i, j and k, then the largest."""
+        for number in range(u64(team_rank() * team_size() + lane()), u64(size), u64(team_count() * team_size())):
+            index = u32(number)
+            i, j, k = own_first(index, n), -1, -1
+            if own_second is not None:
+                j = own_second(index, i, n)
+            if own_third is not None:
+                k = own_third(index, i, j, n)
+            if (
+                i < limits[0] or j < limits[1] or k < limits[2]
+                or i > limits[3] or j > limits[4] or k > limits[5]
+            ):  # fmt: skip
+                atomic_min(wrong, 0, number)
+
+    return find_wrong_move
 
 
 def element_function(shapes: tuple[int, ...], decode: tuple[Function, ...]) -> Function:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from core.errors import UserError
 from core.kernels import moves
 from core.kernels.neighbours import listing_kernel
 from core.lang import Function
+from core.problems.own_moves import bounds, own_size, refuse_wrong_moves
+
+MOST_CHOICES = 2**31 - 1
 
 
 class Encoding(NamedTuple):
@@ -25,18 +29,33 @@ class Encoding(NamedTuple):
     choices: int
     dtype: str
 
-    def check(self, solution: np.ndarray) -> None:
-        """Refuse what is no solution: another size, values that are none, a permutation that repeats one."""
-        if solution.shape != (self.n,):
-            raise UserError(f"a start solution of shape {solution.shape}: expected ({self.n},)")
+    def check(self, solution: object) -> np.ndarray:
+        """Return a start solution as an array of ``dtype``.
+
+        Raises
+        ------
+        UserError
+            Another size, elements that are no numbers of the encoding, or a permutation that repeats one.
+
+        """
+        try:
+            found = np.asarray(solution)
+        except (TypeError, ValueError):
+            found = np.asarray(None)
+        if found.dtype.kind not in "biuf":
+            raise UserError(f"a start solution that is {reprlib.repr(solution)}: expected {self.n} numbers")
+        if found.shape != (self.n,):
+            raise UserError(f"a start solution of shape {found.shape}: expected ({self.n},)")
         low, high = (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
-        wrong = np.flatnonzero(~((solution >= low) & (solution <= high)))
-        if wrong.size:
-            place = int(wrong[0])
-            raise UserError(f"a start solution with {solution[place]} at {place}: expected {low} to {high}")
-        if self.code == moves.PERMUTATION and np.unique(solution).size < self.n:
-            twice = int(np.bincount(solution).argmax())
+        for place in np.flatnonzero(~((found >= low) & (found <= high)))[:1].tolist():
+            raise UserError(f"a start solution with {found[place]} at {place}: expected {low} to {high}")
+        for place in np.flatnonzero(found != found.astype(self.dtype))[:1].tolist() if self.dtype == "int32" else ():
+            raise UserError(f"a start solution with {found[place]} at {place}: expected integers")
+        found = found.astype(self.dtype)
+        if self.code == moves.PERMUTATION and np.unique(found).size < self.n:
+            twice = int(np.bincount(found).argmax())
             raise UserError(f"a start solution that has {twice} twice: expected a permutation of 0 to {high}")
+        return found
 
 
 def Bits(n: int) -> Encoding:  # noqa: N802
@@ -46,9 +65,10 @@ def Bits(n: int) -> Encoding:  # noqa: N802
 
 def Values(n: int, choices: int) -> Encoding:  # noqa: N802
     """A vector of ``n`` values from 0 to ``choices - 1``."""
-    if choices < 2:
-        raise UserError(f"a vector over {choices} values; expected at least 2")
-    return _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
+    found = _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
+    if not 2 <= found.choices <= MOST_CHOICES:
+        raise UserError(f"a vector over {found.choices} values; expected 2 to {MOST_CHOICES}")
+    return found
 
 
 def Permutation(n: int) -> Encoding:  # noqa: N802
@@ -58,6 +78,8 @@ def Permutation(n: int) -> Encoding:  # noqa: N802
 
 def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
     """A vector of ``n`` real numbers in [-1, 1]."""
+    if dtype not in ("float32", "float64"):
+        raise UserError(f"a vector of reals of type {dtype!r}; expected 'float32' or 'float64'")
     return _checked(Encoding("reals", moves.REALS, n, 1, dtype))
 
 
@@ -113,11 +135,13 @@ class Neighbourhood(NamedTuple):
         name
             As `--neighbourhood` takes it.
         size
-            From the encoding to the number of neighbours, below 2^32; they have indices from 0 on.
+            From the encoding to the number of neighbours, an integer from 1 to 2^32 - 1; they have indices from 0 on.
         decode
             Up to three functions, which find a neighbour's i, j and k by its index and those found before:
             ``first(index: u32, n: i32) -> i32``, ``second(index: u32, i: i32, n: i32) -> i32`` and ``third(index: u32,
-            i: i32, j: i32, n: i32) -> i32``; n elements has a solution.
+            i: i32, j: i32, n: i32) -> i32``; n elements has a solution. With a named change all i, j and k are checked
+            before a search begins: i and j are places from 0 to n - 1, and k, and the j of a flip, may be -1 for none;
+            the j of an assignment is a value.
         apply
             ``apply(solution: Array[i32], move: Move, n: i32)``, which makes the move. All lanes of a team call it
             between two barriers: share elements out by ``lane()`` and ``team_size()``, or let lane 0 do it all. Or a
@@ -150,7 +174,7 @@ class Neighbourhood(NamedTuple):
         """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
         n = encoding.n
         if self.own_size is not None:
-            return int(self.own_size(encoding))
+            return own_size(self.name, self.own_size, encoding)
         if self.change == moves.OWN:
             return points
         return {
@@ -168,7 +192,14 @@ class Neighbourhood(NamedTuple):
         return encoding.n * (1 if self.change == moves.FLIP else encoding.choices)
 
     def listed(self, first: int, end: int, encoding: Encoding, solution: np.ndarray) -> np.ndarray:
-        """List neighbours ``first`` to ``end - 1`` as the host sees them: see `listed_moves`."""
+        """List neighbours ``first`` to ``end - 1`` as the host sees them: see `listed_moves`.
+
+        Raises
+        ------
+        UserError
+            A custom neighbourhood has a move among them that leads out of a solution.
+
+        """
         if self.shape != moves.CUSTOM:
             return listed_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
         from core.lang import oracle
@@ -176,6 +207,8 @@ class Neighbourhood(NamedTuple):
         listed = np.empty((end - first, 3), np.int32)
         program = listing_kernel(self.decode).specialise({}, 1)
         oracle.run(program, 1, [first, end - first, encoding.n, listed.reshape(-1)])
+        limits = bounds(self.change, encoding.n, encoding.choices)
+        refuse_wrong_moves(self.name, self.decode, first, listed, limits)
         return listed
 
 

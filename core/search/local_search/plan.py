@@ -9,11 +9,11 @@ import numpy as np
 from core.errors import UserError
 from core.kernels import hooks, moves
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
+from core.problems.own_moves import MOST_NEIGHBOURS
 from core.problems.problem import Evaluation, Problem, checked_place
 from core.problems.signatures import check_functions, check_neighbourhood
 from core.search.local_search.algorithms import Algorithm
 
-MOST_NEIGHBOURS = 2**32 - 1
 MOST_LEVELS = 3
 LARGEST_UNSTATED = 2**30 - 1
 """The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
@@ -195,7 +195,7 @@ class Plan:
             raise UserError(f"{len(names)} neighbourhoods for {self.algorithm.name}, which uses one")
         self.sizes = [one.size(encoding, self.problem.points) for one in self.neighbourhoods]
         for one, size in zip(self.neighbourhoods, self.sizes, strict=True):
-            if not 1 <= size <= MOST_NEIGHBOURS:
+            if not isinstance(size, (int, np.integer)) or not 1 <= size <= MOST_NEIGHBOURS:
                 raise UserError(
                     f"{one.name} on {encoding.n} elements has {size} neighbours: expected 1 to {MOST_NEIGHBOURS}"
                 )

@@ -24,6 +24,7 @@ from core.search.local_search.history import Recorder, places_for
 from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
+from core.search.local_search.own_moves import check_own_moves
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
@@ -123,6 +124,7 @@ class LocalSearch(Launches):
         self.slices: Slices | None = None
         self.choose_launch()
         self.allocate()
+        check_own_moves(backend, problem.encoding, self.neighbourhoods, self.sizes)
         self.host_loop = HostLoop(self) if self.is_host_driven else None
         self.settle_launch()
         self.even_out()
@@ -199,9 +201,7 @@ class LocalSearch(Launches):
             teams = max(1, min(-(-self.here // lanes), 16 * backend.capabilities.compute_units))
             backend.launch(start_solutions, teams, lanes, encoding.code, self.walkers, self.seed)
         else:
-            given = np.asarray(start, encoding.dtype)
-            encoding.check(given)
-            self.write_rows(self.walkers.solution, np.tile(given, self.here))
+            self.write_rows(self.walkers.solution, np.tile(encoding.check(start), self.here))
         costs = problem.costs(self.rows_of(self.walkers.solution, encoding.n))
         for cost in costs[self.is_astray(costs)][:1]:
             raise UserError(f"{problem.name}: a start solution costs {cost}: expected {self.expected_costs}")
