@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import reprlib
 import shlex
 import shutil
 import socket
@@ -19,10 +20,12 @@ from core.errors import UserError
 EXPECTED = "a host's name, slots=N and max_slots=N"
 WORDS = {"slots": "slots", "max_slots": "most", "max-slots": "most"}
 """What may stand behind a name, and the field of `Host` that it is."""
-NAME = re.compile(r"([A-Za-z0-9_.-]+@)?[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
-"""A host's name or address, perhaps with the user's name there."""
+NAME = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+"""A host's name or address, perhaps with the user's name there; `ssh` would read a leading `-` as an option."""
 
 
+MOST_SLOTS = 65_535
+"""Slots of a host, more than any host has cores: a larger number is a mistake."""
 ANSWER_S, MOST_AT_ONCE = 5, 32
 """Whole seconds that a host has to answer `ssh`, and how many are asked at once."""
 
@@ -98,8 +101,8 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
             raise HostFileError(path, number, repr(word), EXPECTED)
         if WORDS[key] in given:
             raise HostFileError(path, number, f"{key} again", "it once")
-        if not (value.isascii() and value.isdecimal() and int(value) > 0):
-            raise HostFileError(path, number, repr(word), f"{key}=N, a whole number from 1")
+        if not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= MOST_SLOTS):
+            raise HostFileError(path, number, reprlib.repr(word), f"{key}=N, a whole number from 1 to {MOST_SLOTS}")
         given[WORDS[key]] = int(value)
     slots, most = given.get("slots"), given.get("most")
     if slots is not None and most is not None and most < slots:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import reprlib
 import shlex
 import signal
 import subprocess
@@ -104,9 +106,9 @@ def add_program(made: argparse.ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """Read an integer of at least 1."""
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text!r}")
+    """Read an integer from 1 to 999,999,999."""
+    if not (re.fullmatch("[0-9]{1,9}", text) and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to 999999999, found {reprlib.repr(text)}")
     return int(text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
@@ -106,7 +107,7 @@ def cores_of_a_rank(started: Sequence[str]) -> int | None:
     found = None
     for word, after in zip(started, [*started[1:], ""], strict=True):
         value = after if word == "--cores" else word.removeprefix("--cores=") if word.startswith("--cores=") else ""
-        if value.isascii() and value.isdecimal() and int(value):
+        if re.fullmatch("[0-9]{1,9}", value) and int(value):
             found = int(value)
     return found
 

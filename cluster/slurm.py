@@ -30,6 +30,8 @@ KEPT = 143
 """The exit code of a program that SIGTERM has ended and that has kept its state."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
 """As Slurm reads times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
+VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
+"""The value of an `#SBATCH` option: `sbatch` has rules of its own for quotes, spaces, comments and `%`."""
 
 
 class Wanted(NamedTuple):
@@ -74,30 +76,34 @@ def parser() -> argparse.ArgumentParser:
 
 def duration(text: str) -> str:
     """Read a time as Slurm writes it."""
-    if not TIME.fullmatch(text):
+    if not (text.isascii() and TIME.fullmatch(text)):
         raise argparse.ArgumentTypeError(f"expected a time such as 01:00:00 or 2-12:00:00, found {text!r}")
     return text
 
 
 def line(text: str) -> str:
-    """Read what goes into one line of the script."""
-    if not text or any(one.isspace() for one in text):
-        raise argparse.ArgumentTypeError(f"expected one word, found {text!r}")
+    """Read the value of an `#SBATCH` option."""
+    if not VALUE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected one word of letters, digits and _.,:@+=/-, found {text!r}")
     return text
 
 
 def job_name(words: Sequence[str]) -> str:
-    """What the job and its files are called: the program's own name."""
+    """Return the name of the job and of its files: the program's, with `_` for what only quotes could protect."""
     named = words[1] if words[0] == "-m" else words[0]
-    return named.removesuffix(".py").replace("/", ".").rpartition(".")[2]
+    last = named.removesuffix(".py").replace("/", ".").rpartition(".")[2]
+    return re.sub(r"[^A-Za-z0-9_+-]", "_", last).lstrip("-") or "job"
 
 
 def own_state(words: Sequence[str], name: str) -> tuple[str, ...]:
-    """Options that keep the program's state, unless the user has named a file for it, or the program keeps none."""
+    """Options that keep the program's state, unless the user has named a file for it, or the program keeps none.
+
+    They are words of the shell, which puts the job's number in.
+    """
     given = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
         return ()
-    state = () if "--state" in given else ("--state", f"{name}-$SLURM_JOB_ID.state")
+    state = () if "--state" in given else ("--state", f'{name}-"$SLURM_JOB_ID".state')
     return (*state, *(() if "--resume" in given else ("--resume",)))
 
 
@@ -161,14 +167,22 @@ def script(asked: Wanted, launch: Sequence[str], started: Sequence[str], state: 
     started
         The program and its options.
     state
-        Further options of it, in which the shell puts variables.
+        Further options of it, as words of the shell.
+
+    Raises
+    ------
+    UserError
+        A word that no text file can hold.
 
     """
     directives = [f"#SBATCH --{name}={value}" for name, value in asked.options if value is not None]
     command = shlex.join([sys.executable, "-m", "cluster", "launch", *launch, *started])
-    more = "".join(f" {shlex.quote(one) if '$' not in one else quoted_with_variables(one)}" for one in state)
     folder = shlex.quote(os.getcwd())
+    for text in (command, folder):
+        if any("\ud800" <= one <= "\udfff" for one in text):
+            raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
     ended = "its time was over and its state is kept" if state else "its time was over"
+    said = shlex.quote(f"{asked.name}: {ended}; the job is queued again")
     lines = "\n".join(directives)
     return f"""#!/bin/bash
 {lines}
@@ -177,7 +191,7 @@ def script(asked: Wanted, launch: Sequence[str], started: Sequence[str], state: 
 cd {folder} || exit
 
 # Slurm tells this shell, {NOTICE_S} s before the time is over. `launch` hands the signal to the ranks of all hosts.
-{command}{more} &
+{" ".join([command, *state])} &
 job=$!
 trap 'told=yes; kill -TERM "$job" 2>/dev/null' TERM
 told=yes
@@ -190,16 +204,11 @@ done
 
 # A job that somebody cancels hears the same signal, and is not running any more.
 if [ "$code" -eq {KEPT} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
-    echo "{asked.name}: {ended}; the job is queued again"
+    echo {said}
     scontrol requeue "$SLURM_JOB_ID"
 fi
 exit "$code"
 """
-
-
-def quoted_with_variables(text: str) -> str:
-    """A word for the shell in which variables stand for their values."""
-    return '"' + re.sub(r'(["\\`])', r"\\\1", text) + '"'
 
 
 if __name__ == "__main__":

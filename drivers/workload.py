@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -249,7 +250,7 @@ class Workload(Generic[AnyOptions]):
     @property
     def command(self) -> str:
         """The same as a user types it."""
-        return " ".join(("python", *self.started))
+        return shlex.join(("python", *self.started))
 
 
 def gap(cost: int, best: int | None, name: str = "optimum") -> str:

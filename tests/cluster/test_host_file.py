@@ -29,9 +29,19 @@ def test_hosts_have_names_slots_and_most_slots(written):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a\nb slots=four\n", ":2: found 'slots=four', expected slots=N, a whole number from 1"),
-        ("a slots=0\n", ":1: found 'slots=0', expected slots=N, a whole number from 1"),
-        ("a slots=-3\n", ":1: found 'slots=-3', expected slots=N, a whole number from 1"),
+        ("a\nb slots=four\n", ":2: found 'slots=four', expected slots=N, a whole number from 1 to 65535"),
+        ("a slots=0\n", ":1: found 'slots=0', expected slots=N, a whole number from 1 to 65535"),
+        ("a slots=-3\n", ":1: found 'slots=-3', expected slots=N, a whole number from 1 to 65535"),
+        ("a slots=65536\n", ":1: found 'slots=65536', expected slots=N, a whole number from 1 to 65535"),
+        (
+            "a\nb slots=99999999999999999999\n",
+            ":2: found 'slots=99999999999999999999', expected slots=N, a whole number from 1 to 65535",
+        ),
+        (
+            "a max_slots=" + "9" * 5000,
+            ":1: found 'max_slots=99...9999999999999', expected max_slots=N, a whole number from 1 to 65535",
+        ),
+        ("-F.config@a\n", ":1: found '-F.config@a', expected a host's name, slots=N and max_slots=N"),
         ("a slots=2 slots=3\n", ":1: found slots again, expected it once"),
         ("a slots=4 max_slots=2\n", ":1: found max_slots=2, expected 4 or more, as there are slots"),
         ("a cores=4\n", ":1: found 'cores=4', expected a host's name, slots=N and max_slots=N"),

@@ -115,7 +115,7 @@ def test_options_of_mpirun_are_words_of_a_shell(plain):
 @pytest.mark.parametrize(
     ("lines", "more", "told"),
     [
-        ("localhost slots=x\n", (), ":1: found 'slots=x', expected slots=N, a whole number from 1\n"),
+        ("localhost slots=x\n", (), ":1: found 'slots=x', expected slots=N, a whole number from 1 to 65535\n"),
         ("no-such-host.invalid\n", (), ":1: found no-such-host.invalid, which is no name of a host, expected one that"),
         ("localhost slots=1 max_slots=2\n", ("-n", 3), "-n 3: found max_slots of 2 in "),
     ],

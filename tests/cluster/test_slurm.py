@@ -98,7 +98,10 @@ def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, script):
     ("words", "told"),
     [
         (("--time", "soon", "ppp"), "argument --time: expected a time such as 01:00:00 or 2-12:00:00, found 'soon'"),
-        (("--partition", "a\nb", "ppp"), "argument --partition: expected one word, found 'a\\nb'"),
+        (
+            ("--partition", "a\nb", "ppp"),
+            "argument --partition: expected one word of letters, digits and _.,:@+=/-, found 'a\\nb'",
+        ),
         (
             ("--nodes", 2, "--per-host", 2, "-n", 5, "ppp"),
             "-n 5: found room for 4 on 2 nodes, expected more --per-host",
