@@ -19,7 +19,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
 
@@ -168,6 +168,7 @@ def ended(command: Command) -> int:
         It cannot be started.
 
     """
+    signals = Signals()
     # In a group of its own it hears an interrupt of the terminal once, from here. Such a group may not read from the
     # terminal, and ranks read nothing.
     quiet = subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None
@@ -175,40 +176,56 @@ def ended(command: Command) -> int:
         child = subprocess.Popen(command.words, stdin=quiet, process_group=0)
     except OSError as error:
         raise UserError(f"{command.words[0]}: cannot be started: {error.strerror}") from None
-    interrupted: list[int] = []
-    signal.signal(signal.SIGTERM, passing_on(child, [signal.SIGTERM, signal.SIGUSR1]))
-    signal.signal(signal.SIGINT, passing_on(child, [signal.SIGINT], interrupted))
+    signals.pass_to(child)
     code = child.wait()
-    if code and interrupted:
+    if code and signal.SIGINT in signals.heard:
         # Of its own mpirun says no more than 1.
         return abort.INTERRUPTED
-    return 128 - code if code < 0 else code
+    code = 128 - code if code < 0 else code
+    if code == 128 + signal.SIGUSR1 and signal.SIGTERM in signals.heard:
+        # It came before the launcher or a rank handled SIGUSR1, which ended it.
+        return 128 + signal.SIGTERM
+    return code
 
 
-def passing_on(
-    child: subprocess.Popen[bytes], signals: list[signal.Signals], heard: list[int] | None = None
-) -> Callable[[int, FrameType | None], None]:
-    """A handler that passes a signal on.
+class Signals:
+    """Handlers that pass SIGTERM and SIGINT on to a launcher, also those that come before there is one.
 
-    Parameters
+    The first SIGTERM is passed on as SIGUSR1, which launchers pass on to all ranks; later ones are passed on as they
+    are, and the launcher ends the ranks at once.
+
+    Attributes
     ----------
-    child
-        The launcher.
-    signals
-        What it is sent, the last one first, and the first one ever after. SIGTERM goes as SIGUSR1 at first, which
-        launchers hand to all ranks; the second one goes to the launcher itself, which ends the ranks at once.
-    heard
-        Where signals that came are noted.
+    heard : list of int
+        Signals that came.
 
     """
 
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        if heard is not None:
-            heard.append(number)
-        if child.poll() is None:
-            child.send_signal(signals.pop() if len(signals) > 1 else signals[0])
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+        self.waiting: list[int] = []
+        self.child: subprocess.Popen[bytes] | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.hear)
 
-    return pass_on
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """Note a signal, and pass it on if there is a launcher."""
+        is_first = number == signal.SIGTERM and number not in self.heard
+        self.heard.append(number)
+        self.waiting.append(signal.SIGUSR1 if is_first else number)
+        self.send()
+
+    def pass_to(self, child: subprocess.Popen[bytes]) -> None:
+        """Pass on what came, and what will come."""
+        self.child = child
+        self.send()
+
+    def send(self) -> None:
+        """Pass waiting signals on."""
+        while self.child is not None and self.waiting:
+            number = self.waiting.pop(0)
+            if self.child.poll() is None:
+                self.child.send_signal(number)
 
 
 if __name__ == "__main__":

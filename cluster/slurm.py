@@ -191,9 +191,12 @@ def script(asked: Wanted, launch: Sequence[str], started: Sequence[str], state: 
 cd {folder} || exit
 
 # Slurm tells this shell, {NOTICE_S} s before the time is over. `launch` hands the signal to the ranks of all hosts.
+early=
+trap 'early=yes' TERM
 {" ".join([command, *state])} &
 job=$!
 trap 'told=yes; kill -TERM "$job" 2>/dev/null' TERM
+[ "$early" ] && kill -TERM "$job"
 told=yes
 while [ "$told" ]; do
     # A signal ends `wait`, but not the job.

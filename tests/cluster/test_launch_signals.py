@@ -1,0 +1,114 @@
+"""SIGTERM to `python -m cluster launch` in every phase of a job: the exit code by which a batch script queues it again.
+
+The launcher is a script beside a link to this Python.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster import launch
+from cluster.launch_plan import Command
+from tests.patience import soon
+
+ROOT = Path(__file__).parents[2]
+NO_HANDLER = ""
+"""A launcher whose Python or C code has not set its handlers yet: SIGUSR1 ends it."""
+
+
+def started(tmp_path, environment, traps):
+    """Start `launch` over a launcher that sets these traps, says that it is up, and works; returns the process."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "python").symlink_to(os.path.realpath(sys.executable))
+    (folder / "mpirun").write_text(
+        f"#!/bin/sh\n{traps}\ntouch '{tmp_path}/up'\nfor k in $(seq 600); do sleep 0.05; done\n"
+    )
+    (folder / "mpirun").chmod(0o755)
+    (tmp_path / "job.py").touch()
+    words = [folder / "python", "-m", "cluster", "launch", "-n", "2", "job.py"]
+    process = subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    assert soon((tmp_path / "up").exists)
+    return process
+
+
+@pytest.mark.parametrize(
+    ("traps", "signals", "code"),
+    [
+        pytest.param(NO_HANDLER, 1, 143, id="the launcher handles no SIGUSR1 yet"),
+        pytest.param("trap 'exit 138' USR1", 1, 143, id="a rank handles no SIGUSR1 yet"),
+        pytest.param("trap 'exit 143' USR1", 1, 143, id="ranks keep their state"),
+        pytest.param("trap 'exit 5' USR1", 1, 5, id="a rank fails"),
+        pytest.param("trap 'exit 0' USR1", 1, 0, id="the program is done"),
+        pytest.param("trap 'touch heard' USR1; trap 'exit 143' TERM", 2, 143, id="twice"),
+        pytest.param("kill -USR1 $$", 0, 138, id="SIGUSR1 from elsewhere"),
+    ],
+)
+def test_the_exit_code_says_that_the_time_was_over(traps, signals, code, environment, tmp_path):
+    if not signals:
+        traps = f"touch '{tmp_path}/up'; {traps}"
+    with started(tmp_path, environment, traps) as process:
+        for number in range(signals):
+            assert not number or soon((tmp_path / "heard").exists)
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode == code
+
+
+@pytest.fixture
+def handlers():
+    """Puts this process's handlers back."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("is_early", [True, False], ids=["before the launcher starts", "as it starts"])
+def test_a_signal_while_the_launcher_is_started_reaches_it(is_early, handlers, monkeypatch):
+    real = subprocess.Popen
+
+    def start(*given, **more):
+        if is_early:
+            signal.raise_signal(signal.SIGTERM)
+        child = real(*given, **more)
+        if not is_early:
+            signal.raise_signal(signal.SIGTERM)
+        return child
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    assert launch.ended(Command(["sleep", "60"], [])) == 143
+
+
+def test_before_anything_is_started_the_signal_ends_launch_itself(environment, tmp_path):
+    """Python's own start and the plan: the default action, which a shell counts as 143."""
+    planning = (
+        "import os, signal, cluster.launch as launch; launch.parser = lambda: os.kill(os.getpid(), signal.SIGTERM)"
+    )
+    code = f"{planning}\nlaunch.main()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, timeout=60)
+    assert done.returncode == -signal.SIGTERM
+
+
+def test_a_script_passes_a_signal_on_that_comes_before_its_job(environment, tmp_path, monkeypatch, capsys):
+    """The shell of the batch script is told while it starts `launch`."""
+    from cluster import slurm
+
+    (tmp_path / "python").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "python").chmod(0o755)
+    for name, body in (("squeue", "echo RUNNING"), ("scontrol", f"echo $1 > '{tmp_path}/called'")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(sys, "argv", ["slurm", "ppp"])
+    slurm.main()
+    script = capsys.readouterr().out.replace("job=$!\n", 'job=$!\nkill -TERM "$$"\n')
+    given = environment | {"PATH": f"{tmp_path}:{environment['PATH']}", "SLURM_JOB_ID": "12"}
+    done = subprocess.run(["bash", "-c", script], env=given, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 143 and "queued again" in done.stdout
+    assert (tmp_path / "called").read_text() == "requeue\n"
