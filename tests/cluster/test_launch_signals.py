@@ -61,8 +61,12 @@ def test_the_exit_code_says_that_the_time_was_over(traps, signals, code, environ
 
 @pytest.fixture
 def handlers():
-    """Puts this process's handlers back."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    """A SIGTERM that `launch` does not handle fails the test; puts this process's handlers back."""
+
+    def fail(number, frame):
+        raise AssertionError("nothing passes SIGTERM on")
+
+    before = {number: signal.signal(number, fail) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
