@@ -25,7 +25,7 @@ MAY_IMPORT = {
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "rich", "jinja2"),
-    *("tsplib95", "networkx", "joblib", "pooch", "requests", "psutil", "argcomplete"),
+    *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
     "core.lang",

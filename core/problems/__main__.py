@@ -1,7 +1,11 @@
 """`python -m core.problems`: fetch the instances of a collection or a paper, list what is at hand, show one."""
 
 import argparse
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from core.command_line import Parser, program
 from core.problems import catalogue, fetch, known, papers, sources
@@ -50,7 +54,22 @@ def main(arguments: list[str] | None = None) -> int:
     except FetchError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     return 0
+
+
+@contextmanager
+def _sigterm_raises() -> Iterator[None]:
+    """Let SIGTERM end this program by an exception, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _fetch(options: argparse.Namespace) -> None:
@@ -60,8 +79,9 @@ def _fetch(options: argparse.Namespace) -> None:
         outcomes = fetch.fetch_paper(options.what, options.names, options.data)
     else:
         outcomes = fetch.fetch_collection(options.what, options.names, options.data, options.url)
-    for name, outcome in outcomes:
-        print(f"{name}: {outcome}", flush=True)
+    with _sigterm_raises():
+        for name, outcome in outcomes:
+            print(f"{name}: {outcome}", flush=True)
 
 
 def _list(options: argparse.Namespace) -> None:

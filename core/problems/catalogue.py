@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from core.problems import folders, known, matrix_text, qaplib, sources, tsplib
+from core.problems.errors import InstanceError
+from core.problems.layout import quoted
 
 _JORLIB = "https://raw.githubusercontent.com/coin-or/jorlib/b3a41ce773e9b3b5b73c149d4c06097ea1511680"
 _MASTQE = "https://raw.githubusercontent.com/mastqe/tsplib/775541365dc3f7f3cd6faa8d0e206036d2c45e0e"
@@ -113,12 +116,30 @@ def addresses(collection: str, name: str, site: str | None = None) -> tuple[str,
     collection, name : str
     site : str, optional
         Stands for everything before the file's name, and for all addresses; by default the collection's `variable`.
+
+    Raises
+    ------
+    InstanceError
+        A site that is no address of the web.
     """
     published = COLLECTIONS[collection].addresses
+    option = "--url" if site else f"${variable(collection)}"
     site = site or os.environ.get(variable(collection))
     if site:
+        _check_site(option, site)
         published = (f"{site.rstrip('/')}/{published[0].rpartition('/')[2]}",)
     return tuple(address.replace("{name}", name) for address in published)
+
+
+def _check_site(option: str, site: str) -> None:
+    """Refuse what is no address; `option` says where it was given."""
+    try:
+        parts = urlsplit(site)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or not site.isprintable() or any(one.isspace() for one in site):
+        raise InstanceError(option, None, quoted(site), "an address such as https://host/folder")
 
 
 def cached(collection: str) -> Path:

@@ -44,7 +44,10 @@ def require_integer(place: object, found: str, value: object, smallest: int, lar
 
 
 class FetchError(RuntimeError):
-    """A download failed or brought something else than the pinned content."""
+    """A download failed or brought something else than the pinned content; one line, whatever a server sent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(_on_one_line(text))
 
 
 class UnreachableError(FetchError):

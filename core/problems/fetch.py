@@ -5,6 +5,7 @@ parsed content (tsplib.tsv, qaplib.tsv), which survives differences in white spa
 that of its bytes, before a line of it is run.
 """
 
+import errno
 import hashlib
 import os
 import subprocess
@@ -16,20 +17,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from core.problems import catalogue, papers
+from core.problems import catalogue, download, papers
 from core.problems.catalogue import COLLECTIONS
 from core.problems.errors import FetchError, InstanceError, UnreachableError
-from core.problems.files import read_text
 from core.problems.known import ARCHIVED
 from core.problems.layout import quoted
 
 ARCHIVE = "tsplib95==0.7.1"
 ARCHIVE_SHA256 = "3da80175dfb0478b967b87c508f75def47371188b6401b719441f2cedc817e00"
 
-_DOWNLOAD_SECONDS = 30
 _ARCHIVE_SECONDS = 180
 _LARGEST_MEMBER = 16 * 2**20
-_GZIP = b"\x1f\x8b"
 
 
 def fetch_collection(
@@ -87,6 +85,8 @@ def _fetch_all(
     wanted: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Fetch (name, collection) one by one, whatever becomes of the others."""
+    for collection in dict.fromkeys(collection for _, collection in wanted if collection not in papers.MADE):
+        catalogue.addresses(collection, "", site)  # refuses a site that is no address before anything is loaded
     silent: set[str] = set()  # sites that did not answer, and are not asked again
     missing: list[Path] = []
     for name, collection in wanted:
@@ -133,44 +133,12 @@ def _download(addresses: Sequence[str], name: str, collection: str, silent: set[
             reasons.append(f"{address} was not tried, as {site} did not answer before")
             continue
         try:
-            return _checked(_text_of(address), name, collection, address)
+            return _checked(download.text_of(address), name, collection, address)
         except FetchError as error:
             if isinstance(error, UnreachableError):
                 silent.add(site)
             reasons.append(str(error))
     raise FetchError("; ".join(reasons))
-
-
-def _text_of(address: str) -> str:
-    """Download a file, and unpack it if it is packed: some servers unpack what their visitors load."""
-    # here, because only a fetch needs them
-    import pooch
-    import requests
-
-    pooch.get_logger().setLevel("WARNING")
-    with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
-        try:
-            file = pooch.retrieve(
-                address,
-                known_hash=None,  # `_checked` demands that of the parsed content
-                fname="came",
-                path=folder,
-                downloader=pooch.HTTPDownloader(timeout=_DOWNLOAD_SECONDS),
-            )
-            with open(file, "rb") as came:
-                packed = came.read(len(_GZIP)) == _GZIP
-            if packed:
-                os.rename(file, f"{file}.gz")
-            return read_text(f"{file}.gz" if packed else file, "a file of instances")
-        except requests.HTTPError as error:
-            raise FetchError(f"{address} answers {error.response.status_code} {error.response.reason}") from error
-        except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError) as error:
-            raise FetchError(f"{address} sent no whole file ({error})") from error
-        except requests.RequestException as error:
-            inner = error.args[0] if error.args else error
-            raise UnreachableError(f"{address} cannot be reached ({getattr(inner, 'reason', inner)})") from error
-        except InstanceError as error:
-            raise FetchError(f"{address} sent {error.found}") from error
 
 
 def _checked(text: str, name: str, collection: str, origin: str) -> str:
@@ -221,17 +189,32 @@ def fetch_archive() -> Iterable[tuple[str, str]]:
     yield from ((name, f"fetched {path}") for name, path in paths.items())
 
 
+_LIMITED_PIP = """
+import resource, runpy, sys
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+sys.argv[0] = "pip"
+runpy.run_module("pip", run_name="__main__")
+"""
+"""pip, which writes no file of more bytes than its first argument."""
+
+
 def _download_archive(folder: str) -> Path:
     # A file, because only there pip takes a hash. It compares before it runs the archive's own set-up.
     wanted = Path(folder, "wanted.txt")
     wanted.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command = [sys.executable, "-c", _LIMITED_PIP, str(download.LARGEST), "download", "--quiet", "--no-deps"]
     command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(wanted)]
+    here = os.environ | {"TMPDIR": folder}  # what pip leaves when it is killed goes with the folder
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS)
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS, env=here)
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"pip took longer than {_ARCHIVE_SECONDS} s to download {ARCHIVE}") from error
     except subprocess.CalledProcessError as error:
+        if os.strerror(errno.EFBIG) in error.stderr:
+            raise FetchError(
+                f"pip met more than {download.LARGEST} bytes for {ARCHIVE}, expected a smaller archive"
+            ) from error
         lines = [line.strip() for line in error.stderr.splitlines() if line.strip()] or ["no reason given"]
         reasons = [line for line in lines if line.startswith("ERROR")] or lines
         raise FetchError(f"pip cannot download {ARCHIVE} ({reasons[-1]})") from error
@@ -277,7 +260,11 @@ def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA2
 
 def _instances(archive: str | os.PathLike, members: tarfile.TarFile) -> Iterator[tuple[str, str]]:
     """Yield name and text of each of ARCHIVED; a member is read, never unpacked by its own path."""
+    size = 0
     for member in members:
+        size += member.size
+        if size > download.LARGEST:
+            raise FetchError(f"{archive} has more than {download.LARGEST} bytes when unpacked, expected fewer")
         if not (member.isfile() or member.isdir()):
             raise FetchError(f"{archive} has a link or device, {quoted(member.name)}, expected files and folders alone")
         parts = PurePosixPath(member.name.replace("\\", "/")).parts

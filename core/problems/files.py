@@ -74,7 +74,11 @@ def read_text(path: str | os.PathLike, expected: str) -> str:
     InstanceError
         As `read_bytes`.
     """
-    content = read_bytes(path, expected, LARGEST_TEXT)
+    return as_text(read_bytes(path, expected, LARGEST_TEXT))
+
+
+def as_text(content: bytes) -> str:
+    """Return the text of these bytes, whatever they are."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -290,7 +290,9 @@ def test_kinds_of_moves_do_not_mix(cpu):
 def test_a_neighbourhood_of_no_size_or_beyond_32_bits_is_refused(cpu):
     for size in (0, 2**32):
         one = Neighbourhood.custom("mine", lambda encoding, size=size: size, (left_one, right_one), "exchange")
-        with pytest.raises(UserError, match=f"mine on 5 elements has {size} neighbours: expected an integer from 1 to 4"):
+        with pytest.raises(
+            UserError, match=f"mine on 5 elements has {size} neighbours: expected an integer from 1 to 4"
+        ):
             LocalSearch(cpu, Solo(), with_own(one), TabuSearch(), "mine")
 
 
