@@ -86,3 +86,31 @@ def test_an_unknown_backend_is_refused_with_the_names_that_exist(name):
 def test_an_unknown_device_is_refused_with_those_that_exist():
     with pytest.raises(backends.Unavailable, match="cpu has no device 'teapot'; there are 0: "):
         backends.create("cpu", "teapot")
+
+
+def test_a_stack_too_small_is_one_line_before_any_compiler_starts(environment):
+    words = [sys.executable, "-m", "drivers.labs", "--instance", "9", "--iterations", "2", "--backend", "cpu"]
+    for limit, code in ((768, 2), (1024, 0)):
+        done = subprocess.run(
+            ["sh", "-c", f'ulimit -s {limit} && exec "$@"', "sh", *words],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert done.returncode == code, done.stderr
+        assert code == 0 or done.stderr == (
+            "error: a stack of 768 KiB: found by `ulimit -s`, expected at least 1024, as by `ulimit -s 8192`\n"
+        )
+
+
+def test_the_survey_names_a_stack_too_small_for_every_backend(monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (64 << 10, resource.RLIM_INFINITY))
+    rows = backends.survey()
+    assert [row.backend for row in rows] == list(backends.NAMES)
+    assert all(not row.usable and row.reason.startswith("a stack of 64 KiB: found by") for row in rows)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    backends.require_stack()

@@ -4,11 +4,13 @@ import shlex
 import signal
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
-from cluster.launch import program_words
+from cluster.launch import positive, program_words
+from cluster.launch_plan import cores_of_a_rank
 from core.errors import UserError
 from tests.patience import soon
 
@@ -104,6 +106,15 @@ def test_what_is_no_program_is_refused(words, told):
     with pytest.raises(UserError) as caught:
         program_words(words)
     assert str(caught.value).startswith(told)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.0", "1" * 10, "9" * 5000, "\u0663", "", " 1", "1\n"])
+def test_numbers_that_no_job_has_are_refused(text):
+    with pytest.raises(ArgumentTypeError, match="expected a whole number from 1 to 999999999, found '") as caught:
+        positive(text)
+    assert len(str(caught.value)) < 100
+    assert cores_of_a_rank(["ppp", "--cores", text]) is None
+    assert (positive("999999999"), cores_of_a_rank(["ppp", "--cores=16"])) == (999_999_999, 16)
 
 
 def test_options_of_mpirun_are_words_of_a_shell(plain):
