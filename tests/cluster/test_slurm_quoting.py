@@ -116,7 +116,7 @@ def test_the_state_has_the_jobs_number_and_no_word_of_the_shells(
 
 @pytest.mark.parametrize("launcher", ["srun", "mpirun"])
 def test_the_launcher_of_ranks_gets_every_argument(launcher, stubs, environment, tmp_path, monkeypatch, capsys):
-    """From the script through `python -m cluster launch`, whose Python stands beside no other launcher."""
+    """From the script through `python -m cluster launch`. Its Python has no other launcher beside it."""
     body = STUB.partition("\n")[2]
     (stubs / launcher).write_text(f'#!/bin/sh\n[ "$1" = --mpi=list ] && echo pmix && exit 0\n{body}')
     (stubs / launcher).chmod(0o755)
