@@ -12,7 +12,7 @@ from core.errors import UserError
 from core.kernels import moves
 from core.kernels.neighbours import listing_kernel
 from core.lang import Function
-from core.problems.own_moves import bounds, own_size, refuse_wrong_moves
+from core.problems.custom_moves import bounds, custom_size, refuse_wrong_moves
 
 MOST_CHOICES = 2**31 - 1
 
@@ -49,9 +49,9 @@ class Encoding(NamedTuple):
         low, high = (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
         for place in np.flatnonzero(~((found >= low) & (found <= high)))[:1].tolist():
             raise UserError(f"a start solution with {found[place]} at {place}: expected {low} to {high}")
-        for place in np.flatnonzero(found != found.astype(self.dtype))[:1].tolist() if self.dtype == "int32" else ():
-            raise UserError(f"a start solution with {found[place]} at {place}: expected integers")
-        found = found.astype(self.dtype)
+        given, found = found, found.astype(self.dtype)
+        for place in np.flatnonzero((self.code != moves.REALS) & (given != found))[:1].tolist():
+            raise UserError(f"a start solution with {given[place]} at {place}: expected integers")
         if self.code == moves.PERMUTATION and np.unique(found).size < self.n:
             twice = int(np.bincount(found).argmax())
             raise UserError(f"a start solution that has {twice} twice: expected a permutation of 0 to {high}")
@@ -174,7 +174,7 @@ class Neighbourhood(NamedTuple):
         """How many neighbours a solution has; ``points`` of them where they are drawn at random."""
         n = encoding.n
         if self.own_size is not None:
-            return own_size(self.name, self.own_size, encoding)
+            return custom_size(self.name, self.own_size, encoding)
         if self.change == moves.OWN:
             return points
         return {

@@ -17,7 +17,7 @@ from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
 NO_HANDLER = ""
-"""A launcher whose Python or C code has not set its handlers yet: SIGUSR1 ends it."""
+"""A launcher that has set no handlers yet: SIGUSR1 ends it."""
 
 
 def started(tmp_path, environment, traps):

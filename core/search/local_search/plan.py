@@ -8,8 +8,8 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import hooks, moves
+from core.problems.custom_moves import MOST_NEIGHBOURS
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
-from core.problems.own_moves import MOST_NEIGHBOURS
 from core.problems.problem import Evaluation, Problem, checked_place
 from core.problems.signatures import check_functions, check_neighbourhood
 from core.search.local_search.algorithms import Algorithm

@@ -23,8 +23,8 @@ from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.history import Recorder, places_for
 from core.search.local_search.host_driven import HostLoop
 from core.search.local_search.launches import Launches, rounded
+from core.search.local_search.move_check import check_custom_moves
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
-from core.search.local_search.own_moves import check_own_moves
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
@@ -124,7 +124,7 @@ class LocalSearch(Launches):
         self.slices: Slices | None = None
         self.choose_launch()
         self.allocate()
-        check_own_moves(backend, problem.encoding, self.neighbourhoods, self.sizes)
+        check_custom_moves(backend, problem.encoding, self.neighbourhoods, self.sizes)
         self.host_loop = HostLoop(self) if self.is_host_driven else None
         self.settle_launch()
         self.even_out()

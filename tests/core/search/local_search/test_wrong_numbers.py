@@ -7,7 +7,7 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.lang import function, i32, u32
+from core.lang import KernelError, function, i32, u32
 from core.problems.encodings import Bits, Permutation, Reals, Values
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, Neighbourhood, TabuSearch, check
 from tests.core.search.local_search.scored import Colours, Ordering, Spins, left_one, right_one
@@ -86,6 +86,26 @@ def test_the_check_and_a_host_that_lists_moves_refuse_it_too(name):
         check(problem)
     with pytest.raises(UserError, match=re.escape(words)):
         problem.neighbourhood("mine").listed(0, 30, problem.encoding, np.zeros(6, np.int32))
+
+
+@function
+def by_zero(index: u32, n: i32) -> i32:
+    return i32(index) // (n - 6)
+
+
+@function
+def overflowing(index: u32, n: i32) -> i32:
+    return (i32(index) + 1) * 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("decode", "words"),
+    [(by_zero, "by_zero: integer division or modulo by zero"), (overflowing, "signed overflow in *: 3000000000 does not")],
+)  # fmt: skip
+def test_arithmetic_that_ends_a_process_is_refused_before_the_device_has_it(decode, words, backend):
+    problem = with_moves((decode, right_one), "exchange", lambda encoding: 2**31)
+    with pytest.raises(KernelError, match=re.escape(words)):
+        LocalSearch(backend, Solo(), problem, HillClimbing(), "mine")
 
 
 def broken(encoding):

@@ -75,7 +75,7 @@ def refuse_wrong_moves(
     )
 
 
-def own_size(name: str, size: Callable[[Any], Any], encoding: Any) -> int:
+def custom_size(name: str, size: Callable[[Any], Any], encoding: Any) -> int:
     """Call a neighbourhood's own `size`.
 
     Raises

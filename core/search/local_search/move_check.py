@@ -10,11 +10,14 @@ import numpy as np
 from core.kernels.hooks import NO_KEY
 from core.kernels.moves import OWN
 from core.kernels.neighbours import checking_kernel
+from core.problems.custom_moves import bounds
 from core.problems.encodings import Encoding, Neighbourhood
-from core.problems.own_moves import bounds
+
+TRIED = 8
+"""Moves at either end of a neighbourhood that are listed in plain Python before the device decodes all of them."""
 
 
-def check_own_moves(
+def check_custom_moves(
     backend: Any, encoding: Encoding, neighbourhoods: Sequence[Neighbourhood], sizes: Sequence[int]
 ) -> None:
     """Decode all moves once, and refuse one that leads out of a solution.
@@ -29,13 +32,17 @@ def check_own_moves(
     """
     limits = backend.capabilities
     lanes = min(64, limits.max_team_size)
+    no_solution = np.empty(0)  # on which the moves of a custom neighbourhood do not depend
     for one, size in zip(neighbourhoods, sizes, strict=True):
         if not one.decode or one.change == OWN:
             continue
+        # In plain Python a division by zero is an error that names its line; on a device it may end the process.
+        for first in sorted({0, max(0, size - TRIED)}):
+            one.listed(first, min(size, first + TRIED), encoding, no_solution)
         teams = max(1, min(-(-size // lanes), 16 * limits.compute_units))
         allowed = backend.upload(bounds(one.change, encoding.n, encoding.choices).reshape(-1))
         wrong = backend.upload(np.full(1, NO_KEY, np.uint64))
         backend.launch(checking_kernel(one.decode), teams, lanes, size, encoding.n, allowed, wrong)
         number = int(backend.download(wrong)[0])
         if number != NO_KEY:
-            one.listed(number, number + 1, encoding, np.empty(0))  # raises the error that names the move
+            one.listed(number, number + 1, encoding, no_solution)  # raises the error that names the move
