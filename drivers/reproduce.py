@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,10 @@ from drivers.reproduction import Chosen, Needed, Plan, Recorded, mapped, plan_of
 from drivers.series_places import Here
 from reports import paper_file, paper_report
 from reports.environment import cores, environment
-from reports.exhibits import series_of
+from reports.exhibit_gaps import gap
+from reports.exhibits import NotMade, evidence, series_of, shown
 from reports.paper import Exhibit, Paper
-from reports.records import RecordError, UnequalWorkError, load
+from reports.records import Record, RecordError, UnequalWorkError, load
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,24 @@ class House:
     command: Command = Contest.command
 
 
+@dataclass(frozen=True)
+class Page:
+    """A report: the exhibits that are asked for, those that it had `earlier`, its folder, and the command line."""
+
+    paper: Paper
+    exhibits: Sequence[Exhibit]
+    earlier: Sequence[Exhibit]
+    folder: Path
+    made_by: str
+
+    @property
+    def shown(self) -> list[Exhibit]:
+        """All exhibits of the report, in the paper's order."""
+        return [one for one in self.paper.exhibits if one in self.exhibits or one in self.earlier]
+
+
 def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
-    """Reproduce; returns 0 when everything ran that can run here, 1 when not.
+    """Reproduce; returns 0 when everything ran that can run here and every exhibit asked for shows it, 1 when not.
 
     Raises
     ------
@@ -71,7 +88,7 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     here = here_of(options, house)
     chosen = Chosen(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
     if not options.dry_run:
-        make_room(chosen.records, lambda: paper_report.remove(options.out, paper), options.fresh)
+        make_room(chosen.records, lambda: remove_if(options.fresh, options.out, paper), options.fresh)
     plan = plan_of(paper, exhibits, here, chosen)
     recorded = recorded_in(chosen.records, fresh=options.fresh)
     left = [run for run in plan.needed.values() if not recorded.holds(run)]
@@ -84,8 +101,10 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     if len(left) < len(plan.needed):
         runner.warn_of_changes(chosen.records)
     failed, elsewhere = run_all(plan, left, runner)
-    made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
-    return conclude(paper, exhibits, plan, chosen.records, options.out, failed, elsewhere, made_by)
+    earlier = [one for one in paper_report.exhibits_in(options.out, paper) if one not in exhibits]
+    page = Page(paper, exhibits, earlier, options.out, shlex.join(["python", "-m", "drivers.reproduce", *arguments]))
+    before = plan_of(paper, earlier, here, chosen)
+    return conclude(page, plan, before, chosen.records, failed, elsewhere)
 
 
 def here_of(options: argparse.Namespace, house: House) -> Here:
@@ -163,16 +182,12 @@ def run_all(plan: Plan, left: Sequence[Needed], runner: Runner) -> tuple[list[st
 
 
 def conclude(
-    paper: Paper,
-    exhibits: Sequence[Exhibit],
-    plan: Plan,
-    records: Path,
-    folder: Path,
-    failed: Sequence[str],
-    elsewhere: Sequence[Needed],
-    made_by: str,
+    page: Page, plan: Plan, before: Plan, records: Path, failed: Sequence[str], elsewhere: Sequence[Needed]
 ) -> int:
-    """Write the report, which names the command line, say what failed, and return the exit code."""
+    """Write the report, which names the command line, say what failed or is not there, and return the exit code.
+
+    `before` is the plan of what the report had earlier.
+    """
     recorded = recorded_in(records)
     found = {one.identity: one for run in plan.needed.values() for one in recorded.of(run, alike=run in elsewhere)}
     doubted = [
@@ -180,9 +195,16 @@ def conclude(
         for one in found.values()
         if not one.scored and one.details.get("proved") is not False
     ]
-    missing = {exhibit: plan.part_of(paper.drawn(exhibit)).missing() for exhibit in exhibits}
+    paper = page.paper
+    not_made = {
+        one: (plan if one in page.exhibits else before).part_of(paper.drawn(one)).not_made() for one in page.shown
+    }
+    counted = newest(load(records))
     try:
-        written = paper_report.write(paper, exhibits, list(found.values()), folder, missing, made_by)
+        written = paper_report.write(
+            paper, page.shown, counted, page.folder, not_made, page.made_by, earlier=page.earlier
+        )
+        gaps = gaps_of(page, counted, not_made)
     except (UnequalWorkError, RecordError) as error:
         # The records are our own programs' doing: no mistake of the user.
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
@@ -193,9 +215,42 @@ def conclude(
         print(path)
     if plan.needed and not found:
         failed = [*failed, "nothing ran, so the report has published figures alone"]
+    if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
+        failed = [*failed, *gaps]
+    else:
+        note("\n".join(gaps)) if gaps else None
     for line in [*failed, *doubted]:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if failed or doubted else DONE
+
+
+def gaps_of(page: Page, records: Sequence[Record], not_made: Mapping[Exhibit, NotMade]) -> list[str]:
+    """Name the exhibits asked for in which nothing of ours stands, and why."""
+    there = evidence(page.paper, records)
+    gaps = {}
+    for one in page.exhibits:
+        gaps[one] = gap(one, shown(page.paper.drawn(one), there, page.paper.machines, not_made[one]))
+    return [f"{one.name}: nothing of ours is in it: {why}" for one, why in gaps.items() if why]
+
+
+def newest(records: Sequence[Record]) -> list[Record]:
+    """Return the records without those that another version of the suite, or another machine, made anew since.
+
+    Runs of this machine and version count before all others.
+    """
+    here = environment()
+    latest: dict[str, Any] = {}
+    for one in records:
+        key = replace(one, environment={}).identity
+        if latest.get(key) != here:
+            latest[key] = one.environment
+    return [one for one in records if latest[replace(one, environment={}).identity] == one.environment]
+
+
+def remove_if(fresh: bool, folder: Path, paper: Paper) -> None:
+    """Remove an earlier report where its records are put aside."""
+    if fresh:
+        paper_report.remove(folder, paper)
 
 
 def tell_what_is_shown_nowhere(plan: Plan, recorded: Recorded) -> None:

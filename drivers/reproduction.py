@@ -20,8 +20,13 @@ from drivers.forecast import Work
 from drivers.foresight import START_S, seconds
 from drivers.series_places import Here, places_for
 from drivers.works import Works, extras, not_at_hand
-from reports.paper import INSTANCE, WORKLOAD, Column, Exhibit, Line, Paper, Scale
+from reports.exhibits import NotMade
+from reports.paper import INSTANCE, SCALES, WORKLOAD, Column, Exhibit, Line, Paper, Scale
 from reports.records import Record, merge
+from reports.startup import LENGTH
+
+PARTNER = 4
+"""How many times as long a run is as the one beside it that tells its start-up."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,12 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something is not run here: of which rows (all where there are none), what in words, and why."""
+    """Why something is not run here: of which rows (all where there are none), what in words, why, and its series."""
 
     rows: tuple[str, ...]
     what: str
     why: str
+    series: str = ""
 
 
 @dataclass
@@ -68,6 +74,8 @@ class Needed:
         Of a repetition, where somebody can tell.
     row, what : str
         Which row of an exhibit it is for, and its column and series, in words.
+    series : str
+        Name of the series.
 
     """
 
@@ -76,6 +84,7 @@ class Needed:
     work: Work | None
     row: str
     what: str
+    series: str
 
 
 @dataclass
@@ -96,6 +105,12 @@ class Part:
         for one in self.reasons:
             rows.setdefault((one.what, one.why), {}).update(dict.fromkeys(one.rows))
         return [(": ".join(filter(None, (", ".join(of), what))), why) for (what, why), of in rows.items()]
+
+    def not_made(self) -> NotMade:
+        """What has no run, and of each series the first reason."""
+        everywhere = next((one.why for one in self.reasons if not one.series), "")
+        series = {one.name: everywhere for one in self.exhibit.series}
+        return NotMade(self.missing(), series | {one.series: one.why for one in reversed(self.reasons) if one.series})
 
 
 @dataclass
@@ -126,7 +141,7 @@ class Plan:
         """Note of a run that it could not be made, wherever it was needed."""
         for part in self.parts:
             if any(self.needed[key] is run for key in part.keys):
-                part.reasons.append(Reason((run.row,), f"{run.what} on {run.configuration}", why))
+                part.reasons.append(Reason((run.row,), f"{run.what} on {run.configuration}", why, run.series))
 
 
 def joined(one: Contest, other: Contest) -> Contest:
@@ -144,49 +159,61 @@ def joined(one: Contest, other: Contest) -> Contest:
 
 
 def plan_of(paper: Paper, exhibits: Sequence[Exhibit], here: Here, chosen: Chosen) -> Plan:
-    """Plan the runs that exhibits of a paper need; a figure that draws a table needs that table's."""
+    """Plan the runs that exhibits of a paper need.
+
+    A figure that draws a table needs that table's; one that draws a single row, and is asked for without the table,
+    needs this row alone, whether the scale has it or not.
+    """
     plan, works = Plan(), Works(chosen.records, chosen.data)
     for source in map(paper.drawn, exhibits):
         if all(one.exhibit is not source for one in plan.parts):
             part = Part(source)
             plan.parts.append(part)
+            drawn = {one.plot.row if one.plot else "" for one in exhibits if paper.drawn(one) is source}
+            rows = tuple(drawn) if source not in exhibits and all(drawn) else source.scales[chosen.scale].keys
             if not source.never_ours:
-                _plan_part(plan, part, paper, here, chosen, works)
+                _plan_part(plan, part, paper, here, chosen, works, rows)
     return plan
 
 
-def _plan_part(plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen, works: Works) -> None:
+def _plan_part(
+    plan: Plan, part: Part, paper: Paper, here: Here, chosen: Chosen, works: Works, rows: tuple[str, ...]
+) -> None:
     exhibit = part.exhibit
-    scale = exhibit.scales[chosen.scale]
+    scale = replace(exhibit.scales[chosen.scale], keys=rows)
     lines = rows_of(exhibit, scale)
     unnamed = [one for one in lines if one.key and exhibit.row_by == INSTANCE and not (one.spec or one.options)]
     for line in unnamed:
         why = f"the paper does not say which instance it is; --row {line.label}=SPEC names one"
         part.reasons.append(Reason((line.label,), "", why))
     found = {one.name: places_for(one, here) for one in exhibit.series}
-    part.reasons += [Reason((), what, why) for one in found.values() for what, why in one.missing]
+    part.reasons += [Reason((), what, why, name) for name, one in found.items() for what, why in one.missing]
     columns = columns_of(exhibit, scale)
-    for line, column, series in product([one for one in lines if one not in unnamed], columns, exhibit.series):
+    named = [one for one in lines if one not in unnamed]
+    for line, column, series, amount in product(
+        named, columns, exhibit.series, lengths_of(exhibit, scale, chosen.scale)
+    ):
         places = found[series.name].configurations
         if not places or (line.key and not series.runs(line)):
             continue
         parameters = column.parameters if column else {}
-        options = {**exhibit.options, **series.options, **line.options, **parameters, **scale.amount}
-        what = ", ".join(filter(None, (column.heading if column else "", series.heading)))
+        options = {**exhibit.options, **series.options, **line.options, **parameters, **amount}
+        heading = series.heading_on(places[0].kind)
+        what = ", ".join(filter(None, (column.heading if column else "", heading)))
         repeats = chosen.repeats or scale.repeats
         try:
             made = works.of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
         except UserError as error:
             absent = not_at_hand(error)
             if absent is None:
-                part.reasons.append(Reason((line.label,), what, str(error)))
+                part.reasons.append(Reason((line.label,), what, str(error), series.name))
             else:
                 why = f"{absent}; `python -m core.problems fetch {paper.name}` gets what the paper used"
                 part.reasons.append(Reason((line.label,), "", why))
                 part.absent += [line.label] * (line.label not in part.absent)
             continue
         for (contest, work), configuration in product(made, places):
-            plan.add(part, Needed(replace(contest, about=what), configuration, work, line.label, what))
+            plan.add(part, Needed(replace(contest, about=what), configuration, work, line.label, what, series.name))
 
 
 def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:
@@ -194,6 +221,17 @@ def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:
     lines = [exhibit.line(key) for key in scale.keys]
     told = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
     return told or [Line("", "", "")]
+
+
+def lengths_of(exhibit: Exhibit, scale: Scale, name: str) -> list[Mapping[str, Any]]:
+    """Return the amounts of work of a scale: two where runs are shorter than the paper's, to tell the start-up.
+
+    `quick` shows that everything runs and has one length.
+    """
+    length = scale.amount.get(LENGTH, 1)
+    if name == SCALES[0] or length == 1 or not exhibit.is_short(scale.amount):
+        return [scale.amount]
+    return [scale.amount, {**scale.amount, LENGTH: max(1, length // PARTNER)}]
 
 
 def columns_of(exhibit: Exhibit, scale: Scale) -> list[Column | None]:

@@ -16,6 +16,8 @@ WIDE = 0.10
 """Spread of times, as a part of the median, above which it is said."""
 SLOWER_CLOCK = 0.10
 """Part by which a clock may be below the fastest of its machine, or its own highest."""
+ALONE = "too small for its ranks, so that the first of them did all of the work"
+"""Caution of a run over ranks of which one worked."""
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
 INTERRUPTED = {
@@ -84,13 +86,25 @@ def marks(found: Sequence[Caution], label: str) -> str:
     return " ".join(one.mark for one in found if label in one.figures)
 
 
-def doubts(row: Row) -> list[str]:
-    """What makes the time of one row doubtful, whatever stands beside it: without the figures."""
-    return [
-        text
-        for found in (_interrupted(row.record.samples), _spread(row), _too_fast(row), _throttled(row.record.samples))
-        for text, _ in found
-    ]
+def doubts(row: Row, nearby: Sequence[Record] = ()) -> list[str]:
+    """List what makes the time of one row doubtful, without figures.
+
+    Parameters
+    ----------
+    row : Row
+    nearby : sequence of Record
+        Runs of the same experiment, which explain a load that was there before.
+    """
+    samples = row.record.samples
+    found = (
+        _alone(row.record),
+        _interrupted(samples),
+        _spread(row),
+        _too_fast(row),
+        _load(row, [*nearby, row.record]),
+        _throttled(samples),
+    )
+    return [text for one in found for text, _ in one]
 
 
 def _letter(place: int) -> str:
@@ -100,8 +114,7 @@ def _letter(place: int) -> str:
 def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found:
     for label in row.labels:
         yield label, ""
-    if "first_rank_alone" in row.record.details:
-        yield "too small for its ranks, so that the first of them did all of the work", ""
+    yield from _alone(row.record)
     yield from _few(row)
     yield from _interrupted(row.record.samples)
     yield from _spread(row)
@@ -109,6 +122,18 @@ def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found
     yield from _load(row, [*nearby, *(other.record for other in comparison.rows)])
     yield from _throttled(row.record.samples)
     yield from _slow_clock(row, comparison)
+
+
+def _alone(record: Record) -> Found:
+    if first_rank_alone(record):
+        yield ALONE, ""
+
+
+def first_rank_alone(record: Record) -> bool:
+    """Return True if the first of several ranks did all of the work."""
+    busy = [sample.rank_seconds for sample in record.samples if sample.rank_seconds]
+    idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
+    return record.ranks > 1 and ("first_rank_alone" in record.details or idle)
 
 
 def _few(row: Row) -> Found:

@@ -19,6 +19,10 @@ from reports.ways import worded_value
 
 ONE_CORE = "core"
 """The kind of device whose time a speed-up is over."""
+WORK = ("workload", "instance_sha256", "parameters", "seed")
+"""Fields of a record that are equal in runs of equal work."""
+ALGORITHM = ("mapping", "evaluation", "bound")
+"""Ways that make another algorithm of a run, although its result is the same."""
 NOT_RECORDED = "not recorded"
 
 
@@ -34,7 +38,7 @@ class Likeness:
         Ways that an experiment varies, with their values without it: what a baseline has in them is this, and not what
         the row has. A way that no row has is ignored.
     same : tuple of str
-        Ways in which a run with another value is no baseline at all, because it is another algorithm.
+        Ways in which a run with another value is no baseline at all, beside `ALGORITHM`.
     """
 
     first: tuple[str, ...] = ()
@@ -43,7 +47,7 @@ class Likeness:
 
     def comparable(self, record: Record, baseline: Record) -> bool:
         """Tell whether a run on one core may be a record's baseline."""
-        return all(record.ways.get(name) == baseline.ways.get(name) for name in self.same)
+        return not indivisible(record, baseline, self.same)
 
     def unlike(self, record: Record, baseline: Record) -> list[str]:
         """Return the ways in which a baseline is another than wanted, those that weigh most first."""
@@ -80,7 +84,8 @@ class Row:
     """One configuration of the comparison. Times in seconds, rates in 10^9 evaluations per second.
 
     `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition,
-    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured.
+    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured. `base` is the
+    row that the speed-up is over, and None where that is the row itself.
     """
 
     record: Record
@@ -92,6 +97,7 @@ class Row:
     labels: tuple[str, ...]
     speedup: Estimate | None = None
     baseline_s: float | None = None
+    base: Row | None = None
 
     @property
     def name(self) -> str:
@@ -284,6 +290,27 @@ def _labels(record: Record) -> tuple[str, ...]:
     return tuple(labels)
 
 
+def indivisible(one: Record, other: Record, further: Sequence[str] = ()) -> list[str]:
+    """Return what forbids a ratio of the times of two runs: names of fields of a record, or of ways.
+
+    A ratio says how much faster one device is than another, or one layout of the work. Both runs therefore do equal
+    work by the same algorithm: the ways of `ALGORITHM` are equal.
+
+    Parameters
+    ----------
+    one, other : Record
+    further : sequence of str
+        More ways that have to be equal.
+
+    Returns
+    -------
+    list of str
+        Empty if the times may be divided.
+    """
+    apart = [name for name in WORK if getattr(one, name) != getattr(other, name)]
+    return apart + [way for way in (*ALGORITHM, *further) if one.ways.get(way) != other.ways.get(way)]
+
+
 def is_baseline(row: Row) -> bool:
     """Tell whether a row is an absolute baseline: one core, one rank, and not the oracle, which is plain Python."""
     record = row.record
@@ -294,7 +321,10 @@ def _with_speedups(rows: Sequence[Row], likeness: Likeness) -> Iterable[Row]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
         comparable = [one for one in baselines if likeness.comparable(row.record, one.record)]
-        if not comparable or row.running.median.value == 0:
+        if not comparable:
+            yield replace(row, labels=row.labels + _other_algorithms(row, baselines, likeness))
+            continue
+        if row.running.median.value == 0:
             yield row
             continue
         baseline = _baseline_of(row, comparable, likeness)
@@ -306,6 +336,7 @@ def _with_speedups(rows: Sequence[Row], likeness: Likeness) -> Iterable[Row]:
             labels=row.labels + _unlike(row, baseline, likeness),
             speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
             baseline_s=baseline.running.median.value,
+            base=baseline,
         )
 
 
@@ -324,6 +355,15 @@ def _unlike(row: Row, baseline: Row, likeness: Likeness) -> tuple[str, ...]:
     ways = [way for way in likeness.unlike(row.record, baseline.record) if baseline.record.ways.get(way) is not None]
     others = [f"{way} = {baseline.record.ways[way]}" for way in ways]
     return elsewhere + ((f"its baseline ran with {', '.join(others)}",) if others else ())
+
+
+def _other_algorithms(row: Row, baselines: Sequence[Row], likeness: Likeness) -> tuple[str, ...]:
+    """Label a row without a baseline by the algorithms of the runs on one core, if there are any."""
+    found = dict.fromkeys(
+        ", ".join(f"{way} = {one.record.ways.get(way)}" for way in indivisible(row.record, one.record, likeness.same))
+        for one in baselines
+    )
+    return (f"no baseline: on one core there ran {' and '.join(found)}",) if found else ()
 
 
 def _running(record: Record) -> list[float]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.cautions import doubts
-from reports.comparison import is_baseline
-from reports.measures import AMOUNTS
+from reports.comparison import Row, is_baseline
+from reports.measures import AMOUNTS, Cell
 from reports.paper import PROCESSORS, PUBLISHED, WORKLOAD, Exhibit
 from reports.parameters import parameters, worded
 from reports.records import Record
-from reports.wording import grouped, listed
+from reports.startup import MOST
+from reports.wording import grouped, listed, per_cent
 
 if TYPE_CHECKING:
     from reports.exhibits import Placed
@@ -23,14 +24,24 @@ def names_of(record: Record) -> set[str]:
     return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
 
 
-def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what has to be said of a run in its cell; `common` is what all runs of its row were asked alike."""
-    yield from one.row.labels
-    yield from doubts(one.row)
+def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any], cell: Cell, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield what has to be said of a run in its cell.
+
+    Parameters
+    ----------
+    exhibit, one, cell
+        Where the run stands.
+    common : mapping
+        What all runs of its row were asked alike.
+    rows : sequence of Row
+        All runs of the paper, which explain a load that was there before.
+    """
     record = one.row.record
+    yield from one.row.labels
+    yield from doubts(one.row, [row.record for row in rows])
     if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not names_of(record) & {one.line.key, one.line.label}:
         yield f"on {record.instance}"
-    yield from _other_work(exhibit, record)
+    yield from _other_work(exhibit, cell)
     told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
     if "with" in exhibit.shows:
         told |= set(AMOUNTS)
@@ -40,21 +51,43 @@ def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[
         yield worded(apart)
 
 
-def _other_work(exhibit: Exhibit, record: Record) -> Iterator[str]:
-    """Word what a run computed less or more than the paper did, so that their times do not compare.
+def is_short(exhibit: Exhibit, record: Record) -> bool:
+    """Return True if a run did less than the paper, or if the paper does not print how much it did."""
+    return exhibit.is_short({name: ours for name, (ours, _) in _amounts(exhibit, record).items()})
 
-    A published time is of so many walks one after the other, of so many iterations each.
-    """
+
+def _amounts(exhibit: Exhibit, record: Record) -> dict[str, tuple[int, int]]:
+    """Return the amounts of work in which a run is not the paper's, by name: its own and the paper's."""
     asked = record.parameters
-    other = []
+    other = {}
     for name, wanted in exhibit.amount.items():
         ours = asked.get(name, 1 if name == "walks" else None)
         if name == "iterations" and asked.get("walks", 1) == 1:
             # A search of one walk records how many it made: a target or patience may have ended it before its limit.
             ours = record.details.get("iterations", ours)
         if ours is not None and ours != wanted:
-            other.append(f"{grouped(ours)} {name}, not {grouped(wanted)}")
-    if other:
-        yield f"{listed(other)}: seconds do not compare with the paper's, ratios do"
+            other[name] = (ours, wanted)
+    return other
+
+
+def _other_work(exhibit: Exhibit, cell: Cell) -> Iterator[str]:
+    """Word what a run computed less or more than the paper did, so that their times do not compare.
+
+    A published time is of a number of walks one after the other, and of a number of iterations each.
+    """
+    record = cell.record
+    amounts = _amounts(exhibit, record).items()
+    other = [f"{grouped(ours)} {name}, not {grouped(paper)}" for name, (ours, paper) in amounts]
+    short = cell.too_short(cell.row.base) or cell.too_short(cell.reference)
+    has_ratio = cell.row.speedup is not None or cell.reference is not None
+    if other and short and has_ratio:
+        yield (
+            f"{listed(other)}: seconds do not compare with the paper's, nor does a ratio of times of which more than "
+            f"{per_cent(MOST)} may be start-up"
+        )
+    elif short and not other:
+        yield f"more than {per_cent(MOST)} of its time, or of its baseline's, may be start-up: no ratio of such times"
+    elif other:
+        yield f"{listed(other)}: seconds do not compare with the paper's" + (", ratios do" if has_ratio else "")
     elif exhibit.amount.get("walks", 1) > 1 and record.ways.get("mapping") != PUBLISHED:
-        yield f"its {asked['walks']} climbs ran side by side, the paper's one after the other"
+        yield f"its {record.parameters['walks']} climbs ran side by side, the paper's one after the other"

@@ -6,7 +6,7 @@ stand in the paper's columns, in rows below the published one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from reports.exhibits import Datum, Shown
@@ -56,9 +56,20 @@ def _in_columns_of_their_own(shown: Shown, marks: dict[str, str]) -> Table:
             [words_of([datum], marks) for datum in shown.published if datum.line == line.key] if line.figures else []
         )
         cells = [figures[place] if place < len(figures) else "" for place in range(len(printed))]
-        ours = [[datum for datum in shown.ours if (datum.line, datum.column) == (line.key, one)] for one in own]
-        rows.append([line.label, *cells, *(words_of(data, marks) or NOT_RUN for data in ours)])
+        own_cells = [_own_cell(shown, line, heading, marks) for heading in own]
+        rows.append([line.label, *cells, *own_cells])
     return Table(caption(exhibit), tuple(headings), rows)
+
+
+def _own_cell(shown: Shown, line: Line, heading: str, marks: dict[str, str]) -> str:
+    """Return our cell of a row; where nothing of a whole column ran its mark says why."""
+    found = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
+    if found:
+        return words_of(found, marks)
+    series, why = next(((one, why) for one, why in shown.absent if one.heading == heading), (None, ""))
+    if series is None:
+        return NOT_RUN
+    return f"{NOT_RUN} [{_mark(f'{NOT_RUN}: {why}', marks)}]" if series.runs(line) else ""
 
 
 def _machine(shown: Shown, place: int) -> str:
@@ -92,22 +103,33 @@ def _by_whose(shown: Shown, line: Line) -> Iterable[Sequence[Datum]]:
 
 def _headings(shown: Shown) -> list[str]:
     """Headings of our columns, in the order of the series."""
-    return list(dict.fromkeys(datum.column for datum in _ordered(shown)))
+    headings = [*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)]
+    return sorted(dict.fromkeys(headings), key=_order(shown.exhibit))
 
 
 def _ordered(shown: Shown) -> list[Datum]:
     """Our data in the order of the exhibit's series."""
-    order = {series.heading: place for place, series in enumerate(shown.exhibit.series)}
-    return sorted(shown.ours, key=lambda datum: order.get((datum.whose or datum.column).partition(": ")[0], len(order)))
+    order = _order(shown.exhibit)
+    return sorted(shown.ours, key=lambda datum: order(datum.whose or datum.column))
+
+
+def _order(exhibit: Exhibit) -> Callable[[str], int]:
+    """Return the key that sorts headings by the exhibit's series."""
+    places = {name: place for place, one in enumerate(exhibit.series) for name in (one.heading, one.on_cores)}
+    return lambda heading: places.get(heading.partition(": ")[0], len(places))
 
 
 def words_of(data: Sequence[Datum], marks: dict[str, str]) -> str:
     """The lines of a cell, each run with the marks of what has to be said of it."""
     said = []
     for datum in data:
-        letters = [marks.setdefault(note, _letter(len(marks))) for note in datum.notes]
+        letters = [_mark(note, marks) for note in datum.notes]
         said.append("<br>".join(filter(None, datum.words)) + (f" [{', '.join(letters)}]" if letters else ""))
     return "<br>".join(filter(None, said))
+
+
+def _mark(note: str, marks: dict[str, str]) -> str:
+    return marks.setdefault(note, _letter(len(marks)))
 
 
 def _letter(place: int) -> str:

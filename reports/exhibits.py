@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reports.comparison import Comparison, Likeness, Row, compare_works
-from reports.exhibit_notes import names_of, notes
+from reports.cautions import ALONE, first_rank_alone
+from reports.comparison import Comparison, Likeness, Row, compare_works, indivisible
+from reports.exhibit_notes import is_short, names_of, notes
 from reports.measures import MEASURES, Cell, no_rival
 from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
 from reports.parameters import shared
@@ -23,8 +24,12 @@ from reports.seeds import one_for_all
 
 ON_HOST = "host"
 """What a run has for its bound where the instance was so small that the host searched it: it belongs to every bound."""
-NOT_RECORDED = ("peers", "history", "verify", "profile")
-"""Options of which a record's parameters and ways say nothing."""
+NOT_RECORDED = ("peers", "history", "verify", "profile", "share")
+"""Options of which a record's parameters and ways say nothing; of `share` its ranks say whether they did."""
+SHARED = {"share": "always"}
+"""Way of a run over ranks that shared it out, whether they had to or a rehearsal told them."""
+NO_RECORD = "no record"
+"""Why a series has no run where nothing else is known."""
 LINEAR_SPACE = "linear space"
 """The method of a longest common subsequence that may find another one of the same length: a work of its own."""
 
@@ -71,6 +76,22 @@ class Placed:
 
 
 @dataclass(frozen=True)
+class NotMade:
+    """What of an exhibit has no run.
+
+    Attributes
+    ----------
+    reasons : sequence of (str, str)
+        What, in words, and why.
+    series : mapping
+        Why series have none, by their names.
+    """
+
+    reasons: Sequence[tuple[str, str]] = ()
+    series: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Shown:
     """An exhibit with our runs.
 
@@ -82,6 +103,8 @@ class Shown:
     published, ours : tuple of Datum
     missing : tuple of (str, str)
         What has no run, and why.
+    absent : tuple of (Series, str)
+        Series without a run in any row, and why.
     common : mapping
         What all our runs were asked alike.
     """
@@ -91,6 +114,7 @@ class Shown:
     published: tuple[Datum, ...]
     ours: tuple[Datum, ...]
     missing: tuple[tuple[str, str], ...] = ()
+    absent: tuple[tuple[Series, str], ...] = ()
     common: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -132,20 +156,36 @@ def evidence(paper: Paper, records: Iterable[Record]) -> Evidence:
 
 
 def shown(
-    exhibit: Exhibit, evidence: Evidence, machines: Mapping[str, Machine], missing: Sequence[tuple[str, str]] = ()
+    exhibit: Exhibit,
+    evidence: Evidence,
+    machines: Mapping[str, Machine],
+    not_made: NotMade | None = None,
 ) -> Shown:
-    """Put the runs that belong to an exhibit into its rows and columns."""
+    """Put the runs that belong to an exhibit into its rows and columns.
+
+    Parameters
+    ----------
+    exhibit, evidence
+    machines : mapping
+        The paper's, by key.
+    not_made : NotMade, optional
+    """
+    not_made = not_made or NotMade()
     placed = list(_placed(exhibit, evidence.rows))
+    kept = list(_longest(exhibit, _kept(exhibit, placed)))
+    ran = {one.series.name for one in placed}
+    absent = [one for one in exhibit.series if one.name not in ran and not exhibit.never_ours]
     extra = dict.fromkeys(one.line.key for one in placed if one.line not in exhibit.lines)
     lines = [*exhibit.lines, *(one.line for key in sorted(extra, key=natural) for one in placed if one.line.key == key)]
-    common = shared([one.row.record for one in placed]) if placed else {}
+    common = shared([one.row.record for one in kept]) if kept else {}
     several = len(evidence.machines) > 1
     return Shown(
         exhibit,
         tuple(dict.fromkeys(lines)),
         tuple(_published(exhibit, machines)),
-        tuple(_ours(exhibit, placed, several)),
-        tuple(missing),
+        tuple(_ours(exhibit, kept, placed, evidence.rows, several)),
+        tuple(not_made.reasons),
+        tuple((one, not_made.series.get(one.name) or NO_RECORD) for one in absent),
         {name: value for name, value in common.items() if value is not None},
     )
 
@@ -226,9 +266,14 @@ def processors(record: Record) -> str:
 
 
 def _by_what_it_finds(record: Record) -> Record:
-    """A run as comparisons take it: a method that may find another solution than others' is among the parameters."""
+    """A run as comparisons take it.
+
+    A method that may find another solution than others' is among the parameters, and that ranks shared the work out is
+    among the ways.
+    """
     found = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
-    return replace(record, parameters={**record.parameters, **found}) if found else record
+    shared_out = SHARED if record.ranks > 1 and not first_rank_alone(record) else {}
+    return replace(record, parameters={**record.parameters, **found}, ways={**record.ways, **shared_out})
 
 
 # --- cells ---
@@ -274,27 +319,52 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _ours(exhibit: Exhibit, placed: Sequence[Placed], several_machines: bool) -> Iterator[Datum]:
-    for one in _kept(exhibit, placed):
-        alike = shared([other.row.record for other in placed if other.line == one.line])
+def _ours(
+    exhibit: Exhibit, kept: Sequence[Placed], placed: Sequence[Placed], rows: Sequence[Row], several_machines: bool
+) -> Iterator[Datum]:
+    for one in kept:
+        alike = shared([other.row.record for other in kept if other.line == one.line])
         beside = [other.row.record for other in placed if _same_problem(one, other)]
-        cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside)
-        words = [MEASURES[name].words(cell) for name in exhibit.shows]
-        missing = no_rival(cell)
+        lengths = [row.record for row in rows] if is_short(exhibit, one.row.record) else None
+        cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths)
+        refused = first_rank_alone(one.row.record)
+        words = [f"not shown: {ALONE}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
+        own = [] if refused else [*notes(exhibit, one, alike, cell, rows), *filter(None, [no_rival(cell)])]
         place = one.row.name + (f", machine {one.row.machine}" if several_machines else "")
-        heading = f"{one.series.heading}: {place}"
+        heading = one.series.heading_on(one.row.record.device_kind)
         if exhibit.row_by == PROCESSORS:
-            words, heading = [place, *words], one.series.heading
+            words = [place, *words]
+        else:
+            heading = f"{heading}: {place}"
         yield Datum(
             one.line.key,
             one.column.heading if one.column else heading,
             heading if one.column else "",
             tuple(word for word in words if word),
-            values,
-            (*notes(exhibit, one, alike), *([missing] if missing else [])),
+            {} if refused else values,
+            tuple(own),
             one.row,
         )
+
+
+def _longest(exhibit: Exhibit, placed: Iterable[Placed]) -> Iterable[Placed]:
+    """Of runs that differ in how much they did alone the longest; one whose ranks did not share only without others."""
+    best: dict[str, Placed] = {}
+    for one in placed:
+        record = one.row.record
+        asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
+        ways = {name: value for name, value in record.ways.items() if name != "share"}
+        work = record.instance_sha256, record.seed, record.backend, record.device, record.ranks, asked, ways
+        key = repr((work, one.row.machine, one.line.key, one.series.name, one.column))
+        if key not in best or _amount(exhibit, best[key]) < _amount(exhibit, one):
+            best[key] = one
+    return best.values()
+
+
+def _amount(exhibit: Exhibit, one: Placed) -> tuple[bool, list[int]]:
+    record = one.row.record
+    return not first_rank_alone(record), [int(record.parameters.get(name) or 0) for name in sorted(exhibit.amounts)]
 
 
 def _kept(exhibit: Exhibit, placed: Sequence[Placed]) -> Iterable[Placed]:
@@ -347,10 +417,8 @@ def _alike(one: Placed, other: Placed) -> bool:
     ours, theirs = one.row.record, other.row.record
     return (
         one.series == other.series
-        and (ours.backend, ours.device, ours.ranks, ours.seed)
-        == (theirs.backend, theirs.device, theirs.ranks, theirs.seed)
-        and (ours.instance_sha256, ours.parameters, ours.seed)
-        == (theirs.instance_sha256, theirs.parameters, theirs.seed)
+        and (ours.backend, ours.device, ours.ranks) == (theirs.backend, theirs.device, theirs.ranks)
+        and not indivisible(ours, theirs)
         and one.row.machine == other.row.machine
     )
 

@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.comparison import Row, is_baseline
+from reports.comparison import Row
 from reports.records import Record, RecordError
+from reports.startup import MOST, ratio_of_slopes, slope_of, startup
 from reports.statistics import Estimate, ratio_of_medians
 from reports.wording import gap, grouped, number, per_cent, rate, ratio, ratio_interval, seconds, seconds_interval, size
 
 NO_VERIFIERS = ("the scorer", "the published optimum")
 """Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
 AMOUNTS = ("ants", "climbers", "iterations")
+KERNEL_APART = 0.2
+"""Part of an end-to-end time outside kernels above which the kernel time stands beside it."""
 RIVALS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 """A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
 
@@ -28,13 +31,15 @@ class Cell:
 
     `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not
     run; `rival` is the other solver that the exhibit measures against, if it does, which ran beside one of `nearby`,
-    the runs on the same instance and machine.
+    the runs on the same instance and machine. `lengths` are runs that tell the start-up of a run that is shorter than
+    the paper's; None where the run has the paper's amount of work.
     """
 
     row: Row
     reference: Row | None = None
     rival: str = ""
     nearby: Sequence[Record] = ()
+    lengths: Sequence[Record] | None = None
 
     @property
     def record(self) -> Record:
@@ -45,6 +50,25 @@ class Cell:
     def iterations(self) -> int:
         """Iterations of the run, 1 where it counts none."""
         return int(self.record.parameters.get("iterations") or 1)
+
+    def too_short(self, base: Row | None = None) -> str:
+        """Return how much of the time of the run or of its base is start-up, in words; empty if it is little."""
+        for whose, row in (("", self.row), ("the baseline's ", base)):
+            part = 0.0 if self.lengths is None or row is None else startup(row.record, self.lengths)
+            if part > MOST:
+                return f"{whose}start-up up to {per_cent(part)}"
+        return ""
+
+    def slope(self, row: Row) -> Estimate | None:
+        """Seconds of an iteration of a run without start-up; None where no run of another length tells."""
+        return None if self.lengths is None else slope_of(row.record, self.lengths)
+
+    def over(self, base: Row) -> Estimate | None:
+        """Times as fast as a base: a ratio of slopes where start-up is too much of the times."""
+        if not self.too_short(base):
+            return ratio_of_medians(*([s.running_s for s in row.record.samples] for row in (base, self.row)))
+        slow, own = self.slope(base), self.slope(self.row)
+        return None if slow is None or own is None else ratio_of_slopes(slow, own)
 
 
 @dataclass(frozen=True)
@@ -70,6 +94,17 @@ def _seconds(one: Cell) -> float:
     return one.row.running.median.value
 
 
+def _seconds_words(one: Cell) -> str:
+    return seconds_interval(one.row.running.median) + _kernel_words(one)
+
+
+def _kernel_words(one: Cell, parts: int = 1) -> str:
+    """Word the kernel time, or a part of it, where it is another than the time from end to end."""
+    kernel = one.row.kernel.median.value
+    apart = kernel > 0 and _seconds(one) - kernel > KERNEL_APART * _seconds(one)
+    return f", kernel {seconds(kernel / parts)}" if apart else ""
+
+
 def _iteration(one: Cell) -> Estimate:
     median = one.row.running.median
     low, high = (None if end is None else end / one.iterations for end in (median.low, median.high))
@@ -77,38 +112,68 @@ def _iteration(one: Cell) -> Estimate:
 
 
 def _iteration_words(one: Cell) -> str:
-    return f"{seconds_interval(_iteration(one))} an iteration"
+    if not one.too_short():
+        return f"{seconds_interval(_iteration(one))} an iteration{_kernel_words(one, one.iterations)}"
+    slope = one.slope(one.row)
+    if slope is not None:
+        return f"{seconds_interval(slope)} an iteration, by slope"
+    return f"{_seconds_words(one)} for {grouped(one.iterations)} iteration{'s' if one.iterations > 1 else ''}"
+
+
+def _iteration_value(one: Cell) -> float | None:
+    found = one.slope(one.row) if one.too_short() else _iteration(one)
+    return None if found is None else found.value
 
 
 def _speedup_words(one: Cell) -> str:
     row = one.row
     if row.speedup is None or row.baseline_s is None:
         return "no baseline"
-    return "the baseline" if is_baseline(row) and row.speedup.value == 1 else f"×{number(row.speedup.value)}{_of(row)}"
+    if row.base is None:
+        return "the baseline"
+    if not one.too_short(row.base):
+        return f"×{number(row.speedup.value)}{_of(row)}"
+    found = one.over(row.base)
+    return _no_ratio(one, row.base) if found is None else f"×{number(found.value)}{_interval(found)} by slopes"
+
+
+def _no_ratio(one: Cell, base: Row) -> str:
+    return f"no ratio ({one.too_short(base)})"
 
 
 def _of(row: Row) -> str:
     """The interval of a speed-up and the time that it is over."""
     assert row.speedup is not None and row.baseline_s is not None
-    interval = "" if row.speedup.low is None else f" [{number(row.speedup.low)}, {number(row.speedup.high)}]"
-    return f"{interval} over {seconds(row.baseline_s)}"
+    return f"{_interval(row.speedup)} over {seconds(row.baseline_s)}"
+
+
+def _interval(found: Estimate) -> str:
+    return "" if found.low is None else f" [{number(found.low)}, {number(found.high)}]"
 
 
 def _speedup(one: Cell) -> float | None:
-    return None if one.row.speedup is None else one.row.speedup.value
+    row = one.row
+    if row.speedup is None or row.base is None or not one.too_short(row.base):
+        return None if row.speedup is None else row.speedup.value
+    found = one.over(row.base)
+    return None if found is None else found.value
 
 
 def _over_first(one: Cell) -> Estimate | None:
-    if one.reference is None or one.reference is one.row or not _seconds(one):
+    if one.reference is None or not _seconds(one):
         return None
-    return ratio_of_medians(*([s.running_s for s in row.record.samples] for row in (one.reference, one.row)))
+    return Estimate(1.0) if one.reference is one.row else one.over(one.reference)
 
 
 def _over_first_words(one: Cell) -> str:
     if one.reference is one.row:
         return ""
+    if one.reference is None:
+        return "no run of the first column"
     found = _over_first(one)
-    return "no run of the first column" if found is None else ratio_interval(found)
+    if found is None:
+        return _no_ratio(one, one.reference)
+    return ratio_interval(found) + (" by slopes" if one.too_short(one.reference) else "")
 
 
 def _cost_words(one: Cell) -> str:
@@ -218,10 +283,14 @@ def no_rival(one: Cell) -> str:
     """Why the rival of an exhibit has no time beside a run, in words; empty where it has one, or none is measured."""
     if not one.rival or _peer_seconds(one) is not None:
         return ""
-    troubles = {
-        f"{peer['name']} {str(peer.get('trouble') or 'has no time').partition(':')[0]}" for peer in _rivals(one)
-    }
+    troubles = {f"{peer['name']} {_trouble(peer)}" for peer in _rivals(one)}
     return f"no time of {one.rival} beside it: {', '.join(sorted(troubles)) or 'it did not run here'}"
+
+
+def _trouble(peer: Mapping[str, Any]) -> str:
+    """Word why a solver has no time, with how to get it where it was not found."""
+    said = str(peer.get("trouble") or "has no time")
+    return said if said.startswith("not found") else said.partition(":")[0]
 
 
 def _peer_seconds(one: Cell) -> float | None:
@@ -273,16 +342,14 @@ def _spread(spread: Sequence[float] | None, metric: str) -> str:
 
 
 MEASURES: dict[str, Measure] = {
-    "seconds": Measure("seconds", lambda one: seconds_interval(one.row.running.median), _seconds),
-    "milliseconds": Measure(
-        "milliseconds", lambda one: seconds_interval(one.row.running.median), lambda one: 1e3 * _seconds(one)
-    ),
-    "iteration": Measure("seconds an iteration", _iteration_words, lambda one: _iteration(one).value),
+    "seconds": Measure("seconds", _seconds_words, _seconds),
+    "milliseconds": Measure("milliseconds", _seconds_words, lambda one: 1e3 * _seconds(one)),
+    "iteration": Measure("seconds an iteration", _iteration_words, _iteration_value),
     "speedup": Measure("speed-up over one core", _speedup_words, _speedup),
     "over_first": Measure(
         "times as fast as the first strategy",
         _over_first_words,
-        lambda one: 1.0 if one.reference is one.row else None if (found := _over_first(one)) is None else found.value,
+        lambda one: None if (found := _over_first(one)) is None else found.value,
     ),
     "rate": Measure("units a second", _rate_words, lambda one: None if one.row.rate is None else one.row.rate * 1e9),
     "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),

@@ -103,6 +103,8 @@ class Series:
         Of the workload's driver; a run belongs to the series if it was asked for these.
     kinds : tuple of str
         Kinds of devices that it runs on, the preferred first: on a machine without that it runs on the next.
+    on_cores : str
+        Heading of its runs on other devices than a GPU; empty: `heading`.
     everywhere : bool
         Whether it runs on devices of all its kinds and not of the preferred one alone.
     backends : tuple of str
@@ -121,6 +123,7 @@ class Series:
     heading: str
     options: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] = KINDS
+    on_cores: str = ""
     everywhere: bool = False
     backends: tuple[str, ...] = ()
     ranks: tuple[int, ...] = (1,)
@@ -131,6 +134,10 @@ class Series:
     def runs(self, line: Line) -> bool:
         """Whether it runs a row."""
         return (not self.rows or line.key in self.rows) and (not line.series or self.name in line.series)
+
+    def heading_on(self, kind: str) -> str:
+        """Return the heading of its runs on a kind of devices."""
+        return self.heading if kind == "gpu" or not self.on_cores else self.on_cores
 
     @property
     def published(self) -> bool:
@@ -241,6 +248,18 @@ class Exhibit:
     def by_options(self) -> bool:
         """Whether columns are told by options of a run, so that ours stand in the paper's columns."""
         return any(column.parameters for column in self.columns)
+
+    @property
+    def amounts(self) -> set[str]:
+        """Names of the options that say how much of it is run, and tell no column."""
+        told = {name for column in self.columns for name in column.parameters}
+        amounts = [self.amount, *(scale.amount for scale in self.scales.values())]
+        return {name for amount in amounts for name in amount} - told
+
+    def is_short(self, amount: Mapping[str, Any]) -> bool:
+        """Return True if an amount is less than the paper's, or if the paper prints no number of iterations."""
+        unknown = "iterations" in self.amounts and "iterations" not in self.amount
+        return unknown or any(amount.get(name, wanted) < wanted for name, wanted in self.amount.items())
 
     def workloads(self) -> tuple[str, ...]:
         """All drivers that run it."""

@@ -132,7 +132,10 @@ class _Reader(DataFile):
         if not set(kinds) <= set(KINDS):
             self.wrong(place, f"kinds {list(kinds)}", f"some of {', '.join(KINDS)}")
         lists: dict[str, Any] = {key: tuple(content[key]) for key in ("backends", "ranks", "rows") if key in content}
-        return Series(**{**content, **lists, "name": name, "kinds": kinds})
+        # A table of ranks shows what ranks do together, and not a run that the first of them does faster alone.
+        share = {"share": "always"} if max(lists.get("ranks", (1,)), default=1) > 1 else {}
+        options = {**content.get("options", {}), **share}
+        return Series(**{**content, **lists, "name": name, "kinds": kinds, "options": options})
 
     def _exhibit(self, content: dict[str, Any], series: Mapping[str, Series]) -> Exhibit:
         kind = "figure" if "figure" in content else "table"

@@ -11,7 +11,7 @@ from core.errors import UserError
 from reports import exhibit_plots, twelve_rules
 from reports.comparison import Row
 from reports.exhibit_tables import caption, table_of
-from reports.exhibits import Evidence, Shown, elsewhere, evidence, shown
+from reports.exhibits import Evidence, NotMade, Shown, elsewhere, evidence, shown
 from reports.markdown import statistics_of, template
 from reports.paper import Disagreement, Exhibit, Paper
 from reports.paper_file import of_workload
@@ -20,10 +20,7 @@ from reports.plots import FORMATS
 from reports.records import Record, RecordError
 from reports.text_table import Table
 from reports.ways import sentences
-from reports.wording import cost, ratio, seconds, seconds_interval
-
-NotRun = Mapping[Exhibit, Sequence[tuple[str, str]]]
-"""By exhibit what could not run, in words, and why."""
+from reports.wording import cost, listed, ratio, seconds, seconds_interval
 
 
 def write(
@@ -31,9 +28,10 @@ def write(
     exhibits: Sequence[Exhibit],
     records: Sequence[Record],
     folder: Path,
-    not_run: NotRun | None = None,
+    not_made: Mapping[Exhibit, NotMade] | None = None,
     made_by: str = "",
     formats: Sequence[str] = FORMATS,
+    earlier: Sequence[Exhibit] = (),
 ) -> list[Path]:
     """Write the report of some exhibits of a paper, named after the paper, and their plots.
 
@@ -44,12 +42,14 @@ def write(
     records : sequence of Record
         What ran; those of other papers' workloads are left out.
     folder : Path
-    not_run : mapping, optional
-        What could not run.
+    not_made : mapping, optional
+        What has no run, by exhibit.
     made_by : str, optional
         The command line that made the records, which the report then says.
     formats : sequence of str, optional
         Of the plots.
+    earlier : sequence of Exhibit, optional
+        Those whose runs another command line made.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def write(
         remove(folder, paper)
         for exhibit in exhibits:
             source = paper.drawn(exhibit)
-            filled = shown(source, found, paper.machines, (not_run or {}).get(exhibit, ()))
+            filled = shown(source, found, paper.machines, (not_made or {}).get(exhibit))
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
             name = f"{paper.name}-{_file_name(exhibit)}{half}"
@@ -79,7 +79,8 @@ def write(
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
-        path.write_text(_text(paper, exhibits, parts, found, made_by), encoding="utf-8")
+        before = listed([one.name for one in earlier])
+        path.write_text(_text(paper, exhibits, parts, found, made_by, before), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [path, *drawn]
@@ -106,6 +107,22 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
     return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
 
 
+def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
+    """Return the exhibits of a paper that its report in a folder shows; none without a report.
+
+    Raises
+    ------
+    UserError
+        The report cannot be read.
+    """
+    path = folder / f"{paper.name}.md"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot read the earlier report: {error}") from None
+    return [one for one in paper.exhibits if f"## {caption(one)}" in lines]
+
+
 def remove(folder: Path, paper: Paper) -> None:
     """Remove an earlier report of a paper, and its plots."""
     for form in FORMATS:
@@ -122,12 +139,18 @@ def _file_name(exhibit: Exhibit) -> str:
 
 
 def _text(
-    paper: Paper, exhibits: Sequence[Exhibit], parts: Sequence[dict[str, Any]], found: Evidence, made_by: str
+    paper: Paper,
+    exhibits: Sequence[Exhibit],
+    parts: Sequence[dict[str, Any]],
+    found: Evidence,
+    made_by: str,
+    earlier: str,
 ) -> str:
     rows = [row for part in parts for row in part["rows"]]
     text = template("paper.md.j2").render(
         paper=paper,
         made_by=made_by,
+        earlier=earlier,
         parts=parts,
         machines=found.machines,
         unconfirmed=found.unconfirmed,

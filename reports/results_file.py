@@ -37,9 +37,6 @@ class Choice:
         Of ours; 0: any number.
     shows : tuple of str
         Measures that the cell says; empty: what the exhibit's cells say, or all that is printed.
-    over : mapping
-        What is other in the run whose median time is divided by that of this cell, `{ series = "published" }`: the cell
-        then says the ratio.
     """
 
     exhibit: str = ""
@@ -51,7 +48,6 @@ class Choice:
     backend: str = ""
     ranks: int = 0
     shows: tuple[str, ...] = ()
-    over: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def published(self) -> bool:
@@ -142,7 +138,6 @@ def _choice(
     choice = Choice(**{**said, "shows": tuple(said.get("shows", ()))})
     at = f"{place}, {row['label']}, {column['heading']}"
     file.among(at, "measure", choice.shows, list(MEASURES))
-    file.known(dict(choice.over), f"{at}, over", (), CHOICE)
     exhibits = [one for one in paper.exhibits if not one.of]
     file.among(at, "exhibit", [choice.exhibit], [one.name for one in exhibits])
     exhibit = exhibit_of(paper, choice)
@@ -151,8 +146,7 @@ def _choice(
     if choice.published:
         _check_column(file, at, exhibit, choice)
     else:
-        series = [choice.series, *([choice.over["series"]] if "series" in choice.over else [])]
-        file.among(at, "series", series, [one.name for one in exhibit.series])
+        file.among(at, "series", [choice.series], [one.name for one in exhibit.series])
     return choice
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from core.errors import UserError
 from reports import provenance
-from reports.comparison import Row
 from reports.exhibit_plots import RATIOS
 from reports.exhibit_tables import NOT_RUN, words_of
 from reports.exhibits import Datum, Shown, evidence, has, series_of, shown
@@ -16,13 +15,12 @@ from reports.paper import PROCESSORS
 from reports.parameters import parameters
 from reports.records import Record
 from reports.results_file import Choice, ResultsTable, columns_of, exhibit_of
-from reports.statistics import ratio_of_medians
 from reports.text_table import Table
-from reports.wording import number, ratio_interval
+from reports.wording import number
 
 WIDTH = 120
 
-CONCERNS = {"its baseline": {"speedup"}, "no time of": {"peers", "over_peer"}}
+CONCERNS = {"its baseline": {"speedup"}, "no baseline": {"speedup"}, "no time of": {"peers", "over_peer"}}
 """Beginnings of notes, and the measures that they are about; others are about a run."""
 
 Cell = tuple[Choice, Sequence[Datum]]
@@ -109,18 +107,8 @@ class Filling:
     def _words(self, choice: Choice, data: Sequence[Datum]) -> str:
         if choice.published:
             return "<br>".join(_published(one, choice) for one in data)
-        if choice.over:
-            return self._over(choice, data)
         marked = [replace(one, notes=tuple(note for note in one.notes if note not in self._common)) for one in data]
         return words_of(marked, self._marks) or (NOT_RUN if self._might_run(choice) else "")
-
-    def _over(self, choice: Choice, data: Sequence[Datum]) -> str:
-        """The median time of other runs, which did equal work on the same device, over that of the cell's."""
-        others = self._data(replace(choice, **{**choice.over, "over": {}}))
-        rows = [(one.row, other.row) for one in data for other in others if one.row and other.row]
-        rows = [(row, other) for row, other in rows if row.record.identity != other.record.identity]
-        times = [(_times(other), _times(row)) for row, other in rows if _alike(row, other) and row.running.median.value]
-        return "<br>".join(ratio_interval(ratio_of_medians(*pair)) for pair in times)
 
     def _might_run(self, choice: Choice) -> bool:
         """Whether the paper's data have a run for a cell."""
@@ -180,21 +168,6 @@ def _published(datum: Datum, choice: Choice) -> str:
         return "<br>".join(filter(None, datum.words))
     values = [(name, datum.values[name]) for name in choice.shows if name in datum.values]
     return "<br>".join(number(value) + ("x" if name in RATIOS else "") for name, value in values)
-
-
-def _alike(one: Row, other: Row) -> bool:
-    """Whether two runs did the same work on the same device of the same machine."""
-
-    def about(row: Row) -> tuple[object, ...]:
-        said = row.record
-        work = said.instance_sha256, said.parameters, said.seed
-        return *work, said.backend, said.device, said.ranks, row.machine
-
-    return about(one) == about(other)
-
-
-def _times(row: Row) -> list[float]:
-    return [sample.running_s for sample in row.record.samples]
 
 
 def _wrapped(text: str, indent: str = "") -> str:

@@ -37,7 +37,6 @@ columns = [
     { heading = "paper, ms", machine = "paper", column = "median, ms" },
     { heading = "ours", shows = ["seconds"] },
     { heading = "over one core", shows = ["speedup"] },
-    { heading = "over the paper's mapping", over = { series = "worklist" } },
 ]
 """
 

@@ -1,0 +1,35 @@
+"""Exhibits in which nothing of ours stands: why, and how to get it."""
+
+from __future__ import annotations
+
+from reports.exhibit_plots import panels
+from reports.exhibits import NO_RECORD, Shown
+from reports.paper import Exhibit
+
+
+def gap(exhibit: Exhibit, shown: Shown) -> str:
+    """Return why nothing of ours stands in an exhibit, and how to get it; empty if something does.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+        A table, or a figure that draws one.
+    shown : Shown
+        The table with our runs.
+    """
+    if shown.exhibit.never_ours or _stands(exhibit, shown):
+        return ""
+    row = exhibit.plot.row if exhibit.of and exhibit.plot else ""
+    if not any(datum.line == row or not row for datum in shown.ours):
+        reasons = [f"{what}: {why}" if what else why for what, why in shown.missing]
+        drawn = f"it draws {row}, of which nothing ran; --{exhibit.kind} {exhibit.number} runs it" if row else NO_RECORD
+        return "; ".join(reasons) or drawn
+    notes = dict.fromkeys(note for datum in shown.ours for note in datum.notes if note.startswith("no "))
+    words = dict.fromkeys(word for datum in shown.ours for word in datum.words if word.startswith(("no ", "not ")))
+    return "; ".join(notes or words) or "one value alone is no curve"
+
+
+def _stands(exhibit: Exhibit, shown: Shown) -> bool:
+    if not exhibit.of:
+        return any(datum.values for datum in shown.ours)
+    return any(not curve.published for panel in panels(exhibit, shown) for curve in panel.curves)
