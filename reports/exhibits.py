@@ -322,8 +322,11 @@ def _is_number(value: Any) -> bool:
 def _ours(
     exhibit: Exhibit, kept: Sequence[Placed], placed: Sequence[Placed], rows: Sequence[Row], several_machines: bool
 ) -> Iterator[Datum]:
+    common = shared([one.row.record for one in kept]) if kept else {}
     for one in kept:
-        alike = shared([other.row.record for other in kept if other.line == one.line])
+        of_row = shared([other.row.record for other in kept if other.line == one.line])
+        # How much was run is said where rows differ in it; defaults may follow from the instance.
+        alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
         beside = [other.row.record for other in placed if _same_problem(one, other)]
         lengths = [row.record for row in rows] if is_short(exhibit, one.row.record) else None
         cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths)

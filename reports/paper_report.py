@@ -79,7 +79,7 @@ def write(
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
-        before = listed([one.name for one in earlier])
+        before = listed([one.name for one in earlier]) if earlier else ""
         path.write_text(_text(paper, exhibits, parts, found, made_by, before), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None

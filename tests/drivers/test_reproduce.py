@@ -87,27 +87,58 @@ def test_more_repetitions_are_added_to_those_that_are_there_and_fresh_runs_all_a
     assert "made-up.previous.jsonl" in files(tmp_path / "out")
 
 
-def test_records_of_another_scale_are_not_in_the_report(reproduce, tmp_path):
+def test_of_runs_of_several_scales_the_longest_stands_in_a_cell(reproduce, tmp_path):
     larger = HILLS.replace("quick =", 'standard = { amount = { climbers = 8 }, rows = ["' + FIRST + '"] }\nquick =')
     house, path = stub_house(*MACHINE), written(tmp_path, larger)
     for scale in ("standard", "quick"):
         assert main([str(path), "--scale", scale, "--out", str(tmp_path / "out")], house) == 0
     report = (tmp_path / "out" / "made-up.md").read_text()
-    assert "climbers = 4" in report
-    assert "climbers = 8" not in report
+    (first,) = (line for line in report.splitlines() if line.startswith(f"| {FIRST} |"))
+    (second,) = (line for line in report.splitlines() if line.startswith(f"| {SECOND} |"))
+    marks = {line[4]: line[9:-1] for line in report.splitlines() if line.startswith("- **")}
+    eight, four = (mark for mark, note in marks.items() if note in ("climbers = 8", "climbers = 4"))
+    assert eight in first.split(" [")[-1] and four in second.split(" [")[-1]
     assert len(load(tmp_path / "out" / "made-up.jsonl")) == 6
 
 
-def test_one_table_or_figure_is_run_and_reported_alone(reproduce, tmp_path):
+def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, tmp_path):
     other = HILLS.replace('"1"', '"4"').replace("climbers = 4", "climbers = 8")
-    commands = []
+    out, commands = tmp_path / "out", []
     assert reproduce("--figure", "3", parts=(HILLS, DRAWN, other), commands=commands) == 0
     assert {contest.asked.get("climbers") for contest, _ in commands} == {4}
-    assert "## Figure 3" in (tmp_path / "out" / "made-up.md").read_text()
+    assert headings(out) == ["## Figure 3: drawn"]
+    picture = (out / "made-up-figure-3.svg").read_bytes()
     commands.clear()
     assert reproduce("--table", "4", parts=(HILLS, DRAWN, other), commands=commands) == 0
     assert {contest.asked.get("climbers") for contest, _ in commands} == {8}
-    assert "## Table 1" not in (tmp_path / "out" / "made-up.md").read_text()
+    assert headings(out) == ["## Figure 3: drawn", "## Table 4: hill climbing"]
+    assert " --table 4`. From runs before it: figure 3.\n" in (out / "made-up.md").read_text()
+    assert (out / "made-up-figure-3.svg").read_bytes() == picture
+    assert reproduce("--table", "4", "--fresh", parts=(HILLS, DRAWN, other)) == 0
+    assert headings(out) == ["## Table 4: hill climbing"]
+    assert not (out / "made-up-figure-3.svg").exists()
+
+
+def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_is_run_again(reproduce, tmp_path):
+    other = HILLS.replace('"1"', '"4"').replace("climbers = 4", "climbers = 8")
+    out = tmp_path / "out"
+    assert reproduce("--table", "1", parts=(HILLS, other)) == 0
+    records = [json.loads(line) for line in (out / "made-up.jsonl").read_text().splitlines()]
+    for one in records:
+        one["environment"]["suite"] = "earlier"
+    (out / "made-up.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    assert reproduce("--table", "4", parts=(HILLS, other)) == 0
+    report = (out / "made-up.md").read_text()
+    assert "## Table 1" in report and "suite earlier" in report and "×2.00 over 500 ms" in report
+    assert reproduce("--table", "1", parts=(HILLS, other)) == 0
+    report = (out / "made-up.md").read_text()
+    assert "## Table 4" in report and "suite earlier" not in report
+
+
+def headings(folder):
+    """The exhibits of a report."""
+    lines = (folder / "made-up.md").read_text().splitlines()
+    return [line for line in lines if line.startswith(("## Table", "## Figure"))]
 
 
 def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, tmp_path):
@@ -154,12 +185,12 @@ def test_a_result_that_nobody_confirms_is_a_failure_also_when_it_is_taken_from_t
         assert f"error: ihc, {FIRST}: unscored (device 0" in capsys.readouterr().err
 
 
-def test_unequal_work_ends_without_a_report(reproduce, tmp_path, capsys):
+def test_unequal_work_leaves_the_report_as_it_was(reproduce, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "made-up.md").write_text("an earlier report")
     assert reproduce(devices=(*MACHINE, device("wrong", "cores"))) == 1
     assert "not the same work" in capsys.readouterr().err
-    assert files(tmp_path / "out") == ["made-up.jsonl"]
+    assert (tmp_path / "out" / "made-up.md").read_text() == "an earlier report"
 
 
 def test_where_nothing_runs_that_should_the_exit_code_says_so(reproduce, tmp_path, capsys):
