@@ -104,7 +104,7 @@ class Shown:
     missing : tuple of (str, str)
         What has no run, and why.
     absent : tuple of (Series, str)
-        Series without a run in any row, and why.
+        Series without a run in any row, and why; empty where nobody knows what was to run.
     common : mapping
         What all our runs were asked alike.
     """
@@ -169,12 +169,13 @@ def shown(
     machines : mapping
         The paper's, by key.
     not_made : NotMade, optional
+        What has no run; without it nothing is said of that.
     """
-    not_made = not_made or NotMade()
     placed = list(_placed(exhibit, evidence.rows))
     kept = list(_longest(exhibit, _kept(exhibit, placed)))
     ran = {one.series.name for one in placed}
-    absent = [one for one in exhibit.series if one.name not in ran and not exhibit.never_ours]
+    unmade = not_made or NotMade()
+    wanted = () if not_made is None or exhibit.never_ours else exhibit.series
     extra = dict.fromkeys(one.line.key for one in placed if one.line not in exhibit.lines)
     lines = [*exhibit.lines, *(one.line for key in sorted(extra, key=natural) for one in placed if one.line.key == key)]
     common = shared([one.row.record for one in kept]) if kept else {}
@@ -184,8 +185,8 @@ def shown(
         tuple(dict.fromkeys(lines)),
         tuple(_published(exhibit, machines)),
         tuple(_ours(exhibit, kept, placed, evidence.rows, several)),
-        tuple(not_made.reasons),
-        tuple((one, not_made.series.get(one.name) or NO_RECORD) for one in absent),
+        tuple(unmade.reasons),
+        tuple((one, unmade.series.get(one.name) or NO_RECORD) for one in wanted if one.name not in ran),
         {name: value for name, value in common.items() if value is not None},
     )
 

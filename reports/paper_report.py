@@ -13,14 +13,16 @@ from reports.comparison import Row
 from reports.exhibit_tables import caption, table_of
 from reports.exhibits import Evidence, NotMade, Shown, elsewhere, evidence, shown
 from reports.markdown import statistics_of, template
+from reports.measures import KERNEL_APART
 from reports.paper import Disagreement, Exhibit, Paper
 from reports.paper_file import of_workload
 from reports.parameters import parameters, shared, worded
 from reports.plots import FORMATS
 from reports.records import Record, RecordError
+from reports.startup import MOST
 from reports.text_table import Table
 from reports.ways import sentences
-from reports.wording import cost, listed, ratio, seconds, seconds_interval
+from reports.wording import cost, listed, per_cent, ratio, seconds, seconds_interval
 
 
 def write(
@@ -71,7 +73,7 @@ def write(
         remove(folder, paper)
         for exhibit in exhibits:
             source = paper.drawn(exhibit)
-            filled = shown(source, found, paper.machines, (not_made or {}).get(exhibit))
+            filled = shown(source, found, paper.machines, (not_made or {}).get(exhibit, NotMade()))
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
             name = f"{paper.name}-{_file_name(exhibit)}{half}"
@@ -151,6 +153,8 @@ def _text(
         paper=paper,
         made_by=made_by,
         earlier=earlier,
+        most_startup=per_cent(MOST),
+        kernel_apart=per_cent(KERNEL_APART),
         parts=parts,
         machines=found.machines,
         unconfirmed=found.unconfirmed,

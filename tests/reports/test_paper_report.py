@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import UserError
 from reports import paper_report
+from reports.exhibits import NotMade
 from reports.paper_file import load
 from reports.records import RecordError, append
 
@@ -57,8 +58,8 @@ def report(ants, tmp_path):
     runs += [ants(variant="mmas"), ants("fine", 4096, scored=False, best_cost=1)]
     paper = load("menezes2019")
     table = paper.chosen("table", "II")[0]
-    not_run = {table: [("lu980: suite on cuda", "the instance is not at hand")]}
-    return paper_report.write(paper, paper.exhibits, runs, tmp_path, not_run)
+    not_made = {table: NotMade([("lu980: suite on cuda", "the instance is not at hand")])}
+    return paper_report.write(paper, paper.exhibits, runs, tmp_path, not_made)
 
 
 def test_the_report_reads_as_it_did(report, tmp_path):

@@ -62,7 +62,7 @@ def test_no_label_tells_an_old_baseline_from_a_new_row(make_record):
     new = make_record(backend="cuda", ways={"scan": "full", "mapping": "suite"})
     published = make_record(backend="opencl", ways={"scan": "full", "mapping": "published"})
     comparison = compare([old, new, published])
-    assert [row.labels for row in comparison.rows] == [(), (), ("its baseline ran with mapping = suite",)]
+    assert [row.labels for row in comparison.rows] == [(), (), ("no baseline: on one core there ran mapping = suite",)]
     assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cuda", "opencl (mapping = published)"]
 
 
