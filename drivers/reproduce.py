@@ -97,11 +97,11 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     if options.dry_run:
         show_commands(plan, left, recorded, here, house.command)
         return DONE
+    earlier = [one for one in paper_report.exhibits_in(options.out, paper) if one not in exhibits]
     runner = Runner(len(left), house.command)
     if len(left) < len(plan.needed):
         runner.warn_of_changes(chosen.records)
     failed, elsewhere = run_all(plan, left, runner)
-    earlier = [one for one in paper_report.exhibits_in(options.out, paper) if one not in exhibits]
     page = Page(paper, exhibits, earlier, options.out, shlex.join(["python", "-m", "drivers.reproduce", *arguments]))
     before = plan_of(paper, earlier, here, chosen)
     return conclude(page, plan, before, chosen.records, failed, elsewhere)
@@ -215,10 +215,12 @@ def conclude(
         print(path)
     if plan.needed and not found:
         failed = [*failed, "nothing ran, so the report has published figures alone"]
+    # Of a whole paper a scale leaves exhibits out; one that is asked for by its number shall show something.
     if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
         failed = [*failed, *gaps]
     else:
-        note("\n".join(gaps)) if gaps else None
+        for line in gaps:
+            note(line)
     for line in [*failed, *doubted]:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if failed or doubted else DONE

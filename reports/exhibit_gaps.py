@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reports.exhibit_plots import panels
 from reports.exhibits import NO_RECORD, Shown
+from reports.measures import MEASURES
 from reports.paper import Exhibit
 
 
@@ -26,7 +27,9 @@ def gap(exhibit: Exhibit, shown: Shown) -> str:
         return "; ".join(reasons) or drawn
     notes = dict.fromkeys(note for datum in shown.ours for note in datum.notes if note.startswith("no "))
     words = dict.fromkeys(word for datum in shown.ours for word in datum.words if word.startswith(("no ", "not ")))
-    return "; ".join(notes or words) or "one value alone is no curve"
+    again = "; then --fresh" if any("not found" in note for note in notes) else ""
+    without = f"none of our runs has {MEASURES[exhibit.plot.measure].axis}" if exhibit.plot else NO_RECORD
+    return ("; ".join(notes or words) or without) + again
 
 
 def _stands(exhibit: Exhibit, shown: Shown) -> bool:

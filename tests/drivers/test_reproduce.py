@@ -200,6 +200,36 @@ def test_where_nothing_runs_that_should_the_exit_code_says_so(reproduce, tmp_pat
     assert reproduce(parts=(NEVER,)) == 0
 
 
+RIVAL = """
+[[exhibits]]
+figure = "5"
+title = "rival"
+of = "1"
+plot = { measure = "over_peer" }
+"""
+
+
+def test_an_exhibit_asked_for_that_shows_nothing_of_ours_is_a_failure_that_says_what_is_missing(reproduce, capsys):
+    assert reproduce("--figure", "5", parts=(HILLS, RIVAL)) == 1
+    said = capsys.readouterr().err
+    assert "error: figure 5: nothing of ours is in it: none of our runs has speed-up over the other solver\n" in said
+    assert reproduce("--table", "1", parts=(HILLS, RIVAL)) == 0
+    assert "nothing of ours" not in capsys.readouterr().err
+
+
+def test_in_a_whole_paper_an_exhibit_without_anything_of_ours_is_a_note(reproduce, capsys):
+    assert reproduce(parts=(HILLS, RIVAL)) == 0
+    assert "note: figure 5: nothing of ours is in it: " in capsys.readouterr().err
+
+
+def test_a_series_without_a_device_keeps_its_column_and_says_why(reproduce, tmp_path):
+    gpu = '[series.gpu]\nheading = "GPU"\nkinds = ["gpu"]\noptions = { scan = "pruned" }\n'
+    assert reproduce(parts=(gpu, HILLS.replace('"pruned"]', '"pruned", "gpu"]'))) == 0
+    report = (tmp_path / "out" / "made-up.md").read_text()
+    assert "| ours, GPU |" in report and "not run [" in report
+    assert "**: not run: no device is of the kind gpu here.\n" in report
+
+
 def test_a_run_that_stands_in_no_series_of_its_exhibit_is_named(reproduce, capsys):
     options = HILLS.replace(
         'workload = "ihc"', f'workload = "ihc"\noptions = {{ instance = "{FIRST.rpartition(":")[0]}" }}'

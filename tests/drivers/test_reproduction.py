@@ -218,6 +218,12 @@ def test_a_device_that_is_not_usable_is_no_device(planned):
     assert {one.configuration.backend for one in plan.needed.values()} == {"cpu", "threads"}
 
 
+def test_ranks_of_a_paper_share_every_run_out(planned):
+    (core, ranked) = told(planned([RANKED, table(["core", "ranked"])], here(CORE, cores=2)))
+    assert "--share" not in core[2]
+    assert ranked == ("cpu", 2, f"--share always --climbers 4 --instance {FIRST}")
+
+
 # --- shared runs ---
 
 
@@ -241,6 +247,54 @@ def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_
     (one,) = planned(parts, here(CORE)).needed.values()
     assert one.contest.arguments == ("--instance", "random:9", "--seed", "0", "--verify")
     assert one.contest.peers
+
+
+# --- figures of one row, and two lengths ---
+
+ANTS = series("ants", kinds=["core"])
+COLUMNS = "columns = [{ ants = 2 }, { ants = 4 }]"
+TWO_ROWS = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
+
+
+def drawing(row, number="2"):
+    """The TOML of a figure that draws a row of table 1."""
+    plot = f'{{ measure = "seconds", over = "ants", row = "{row}" }}'
+    return f'[[exhibits]]\nfigure = "{number}"\ntitle = "drawn"\nof = "1"\nplot = {plot}\n'
+
+
+def test_a_figure_of_one_row_needs_that_row_although_the_scale_leaves_it_out(planned, tmp_path):
+    quick = f'{{ rows = ["{FIRST}"], amount = {{ iterations = 3 }} }}'
+    parts = [
+        ANTS,
+        table(["ants"], TWO_ROWS, COLUMNS, workload="aco", quick=quick),
+        drawing(SECOND),
+        drawing(FIRST, "3"),
+    ]
+    paper = paper_of(tmp_path, *parts)
+
+    def instances(*wanted):
+        chosen = Chosen("quick", tmp_path / "records.jsonl")
+        exhibits = [one for one in paper.exhibits if one.name in wanted]
+        plan = plan_of(paper, exhibits, here(CORE), chosen)
+        return {one.contest.task.problem.name for one in plan.needed.values()}
+
+    assert instances("table 1") == instances("table 1", "figure 2") == instances("figure 3") == {FIRST}
+    assert instances("figure 2") == {SECOND}
+    assert instances("figure 2", "figure 3") == {FIRST, SECOND}
+
+
+@pytest.mark.parametrize(
+    ("paper", "scale", "lengths"),
+    [(100, "quick", [20]), (100, "standard", [20, 5]), (20, "standard", [20]), (None, "standard", [20, 5])],
+)
+def test_runs_shorter_than_the_papers_have_a_partner_of_a_quarter_of_their_length(planned, paper, scale, lengths):
+    amount = f"amount = {{ iterations = {paper} }}" if paper else 'section = "1"'
+    scales = "{ amount = { iterations = 20 } }"
+    walk = series("walk", kinds=["core"])
+    lines = [ROW, amount, f"standard = {scales}"]
+    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scales)], here(CORE), scale)
+    asked = [one.contest.asked.get("iterations") for one in plan.needed.values()]
+    assert asked == lengths
 
 
 # --- what cannot run ---

@@ -1,5 +1,7 @@
 """Records to test with, built from plain values."""
 
+import hashlib
+
 import pytest
 
 from reports import compare_report
@@ -10,6 +12,18 @@ KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
 
 MACHINE = {"suite": "0123abc", "python": "3.11.7", "os": "Linux", "cpu": "Test CPU", "cores": 2, "hosts": 1}
+
+
+PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
+USUAL = {
+    "mapping": "suite",
+    "level": "iteration",
+    "evaluation": "linear",
+    "generate": "device",
+    "select": "device",
+    "tables": "global",
+    "shape": "fixed",
+}
 
 
 @pytest.fixture
@@ -39,6 +53,54 @@ def make_record():
             "scored": True,
         }
         return Record(**(fields | changes))
+
+    return make
+
+
+@pytest.fixture
+def make_run(make_record):
+    """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
+
+    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, ways=None, **changes):
+        fields = {
+            "workload": "qap",
+            "instance": instance,
+            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
+            "hash_covers": "moves",
+            "parameters": PLAIN | (parameters or {}),
+            "ways": USUAL | (ways or {}),
+        }
+        return make_record(times=times, **(fields | changes))
+
+    return make
+
+
+@pytest.fixture
+def make_ants(make_record):
+    """A record of Ant System on dj38."""
+
+    def make(
+        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", ways=None, parameters=None, **changes
+    ):
+        asked = {
+            "ants": ants,
+            "iterations": 20,
+            "variant": "as",
+            "candidates": 0,
+            "local_search": "none",
+            "colonies": 1,
+        }
+        fields = {
+            "workload": "aco",
+            "instance": instance,
+            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
+            "parameters": asked | (parameters or {}),
+            "ways": {"strategy": strategy, "mapping": "suite"} | (ways or {}),
+            "hash_covers": "tours",
+            "best_cost": 6700,
+            "details": {"cities": 38, "optimum": 6656},
+        }
+        return make_record(times=times, **(fields | changes))
 
     return make
 

@@ -1,6 +1,5 @@
 """Runs of ours in the rows and columns of papers' tables: which run stands where, and what its cell says."""
 
-import hashlib
 from dataclasses import replace
 
 import pytest
@@ -10,66 +9,8 @@ from reports.exhibits import elsewhere, evidence, processors, series_of, shown
 from reports.paper_file import load
 from reports.records import RecordError, UnequalWorkError
 
-PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
-USUAL = {
-    "mapping": "suite",
-    "level": "iteration",
-    "evaluation": "linear",
-    "generate": "device",
-    "select": "device",
-    "tables": "global",
-    "shape": "fixed",
-}
 PUBLISHED = {"mapping": "published", "select": "host"}
 FLIPS = {"neighbourhood": "flip2"}
-
-
-@pytest.fixture
-def make_run(make_record):
-    """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
-
-    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, ways=None, **changes):
-        fields = {
-            "workload": "qap",
-            "instance": instance,
-            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
-            "hash_covers": "moves",
-            "parameters": PLAIN | (parameters or {}),
-            "ways": USUAL | (ways or {}),
-        }
-        return make_record(times=times, **(fields | changes))
-
-    return make
-
-
-@pytest.fixture
-def make_ants(make_record):
-    """A record of Ant System on dj38."""
-
-    def make(
-        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", ways=None, parameters=None, **changes
-    ):
-        asked = {
-            "ants": ants,
-            "iterations": 20,
-            "variant": "as",
-            "candidates": 0,
-            "local_search": "none",
-            "colonies": 1,
-        }
-        fields = {
-            "workload": "aco",
-            "instance": instance,
-            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
-            "parameters": asked | (parameters or {}),
-            "ways": {"strategy": strategy, "mapping": "suite"} | (ways or {}),
-            "hash_covers": "tours",
-            "best_cost": 6700,
-            "details": {"cities": 38, "optimum": 6656},
-        }
-        return make_record(times=times, **(fields | changes))
-
-    return make
 
 
 def exhibit(paper, number, kind="table", half=0):

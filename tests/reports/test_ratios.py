@@ -1,0 +1,174 @@
+"""Which runs may be divided: those of equal work by one algorithm, and of ranks that shared it."""
+
+from dataclasses import replace
+
+import pytest
+
+from reports.cautions import ALONE, doubts, first_rank_alone
+from reports.comparison import compare, indivisible
+from reports.exhibit_gaps import gap
+from reports.exhibit_tables import table_of
+from reports.exhibits import NO_RECORD, NotMade, evidence, shown
+from reports.gallery_pages import read
+from reports.paper_file import load, names
+from reports.records import Sample
+from tests.conftest import ROOT
+from tests.reports.test_exhibits import FLIPS, PUBLISHED, cells, exhibit, filled
+
+GALLERY = ROOT / "reports" / "gallery"
+PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
+
+
+# --- one algorithm ---
+
+
+@pytest.mark.parametrize(
+    ("change", "apart"),
+    [
+        ({"backend": "cuda", "ranks": 4}, []),
+        ({"ways": {"tables": "shared", "generate": "host", "shape": "tuned"}}, []),
+        ({"ways": {"mapping": "published"}}, ["mapping"]),
+        ({"ways": {"evaluation": "kept"}}, ["evaluation"]),
+        ({"ways": {"bound": "edges"}}, ["bound"]),
+        ({"seed": 1}, ["seed"]),
+        ({"parameters": {"iterations": 5}}, ["parameters"]),
+        ({"instance": "tai35a"}, ["instance_sha256"]),
+    ],
+)
+def test_runs_of_equal_work_by_one_algorithm_may_be_divided(make_run, change, apart):
+    assert indivisible(make_run(), make_run(**change)) == apart
+
+
+def test_further_ways_may_have_to_be_equal(make_run):
+    full, pruned = make_run(ways={"scan": "full"}), make_run(ways={"scan": "pruned"})
+    assert (indivisible(full, pruned), indivisible(full, pruned, ["scan"])) == ([], ["scan"])
+
+
+def test_a_published_mapping_is_over_one_core_in_it_or_has_no_ratio(make_run):
+    """An O(n) scan on a GPU is not divided by O(1) kept differences on one core."""
+    kept = make_run(times=(0.0155,) * 3, ways={"evaluation": "kept"})
+    gpu = make_run(times=(1.46,) * 3, backend="cuda", ways=PUBLISHED)
+    (datum,) = (one for one in filled("luong2013", "2", [kept, gpu]).ours if one.row.record.backend == "cuda")
+    assert datum.words[1] == "no baseline" and "speedup" not in datum.values
+    assert datum.notes[0] == "no baseline: on one core there ran mapping = suite, evaluation = kept"
+    linear = make_run(times=(14.6,) * 3, ways={"mapping": "published"})
+    (datum,) = (one for one in filled("luong2013", "2", [kept, linear, gpu]).ours if one.row.record.backend == "cuda")
+    assert datum.values["speedup"] == pytest.approx(10.0) and datum.row.base.record == linear
+
+
+@pytest.mark.parametrize("entry", [one.name for one in read(GALLERY) if one.name in names()])
+def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
+    rows = evidence(load(entry), next(one for one in read(GALLERY) if one.name == entry).records(GALLERY)).rows
+    ratios = [row for row in rows if row.base is not None]
+    assert all(not indivisible(row.record, row.base.record) for row in ratios)
+    assert ratios or entry == "menezes2019", "of ants no run on one core is recorded"
+
+
+# --- ranks ---
+
+
+def ranked(make_run, *seconds, details=None, ways=None, **changes):
+    """A run over two ranks whose own seconds are given."""
+    run = make_run(**PPP, ranks=2, details=details or {}, ways=ways, **changes)
+    return replace(run, samples=(Sample(0.0, 0.0, 1.0, 1.0, rank_seconds=list(seconds)),) * 3)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "details", "alone"),
+    [
+        ((1.0, 0.9), {}, False),
+        ((0.0148, 0.0), {}, True),
+        ((1.0, 1.0), {"first_rank_alone": {"together_s": 2.0, "alone_s": 1.0, "iterations": None}}, True),
+    ],
+)
+def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make_run, seconds, details, alone):
+    run = ranked(make_run, *seconds, details=details)
+    assert first_rank_alone(run) == alone and (ALONE in doubts(compare([run]).rows[0])) == alone
+    (datum,) = filled("luong2013", "10", [run]).ours
+    assert datum.column == "COW, ranks of one core: cpu, 2 ranks"
+    assert (datum.words == (f"not shown: {ALONE}",)) == alone == (datum.values == {})
+
+
+def test_a_run_that_shared_stands_in_place_of_one_that_did_not(make_run):
+    runs = [ranked(make_run, 1.0, 0.0), ranked(make_run, 1.0, 0.9, ways={"share": "always"})]
+    for given in (runs, runs[::-1]):
+        (datum,) = filled("luong2013", "10", given).ours
+        assert "rank_seconds" not in datum.words and datum.values["seconds"] == 1.0
+
+
+def test_ranks_that_shared_by_themselves_and_ranks_that_had_to_are_one_run(make_run):
+    runs = [ranked(make_run, 1.0, 0.9), ranked(make_run, 1.0, 0.9, ways={"share": "always"})]
+    (datum,) = filled("luong2013", "10", runs).ours
+    assert datum.row.running.repetitions == 6 and datum.notes == ()
+
+
+@pytest.mark.parametrize("paper", names())
+def test_series_over_ranks_share_always_and_a_heading_of_gpus_has_another_on_cores(paper):
+    for one in (one for each in load(paper).exhibits for one in each.series):
+        assert max(one.ranks) == 1 or one.options["share"] == "always", one.name
+        assert set(one.kinds) == {"gpu"} or "GPU" not in one.heading_on("cores"), one.name
+
+
+def test_the_load_of_others_is_said_in_a_cell(make_run):
+    run = make_run(environment={"cpu": "x", "cores": 2, "host": "h"})
+    samples = [replace(one, started="2026-11-22T10:00:00Z", conditions={"load_1min": 30.0}) for one in run.samples]
+    (datum,) = filled("luong2013", "2", [replace(run, samples=tuple(samples))]).ours
+    assert datum.notes[0].startswith("load of others: ")
+
+
+# --- what did not run ---
+
+
+def test_a_device_that_is_no_gpu_does_not_stand_under_gpu(make_run):
+    runs = [make_run(backend=name, ways=PUBLISHED) for name in ("threads", "cuda")]
+    columns = [datum.column for datum in filled("luong2013", "2", runs).ours]
+    assert columns == ["all cores as published: threads", "GPU as published: cuda"]
+
+
+@pytest.mark.parametrize(
+    ("number", "decisive"),
+    [
+        ("7", "as published with thread control"),
+        ("8", "as published, evaluation on the device alone"),
+        ("10", "COW, ranks of one core"),
+        ("11", "Grid, ranks on several hosts"),
+    ],
+)
+def test_a_column_of_which_nothing_ran_says_why(make_run, number, decisive):
+    paper, table = load("luong2013"), exhibit("luong2013", number)
+    workload, instance = ("tsp", "eil101") if number == "7" else ("ppp", "73-73:seed=0")
+    parameters = {} if number == "7" else FLIPS
+    runs = evidence(paper, [make_run(workload=workload, instance=instance, parameters=parameters)])
+    name = next(one.name for one in table.series if one.heading == decisive)
+    result = shown(table, runs, paper.machines, NotMade(series={name: "nobody has one"}))
+    ((_, row),) = [(key, row) for key, row in cells(result).items() if key == instance.partition(":")[0]]
+    notes = dict(table_of(result).notes)
+    mark = row[f"ours, {decisive}"].removeprefix("not run [").removesuffix("]")
+    assert notes[mark] == "not run: nobody has one"
+    assert f"not run: {NO_RECORD}" in notes.values(), "of other series nothing is known"
+
+
+def test_an_exhibit_without_anything_of_ours_says_why(make_ants):
+    paper = load("menezes2019")
+    there = evidence(paper, [make_ants("fine", ants, backend="cuda") for ants in (1024, 2048)])
+    found = {one.name: gap(one, shown(paper.drawn(one), there, paper.machines, NotMade())) for one in paper.exhibits}
+    assert found["table II"] == found["figure 2"] == ""
+    assert found["figure 6"] == "it draws qa194, of which nothing ran; --figure 6 runs it"
+
+
+def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_record):
+    paper = load("xavier2022")
+    trouble = [{"name": "elkai", "solve_s": None, "start_s": None, "trouble": "not found: pip install elkai"}]
+    run = make_record(
+        workload="exact",
+        instance="gr17",
+        parameters={"count": False},
+        ways={"bound": "one-tree", "enumerate": None, "depth": None, "mapping": "suite"},
+        hash_covers="answer",
+        details={"peers": trouble},
+    )
+    (figure,) = paper.chosen("figure", "5.3")
+    result = shown(paper.drawn(figure), evidence(paper, [run]), paper.machines)
+    assert gap(figure, result) == "no time of LKH beside it: elkai not found: pip install elkai; then --fresh"
+    timed = replace(run, details={"peers": [trouble[0] | {"solve_s": 0.5}]})
+    assert gap(figure, shown(paper.drawn(figure), evidence(paper, [timed]), paper.machines)) == ""
