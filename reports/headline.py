@@ -19,7 +19,9 @@ def headline(comparison: Comparison) -> str:
         return _not_beaten(comparison, fastest)
     speedup = fastest.speedup
     if speedup is None or fastest.baseline_s is None:
-        return f"The fastest is {comparison.label(fastest)} with {time}, too short for a ratio."
+        short = fastest.running.median.value == 0
+        why = "too short for a ratio" if short else "whose algorithm did not run on one core: there is no ratio"
+        return f"The fastest is {comparison.label(fastest)} with {time}, {why}."
     against = f"{time} against {seconds(fastest.baseline_s)}"
     if not _apart(comparison, fastest, speedup):
         return (

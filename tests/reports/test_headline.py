@@ -60,3 +60,12 @@ def test_a_simulated_run_is_never_the_fastest(said):
 
 def test_without_one_core_there_is_no_ratio(said):
     assert said(([1.0], CUDA)) == ("The fastest is cuda with 1.00 s; no run on one core is there to compare with.")
+
+
+def test_a_run_by_another_algorithm_than_those_on_one_core_has_no_ratio(make_record):
+    runs = [
+        make_record(ways={"evaluation": "kept"}),
+        make_record(backend="cuda", ways={"evaluation": "linear"}, times=[0.1]),
+    ]
+    said = headline(compare(runs))
+    assert said.endswith(" with 100 ms, whose algorithm did not run on one core: there is no ratio.")
