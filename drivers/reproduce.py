@@ -215,7 +215,7 @@ def conclude(
         print(path)
     if plan.needed and not found:
         failed = [*failed, "nothing ran, so the report has published figures alone"]
-    # Of a whole paper a scale leaves exhibits out; one that is asked for by its number shall show something.
+    # A scale leaves out exhibits of a whole paper; an exhibit chosen by its number must have a run.
     if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
         failed = [*failed, *gaps]
     else:

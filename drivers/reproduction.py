@@ -26,7 +26,7 @@ from reports.records import Record, merge
 from reports.startup import LENGTH
 
 PARTNER = 4
-"""How many times as long a run is as the one beside it that tells its start-up."""
+"""Length of a run over that of its shorter partner, from which its start-up is computed."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something is not run here: of which rows (all where there are none), what in words, why, and its series."""
+    """A reason for what is not run here: its rows (all if empty), a description, the reason, and the series, if any."""
 
     rows: tuple[str, ...]
     what: str
@@ -107,7 +107,7 @@ class Part:
         return [(": ".join(filter(None, (", ".join(of), what))), why) for (what, why), of in rows.items()]
 
     def not_made(self) -> NotMade:
-        """What has no run, and of each series the first reason."""
+        """Return the reasons, and the first of each series."""
         everywhere = next((one.why for one in self.reasons if not one.series), "")
         series = {one.name: everywhere for one in self.exhibit.series}
         return NotMade(self.missing(), series | {one.series: one.why for one in reversed(self.reasons) if one.series})
@@ -169,7 +169,7 @@ def plan_of(paper: Paper, exhibits: Sequence[Exhibit], here: Here, chosen: Chose
         if all(one.exhibit is not source for one in plan.parts):
             part = Part(source)
             plan.parts.append(part)
-            drawn = {one.plot.row if one.plot else "" for one in exhibits if paper.drawn(one) is source}
+            drawn = dict.fromkeys(one.plot.row if one.plot else "" for one in exhibits if paper.drawn(one) is source)
             rows = tuple(drawn) if source not in exhibits and all(drawn) else source.scales[chosen.scale].keys
             if not source.never_ours:
                 _plan_part(plan, part, paper, here, chosen, works, rows)
@@ -224,9 +224,9 @@ def rows_of(exhibit: Exhibit, scale: Scale) -> list[Line]:
 
 
 def lengths_of(exhibit: Exhibit, scale: Scale, name: str) -> list[Mapping[str, Any]]:
-    """Return the amounts of work of a scale: two where runs are shorter than the paper's, to tell the start-up.
+    """Return the amounts of work of a scale: two, for the start-up, if runs are shorter than the paper's.
 
-    `quick` shows that everything runs and has one length.
+    `quick` checks that everything runs, and has one length.
     """
     length = scale.amount.get(LENGTH, 1)
     if name == SCALES[0] or length == 1 or not exhibit.is_short(scale.amount):

@@ -22,7 +22,7 @@ ONE_CORE = "core"
 WORK = ("workload", "instance_sha256", "parameters", "seed")
 """Fields of a record that are equal in runs of equal work."""
 ALGORITHM = ("mapping", "evaluation", "bound")
-"""Ways that make another algorithm of a run, although its result is the same."""
+"""Execution settings that change the algorithm of a run, and not its result."""
 NOT_RECORDED = "not recorded"
 
 
@@ -38,7 +38,7 @@ class Likeness:
         Ways that an experiment varies, with their values without it: what a baseline has in them is this, and not what
         the row has. A way that no row has is ignored.
     same : tuple of str
-        Ways in which a run with another value is no baseline at all, beside `ALGORITHM`.
+        Execution settings that have to be equal too, beside `ALGORITHM`.
     """
 
     first: tuple[str, ...] = ()
@@ -291,16 +291,16 @@ def _labels(record: Record) -> tuple[str, ...]:
 
 
 def indivisible(one: Record, other: Record, further: Sequence[str] = ()) -> list[str]:
-    """Return what forbids a ratio of the times of two runs: names of fields of a record, or of ways.
+    """Return what forbids a ratio of the times of two runs: names of fields of a record, or of execution settings.
 
     A ratio says how much faster one device is than another, or one layout of the work. Both runs therefore do equal
-    work by the same algorithm: the ways of `ALGORITHM` are equal.
+    work by the same algorithm: the settings of `ALGORITHM` are equal.
 
     Parameters
     ----------
     one, other : Record
     further : sequence of str
-        More ways that have to be equal.
+        More execution settings that have to be equal.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Exhibits in which nothing of ours stands: why, and how to get it."""
+"""Exhibits without a run of ours: the reason, and how to get one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reports.paper import Exhibit
 
 
 def gap(exhibit: Exhibit, shown: Shown) -> str:
-    """Return why nothing of ours stands in an exhibit, and how to get it; empty if something does.
+    """Return why an exhibit shows no run of ours, and how to get one; empty if it shows one.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any], cell: Cell, 
     Parameters
     ----------
     exhibit, one, cell
-        Where the run stands.
+        Place of the run.
     common : mapping
-        What all runs of its row were asked alike.
+        Parameters that all runs of its row share.
     rows : sequence of Row
         All runs of the paper, which explain a load that was there before.
     """
@@ -52,7 +52,7 @@ def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any], cell: Cell, 
 
 
 def is_short(exhibit: Exhibit, record: Record) -> bool:
-    """Return True if a run did less than the paper, or if the paper does not print how much it did."""
+    """Return True if a run did less than the paper, or if the paper does not print its amount of work."""
     return exhibit.is_short({name: ours for name, (ours, _) in _amounts(exhibit, record).items()})
 
 

@@ -27,7 +27,7 @@ ON_HOST = "host"
 NOT_RECORDED = ("peers", "history", "verify", "profile", "share")
 """Options of which a record's parameters and ways say nothing; of `share` its ranks say whether they did."""
 SHARED = {"share": "always"}
-"""Way of a run over ranks that shared it out, whether they had to or a rehearsal told them."""
+"""Execution setting of ranks that shared a run out, by order or after a rehearsal."""
 NO_RECORD = "no record"
 """Why a series has no run where nothing else is known."""
 LINEAR_SPACE = "linear space"
@@ -77,14 +77,14 @@ class Placed:
 
 @dataclass(frozen=True)
 class NotMade:
-    """What of an exhibit has no run.
+    """Parts of an exhibit without a run.
 
     Attributes
     ----------
     reasons : sequence of (str, str)
-        What, in words, and why.
+        Descriptions of the parts, and reasons.
     series : mapping
-        Why series have none, by their names.
+        Reasons of series, by their names.
     """
 
     reasons: Sequence[tuple[str, str]] = ()
@@ -104,7 +104,7 @@ class Shown:
     missing : tuple of (str, str)
         What has no run, and why.
     absent : tuple of (Series, str)
-        Series without a run in any row, and why; empty where nobody knows what was to run.
+        Series without a run in any row, and why; empty if the caller does not say what was planned.
     common : mapping
         What all our runs were asked alike.
     """
@@ -169,7 +169,7 @@ def shown(
     machines : mapping
         The paper's, by key.
     not_made : NotMade, optional
-        What has no run; without it nothing is said of that.
+        Parts without a run; if absent, the exhibit does not list any.
     """
     placed = list(_placed(exhibit, evidence.rows))
     kept = list(_longest(exhibit, _kept(exhibit, placed)))
@@ -326,7 +326,7 @@ def _ours(
     common = shared([one.row.record for one in kept]) if kept else {}
     for one in kept:
         of_row = shared([other.row.record for other in kept if other.line == one.line])
-        # How much was run is said where rows differ in it; defaults may follow from the instance.
+        # A note has the amount of work if rows differ in it. Other values may be defaults of the instance.
         alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
         beside = [other.row.record for other in placed if _same_problem(one, other)]
         lengths = [row.record for row in rows] if is_short(exhibit, one.row.record) else None
@@ -353,7 +353,10 @@ def _ours(
 
 
 def _longest(exhibit: Exhibit, placed: Iterable[Placed]) -> Iterable[Placed]:
-    """Of runs that differ in how much they did alone the longest; one whose ranks did not share only without others."""
+    """Keep the longest of runs that differ in their amount of work alone.
+
+    A run of ranks that shared it out replaces one that the first rank did alone.
+    """
     best: dict[str, Placed] = {}
     for one in placed:
         record = one.row.record

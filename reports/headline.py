@@ -20,7 +20,7 @@ def headline(comparison: Comparison) -> str:
     speedup = fastest.speedup
     if speedup is None or fastest.baseline_s is None:
         short = fastest.running.median.value == 0
-        why = "too short for a ratio" if short else "whose algorithm did not run on one core: there is no ratio"
+        why = "too short for a ratio" if short else "and its algorithm did not run on one core: no ratio"
         return f"The fastest is {comparison.label(fastest)} with {time}, {why}."
     against = f"{time} against {seconds(fastest.baseline_s)}"
     if not _apart(comparison, fastest, speedup):

@@ -20,7 +20,7 @@ NO_VERIFIERS = ("the scorer", "the published optimum")
 """Who confirms a tour's length, and not that no tour is shorter by a search of its own."""
 AMOUNTS = ("ants", "climbers", "iterations")
 KERNEL_APART = 0.2
-"""Part of an end-to-end time outside kernels above which the kernel time stands beside it."""
+"""Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
 RIVALS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 """A paper's rival, and the solvers under whose names records have it; elkai is a package of LKH."""
 
@@ -52,7 +52,7 @@ class Cell:
         return int(self.record.parameters.get("iterations") or 1)
 
     def too_short(self, base: Row | None = None) -> str:
-        """Return how much of the time of the run or of its base is start-up, in words; empty if it is little."""
+        """Describe the start-up of the run or of its base as a part of its time; empty if both parts are small."""
         for whose, row in (("", self.row), ("the baseline's ", base)):
             part = 0.0 if self.lengths is None or row is None else startup(row.record, self.lengths)
             if part > MOST:

@@ -106,6 +106,9 @@ class _Reader(DataFile):
         for one in exhibits:
             if one.of and one.of not in numbers:
                 self.wrong(one.name, f"of = {one.of!r}", f"the number of an exhibit with data: {numbers}")
+            if one.of and one.plot and one.plot.row:
+                source = next(other for other in exhibits if other.number == one.of and not other.of)
+                self.among(f"{one.name}, plot", "row", [one.plot.row], [line.key for line in source.lines])
         return Paper(
             content["name"],
             content["citation"],

@@ -45,13 +45,13 @@ def write(
         What ran; those of other papers' workloads are left out.
     folder : Path
     not_made : mapping, optional
-        What has no run, by exhibit.
+        Parts without a run, by exhibit.
     made_by : str, optional
         The command line that made the records, which the report then says.
     formats : sequence of str, optional
         Of the plots.
     earlier : sequence of Exhibit, optional
-        Those whose runs another command line made.
+        Exhibits with runs of another command line.
 
     Returns
     -------

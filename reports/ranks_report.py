@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UserError
+from reports.comparison import indivisible
 from reports.provenance import devices
 from reports.records import Record, UnequalWorkError, merge
 from reports.statistics import Estimate, Summary, ratio_of_medians, summarise
@@ -75,8 +76,8 @@ def gains(records: Iterable[Record]) -> list[Gain]:
         by_work.setdefault(key, []).append(record)
     found = []
     for runs in by_work.values():
-        alone = next((one for one in runs if one.ranks == 1), None)
         for together in runs:
+            alone = next((one for one in runs if one.ranks == 1 and not indivisible(one, together)), None)
             if alone is None or together.ranks == 1:
                 continue
             if alone.trajectory_hash != together.trajectory_hash:

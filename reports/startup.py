@@ -6,13 +6,14 @@ s and the slope t. Of a run without such a partner the time outside its kernels 
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
 
 from reports.records import Record
-from reports.statistics import Estimate, summarise
+from reports.statistics import Estimate
 
 MOST = 0.05
-"""Largest part of a time that start-up may have where the time stands in a ratio."""
+"""Largest part of a time that start-up may have if the time is to be divided."""
 LENGTH = "iterations"
 
 
@@ -28,7 +29,7 @@ def startup(record: Record, others: Iterable[Record] = ()) -> float:
     took, slope = _seconds(record), slope_of(record, others)
     if not took:
         return 1.0
-    kernel = summarise([sample.kernel_s for sample in record.samples]).median.value
+    kernel = statistics.median(sample.kernel_s for sample in record.samples)
     seconds = took - (kernel if slope is None else slope.value * _length(record))
     return min(1.0, max(0.0, seconds / took))
 
@@ -57,7 +58,7 @@ def ratio_of_slopes(base: Estimate, own: Estimate) -> Estimate:
 
 
 def _seconds(record: Record) -> float:
-    return summarise([sample.running_s for sample in record.samples]).median.value
+    return statistics.median(sample.running_s for sample in record.samples)
 
 
 def _length(record: Record) -> int:

@@ -68,4 +68,4 @@ def test_a_run_by_another_algorithm_than_those_on_one_core_has_no_ratio(make_rec
         make_record(backend="cuda", ways={"evaluation": "linear"}, times=[0.1]),
     ]
     said = headline(compare(runs))
-    assert said.endswith(" with 100 ms, whose algorithm did not run on one core: there is no ratio.")
+    assert said.endswith(" with 100 ms, and its algorithm did not run on one core: no ratio.")

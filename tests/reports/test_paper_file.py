@@ -88,6 +88,12 @@ def test_a_figure_that_draws_a_table_has_its_data(made):
     assert paper.chosen("figure", "7") == (figure,) and len(paper.chosen()) == 2
 
 
+def test_a_figure_of_a_row_that_its_table_has_not_is_told(made):
+    drawn = '\n[[exhibits]]\nfigure = "7"\ntitle = "drawn"\nof = "1"\nplot = { measure = "seconds", row = "x" }\n'
+    with pytest.raises(UserError, match=r"figure 7, plot: found the row 'x', expected some of "):
+        made(TABLE + drawn)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

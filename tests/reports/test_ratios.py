@@ -1,4 +1,4 @@
-"""Which runs may be divided: those of equal work by one algorithm, and of ranks that shared it."""
+"""Runs that may be divided: equal work by one algorithm, shared by all ranks; and columns without a run."""
 
 from dataclasses import replace
 
@@ -68,7 +68,7 @@ def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
 
 
 def ranked(make_run, *seconds, details=None, ways=None, **changes):
-    """A run over two ranks whose own seconds are given."""
+    """A run over two ranks, from the seconds of each."""
     run = make_run(**PPP, ranks=2, details=details or {}, ways=ways, **changes)
     return replace(run, samples=(Sample(0.0, 0.0, 1.0, 1.0, rank_seconds=list(seconds)),) * 3)
 
@@ -140,11 +140,11 @@ def test_a_column_of_which_nothing_ran_says_why(make_run, number, decisive):
     parameters = {} if number == "7" else FLIPS
     runs = evidence(paper, [make_run(workload=workload, instance=instance, parameters=parameters)])
     name = next(one.name for one in table.series if one.heading == decisive)
-    result = shown(table, runs, paper.machines, NotMade(series={name: "nobody has one"}))
+    result = shown(table, runs, paper.machines, NotMade(series={name: "none is here"}))
     ((_, row),) = [(key, row) for key, row in cells(result).items() if key == instance.partition(":")[0]]
     notes = dict(table_of(result).notes)
     mark = row[f"ours, {decisive}"].removeprefix("not run [").removesuffix("]")
-    assert notes[mark] == "not run: nobody has one"
+    assert notes[mark] == "not run: none is here"
     assert f"not run: {NO_RECORD}" in notes.values(), "of other series nothing is known"
 
 
