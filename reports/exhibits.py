@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reports.cautions import ALONE, first_rank_alone
-from reports.comparison import Comparison, Likeness, Row, compare_works, indivisible
+from reports.comparison import Comparison, Likeness, Row, compare_works
+from reports.exhibit_choice import chosen, reference, same_problem
 from reports.exhibit_notes import is_short, names_of, notes
 from reports.measures import MEASURES, Cell, no_rival
 from reports.paper import PROCESSORS, WORKLOAD, Column, Exhibit, Line, Machine, Paper, Series
@@ -172,7 +173,7 @@ def shown(
         Parts without a run; if absent, the exhibit does not list any.
     """
     placed = list(_placed(exhibit, evidence.rows))
-    kept = list(_longest(exhibit, _kept(exhibit, placed)))
+    kept = chosen(exhibit, placed)
     ran = {one.series.name for one in placed}
     unmade = not_made or NotMade()
     wanted = () if not_made is None or exhibit.never_ours else exhibit.series
@@ -328,9 +329,9 @@ def _ours(
         of_row = shared([other.row.record for other in kept if other.line == one.line])
         # A note has the amount of work if rows differ in it. Other values may be defaults of the instance.
         alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
-        beside = [other.row.record for other in placed if _same_problem(one, other)]
+        beside = [other.row.record for other in placed if same_problem(one, other)]
         lengths = [row.record for row in rows] if is_short(exhibit, one.row.record) else None
-        cell = Cell(one.row, _reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths)
+        cell = Cell(one.row, reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths)
         refused = first_rank_alone(one.row.record)
         words = [f"not shown: {ALONE}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
@@ -352,82 +353,10 @@ def _ours(
         )
 
 
-def _longest(exhibit: Exhibit, placed: Iterable[Placed]) -> Iterable[Placed]:
-    """Keep the longest of runs that differ in their amount of work alone.
-
-    A run of ranks that shared it out replaces one that the first rank did alone.
-    """
-    best: dict[str, Placed] = {}
-    for one in placed:
-        record = one.row.record
-        asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
-        ways = {name: value for name, value in record.ways.items() if name != "share"}
-        work = record.instance_sha256, record.seed, record.backend, record.device, record.ranks, asked, ways
-        key = repr((work, one.row.machine, one.line.key, one.series.name, one.column))
-        if key not in best or _amount(exhibit, best[key]) < _amount(exhibit, one):
-            best[key] = one
-    return best.values()
-
-
-def _amount(exhibit: Exhibit, one: Placed) -> tuple[bool, list[int]]:
-    record = one.row.record
-    return not first_rank_alone(record), [int(record.parameters.get(name) or 0) for name in sorted(exhibit.amounts)]
-
-
-def _kept(exhibit: Exhibit, placed: Sequence[Placed]) -> Iterable[Placed]:
-    """The runs that stand in an exhibit: the best of each cell, or where ratios are shown those that have one."""
-    if exhibit.keep == "best":
-        return _best_of(placed)
-    with_ratios = {id(one) for one in placed if _reference(exhibit, one, placed) is not None}
-    cells = {_cell_of(one) for one in placed if id(one) in with_ratios}
-    return [one for one in placed if id(one) in with_ratios or _cell_of(one) not in cells]
-
-
-def _cell_of(one: Placed) -> tuple[Any, ...]:
-    return one.line.key, one.column, one.series.name, one.row.name, one.row.machine
-
-
-def _best_of(placed: Sequence[Placed]) -> Iterator[Placed]:
-    """Of the runs of a row, series and device those with the best cost, the first of equals."""
-    best: dict[Any, Placed] = {}
-    for one in placed:
-        place = (one.line.key, one.series.name, one.row.name, one.row.machine)
-        if place not in best or one.row.record.best_cost < best[place].row.record.best_cost:
-            best[place] = one
-    yield from best.values()
-
-
 def _numbers(exhibit: Exhibit) -> list[str]:
     """Measures whose numbers a plot of the exhibit, or of a figure that draws it, may need."""
     held = [name for column in exhibit.columns for name in column.holds]
     return list(dict.fromkeys([*exhibit.shows, *held, "seconds", "speedup", "cost"]))
-
-
-def _reference(exhibit: Exhibit, one: Placed, placed: Sequence[Placed]) -> Row | None:
-    """The run that a ratio over the first column is over: alike in all but what the reference says."""
-    first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
-    if not first or one.column is None:
-        return None
-    wanted = {**one.column.parameters, **first}
-    for other in placed:
-        if other.column is not None and other.column.parameters == wanted and _alike(other, one):
-            return other.row
-    return None
-
-
-def _same_problem(one: Placed, other: Placed) -> bool:
-    """Whether two runs solved the same instance on the same machine."""
-    return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
-
-
-def _alike(one: Placed, other: Placed) -> bool:
-    ours, theirs = one.row.record, other.row.record
-    return (
-        one.series == other.series
-        and (ours.backend, ours.device, ours.ranks) == (theirs.backend, theirs.device, theirs.ranks)
-        and not indivisible(ours, theirs)
-        and one.row.machine == other.row.machine
-    )
 
 
 def natural(name: str) -> list[tuple[int, str]]:
