@@ -6,7 +6,7 @@ result is the same: best (length, climber) by one reduction, and a digest of eve
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from core.kernels.tours import start_tours
 from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.search.batches import Batches
 from core.search.intervals import Intervals
+from core.search.layouts import ANY, ANY_WORD, Array, history_rows, intervals
 from core.search.looks import Looks
 from core.search.shape import LOOK_S, Callback, SharedWatch, checked_stop, in_hex
 from core.search.shares import alike, share
@@ -116,13 +117,32 @@ class Climbed(NamedTuple):
     history: np.ndarray | None = None
 
     @classmethod
-    def of(cls, state: State | None, climbers: int) -> Climbed:
-        """What a state says; None: that nobody has climbed."""
+    def of(cls, keeper: Keeper | None, climbers: int, history: bool) -> Climbed:
+        """What the state says from which a run goes on; where there is none, that nobody has climbed."""
+        nothing = cls(Intervals([(0, climbers)]))
+        state = keeper and keeper.taken(lambda state: nothing.layout(state, keeper, history))
         if state is None:
-            return cls(Intervals([(0, climbers)]))
+            return nothing
         climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
-        history = state.get("history")
-        return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, history)
+        return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, state.get("history"))
+
+    def layout(self, state: State, keeper: Keeper, history: bool) -> Iterator[Array]:
+        """Declare the state of a run that begins with this."""
+        climbers = self.left.count
+        yield Array(
+            "found", np.uint64, (6,),
+            [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY), (0, ANY), (0, ANY_WORD)],
+        )  # fmt: skip
+        climbs, length, _, _, evaluations, _ = (int(number) for number in state["found"])
+
+        def climbed(pairs: np.ndarray) -> str | None:
+            left = int((pairs[:, 1] - pairs[:, 0]).sum())
+            wanted = climbers - climbs
+            return None if left == wanted else f"found {left} climbers after {climbs} climbs, expected {wanted}"
+
+        yield intervals("left", 0, climbers, climbed)
+        if history:
+            yield history_rows("history", climbs, evaluations, keeper.before_s, length)
 
     def state(self) -> State:
         """The same as arrays."""
@@ -263,7 +283,7 @@ class HillClimbing:
         self.backend.write(self.totals, np.zeros(two_opt.TOTALS, np.uint64))
         if self.met is not ranks:
             self.met, self.are_alike = ranks, alike(self.backend, ranks)
-        before = Climbed.of(keeper.taken() if keeper is not None else None, climbers)
+        before = Climbed.of(keeper, climbers, history)
         began = perf_counter() - spent_s(keeper)
         looks = Looks(began, None, before.history, (before.evaluations, before.climbs)) if history else None
         part = share(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers // ranks.size)
@@ -276,7 +296,7 @@ class HillClimbing:
             now = before.with_more(ranks.minloc(*best), ranks.sum(self._totals()), left)
             if watch is None or keeper is None or not watch.goes_on(left.count):
                 break
-            rows = np.array(looks.history(ranks, numbered=False)) if looks is not None else None
+            rows = looks.rows(ranks, numbered=False) if looks is not None else None
             keeper.keep(ranks, now._replace(history=rows).state())
             watch.resume()
         climbs, interrupted = climbers - left.count, False

@@ -81,6 +81,10 @@ class Looks:
         shared: list[list[Any]] = communicator.bcast(rows)
         return shared
 
+    def rows(self, communicator: Any, *, numbered: bool) -> np.ndarray:
+        """Return the history as an array of four columns, as a state has it."""
+        return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
+
 
 def at(seconds: float, looks: list[Look], column: int) -> float:
     """A count of a rank at a time, from its looks."""

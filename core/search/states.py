@@ -3,18 +3,20 @@
 A state is of no backend and no number of ranks: it holds what the search is, by walk or by item, and what a backend
 keeps besides is made anew from it. A search asks its `Keeper` between launches whether a state is due, as it asks its
 `core.search.shape.Watch` whether to end; all ranks then meet, the first one puts the state together, and keeps it.
+A search gets the state from which it goes on only in exchange for its layout (`core.search.layouts`).
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from core.errors import UserError
+from core.search.layouts import Array, Layout, State, checked
 
 EVERY_S = 60.0
 """A state is kept so often."""
@@ -23,9 +25,8 @@ HOLD_EVERY_S, HOLD_RATIO = 1.0, 20.0
 TERMINATED = 143
 """The exit code of a process that SIGTERM has ended, as shells count: 128 + 15."""
 SECONDS = "seconds"
-
-State = dict[str, np.ndarray]
-"""Arrays by name; a number is an array of shape ()."""
+MOST_SECONDS = 1e10
+"""Three centuries."""
 
 
 class Terminated(SystemExit):
@@ -49,6 +50,13 @@ class Keeper:
         Seconds from one state to the next.
     hold
         Is given every state on every rank, so that those who are left can go on when others are lost. None: nobody is.
+    source
+        The file of ``earlier``, for messages.
+
+    Raises
+    ------
+    UserError
+        ``earlier`` does not say how many seconds it took.
 
     Attributes
     ----------
@@ -65,21 +73,33 @@ class Keeper:
         earlier: State | None = None,
         every_s: float = EVERY_S,
         hold: Callable[[State], None] | None = None,
+        source: str = "the state of the search",
     ) -> None:
         self.write = write
         self.every_s = every_s
         self.hold = hold
         self.asked = False
-        self.earlier = earlier
-        self.before_s = 0.0 if earlier is None else float(earlier[SECONDS])
+        self.source = source
+        self.earlier, self.before_s = earlier, 0.0
+        if earlier is not None:
+            seconds = {name: one for name, one in earlier.items() if name == SECONDS}
+            self.before_s = float(checked(seconds, seconds_layout, source)[SECONDS])
+            self.earlier = {name: one for name, one in earlier.items() if name != SECONDS}
         self.kept = self.held = time.perf_counter()
         self.began = self.kept - self.before_s
         self.hold_every_s = HOLD_EVERY_S
 
-    def taken(self) -> State | None:
-        """The state from which a run goes on, once: what follows in the same run begins."""
+    def taken(self, layout: Layout) -> State | None:
+        """Return the state from which a run goes on, once: what follows in the same run begins.
+
+        Raises
+        ------
+        UserError
+            It does not have the layout; all ranks have the same state and raise the same error.
+
+        """
         earlier, self.earlier = self.earlier, None
-        return earlier
+        return None if earlier is None else checked(earlier, layout, self.source)
 
     def is_due(self) -> bool:
         """Whether this rank wants a state to be kept: if one does, all meet and call `keep`."""
@@ -123,6 +143,11 @@ class Keeper:
             raise refused or Terminated()
         if refused is not None:
             warnings.warn(f"{refused}: no state is kept, the run goes on", stacklevel=2)
+
+
+def seconds_layout(state: State) -> Iterator[Array]:
+    """Declare the seconds that a run had taken, which every state has."""
+    yield Array(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
 
 
 def spent_s(keeper: Keeper | None) -> float:

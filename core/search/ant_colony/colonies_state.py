@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
 from core.kernels.ants import STATES
 from core.search.ant_colony.colony import Colony
-from core.search.states import State
+from core.search.ant_colony.settings import MOST
+from core.search.layouts import Array, State, history_rows, permutations
 
+MOST_LENGTH = 2**31 - 1
 HISTORY = "history"
 OF_COLONIES = ("pheromone", "best", "numbers", "digest")
 """Arrays of a state with a row for each colony."""
@@ -54,21 +55,43 @@ def state_of(search: Any, done: int, history: np.ndarray | None) -> State | None
     return {**found, "curve": curve, "winner": np.array(search.winner, np.int64), **more}
 
 
-def go_on(search: Any, state: State) -> int:
-    """Let the colonies of this rank, which have begun, stand where the state has them; returns the iterations made.
+def layout(search: Any, most: int, history_s: float | None, state: State) -> Iterator[Array]:
+    """Declare the state of all colonies.
 
-    Raises
-    ------
-    UserError
-        The state is one of other colonies.
+    Parameters
+    ----------
+    search
+        A `core.search.ant_colony.search.AntColony`.
+    most
+        Iterations of the whole run.
+    history_s
+        Seconds up to the state, of a run with a history; None: it has none.
+    state
+        Read as far as it is declared.
 
     """
-    n, number = search.n, search.settings.colonies
-    sizes = {"pheromone": n * (n - 1) // 2, "best": n, "numbers": STATES, "digest": 1}
-    for name, size in sizes.items():
-        if name not in state or state[name].shape != (number, size):
-            found = "none" if name not in state else f"shape {state[name].shape}"
-            raise UserError(f"a state of other colonies: expected {name} of shape {(number, size)}, found {found}")
+    n, number, ants, exchange = search.n, *(getattr(search.settings, name) for name in ("colonies", "ants", "exchange"))
+    lengths = (0, MOST_LENGTH)
+
+    def some_iterations(curve: np.ndarray) -> str | None:
+        return None if 1 <= len(curve) <= most else f"found {len(curve)} iterations, expected 1 to {most}"
+
+    yield Array("curve", np.uint32, (None,), [lengths], some_iterations)
+    done = len(state["curve"])
+    found = [(0, done - 1), (0, ants - 1)]
+    yield Array("numbers", np.uint32, (number, STATES), [(done, done), lengths, *found])
+    yield Array("best", np.int64, (number, n), [(0, n - 1)], permutations)
+    yield Array("pheromone", np.uint32, (number, n * (n - 1) // 2), [(1, MOST)])
+    yield Array("digest", np.uint64, (number, 1))
+    has_winner = 0 < exchange <= done
+    winner = [lengths, (0, number - 1), *found] if has_winner else ()
+    yield Array("winner", np.int64, (4 if has_winner else 0,), winner)
+    if history_s is not None:
+        yield history_rows(HISTORY, done - 1, done * search.evaluations_each, history_s, 0)
+
+
+def go_on(search: Any, state: State) -> int:
+    """Let the colonies of this rank, which have begun, stand where the state has them; returns the iterations made."""
     done = len(state["curve"])
     search.winner = tuple(int(one) for one in state["winner"])
     for colony in search.colonies:

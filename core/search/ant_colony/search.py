@@ -7,18 +7,20 @@ out: what these do together are launches too. Tours stay where they were made; w
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from core.errors import UserError
 from core.kernels.ants import Ant
-from core.search.ant_colony.colonies_state import HISTORY, go_on, shortest_of_iterations, state_of
+from core.search.ant_colony.colonies_state import HISTORY, go_on, layout, shortest_of_iterations, state_of
 from core.search.ant_colony.colony import UNKNOWN, Colony, Ground, Outcome
 from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
+from core.search.layouts import State
 from core.search.shape import Callback, Watch, checked_stop
-from core.search.states import Keeper, State, spent_s
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 BATCH_SECONDS = 0.2
@@ -177,7 +179,8 @@ class AntColony:
         watch = Watch(stop, callback, stop.limit, spent_s(keeper))
         for colony in self.colonies:
             colony.begin(min(stop.iterations, FIRST_PLACES))
-        earlier = keeper.taken() if keeper is not None else None
+        history_s = keeper.before_s if keeper is not None and history else None
+        earlier = keeper and keeper.taken(partial(layout, self, stop.iterations, history_s))
         done = go_on(self, earlier) if earlier is not None else 0
         self.looks = {colony.number: looked(earlier, done, watch) for colony in self.colonies if history}
         made = self._iterate(stop, watch, done, keeper)
@@ -231,7 +234,7 @@ class AntColony:
             best = min(colony.best_so_far()[0] for colony in self.colonies)
             reached = best <= target
             if watch.is_due():
-                watch.tell(done, best, done * self._evaluations)
+                watch.tell(done, best, done * self.evaluations_each)
         told = np.zeros(2 + ranks.size, np.int64)
         told[0] = reached or (ranks.rank == 0 and watch.is_over())
         told[1] = keeper is not None and keeper.is_due()
@@ -245,7 +248,7 @@ class AntColony:
         return state_of(self, done, None if history is None else np.array(history).reshape(-1, 4))
 
     @property
-    def _evaluations(self) -> int:
+    def evaluations_each(self) -> int:
         """Of an iteration of all colonies of all ranks."""
         return self.settings.colonies * self.settings.ants * self.n * self.n
 
@@ -317,7 +320,7 @@ class AntColony:
         for colony in self.colonies:
             digest += self.backend.download(colony.memory.digest)
         curve = shortest_of_iterations(self, iterations)
-        evaluations = self._evaluations * iterations
+        evaluations = self.evaluations_each * iterations
         total = int(self.communicator.sum(digest)[0])
         return Outcome(length, number, ant, iteration, evaluations, total, curve)
 
@@ -329,7 +332,7 @@ class AntColony:
         seconds = [np.interp(better + 1, *np.transpose(looks)) for looks in self.looks.values()]
         every = self.communicator.gather(np.maximum.reduce(seconds))
         latest = self.communicator.bcast(None if every is None else np.maximum.reduce(every))
-        each = self._evaluations
+        each = self.evaluations_each
         rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
         return [[iteration, each * (iteration + 1), now, length] for iteration, now, length in rows]
 

@@ -8,9 +8,12 @@ memory for all rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
-from core.search.states import State
+from core.search.layouts import Array, State, ascending
 
 MOST_ROWS = 256
 MOST_BYTES = 256 << 20
@@ -39,9 +42,18 @@ class Checkpoints:
         """The rows of a state."""
         return cls([int(place) for place in state[PLACES]], list(state[ROWS]))
 
-    def state(self) -> State:
-        """The same as arrays."""
-        return {PLACES: np.array(self.places, np.int64), ROWS: np.stack(self.rows) if self.rows else np.zeros((0, 0))}
+    def state(self, cells: int, dtype: Any) -> State:
+        """The same as arrays, of so many cells in each row."""
+        return {
+            PLACES: np.array(self.places, np.int64),
+            ROWS: np.array(self.rows, dtype).reshape(len(self.rows), cells),
+        }
+
+    @staticmethod
+    def layout(state: State, last: int, cells: int, dtype: Any) -> Iterator[Array]:
+        """Declare the rows of a state, of which the last one has at most this place."""
+        yield Array(PLACES, np.int64, (None,), [(1, last)], ascending)
+        yield Array(ROWS, dtype, (len(state[PLACES]), cells))
 
     @property
     def last(self) -> tuple[int, np.ndarray | None]:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.kernels.held_karp import Paths
+from core.kernels.held_karp import NUMBER_BITS, Paths
 from core.search.dp.held_karp_plan import Gathering, Rows
 from core.search.dp.held_karp_table import Table
 from core.search.dp.host_memory import available_bytes
 from core.search.dp.pauses import Pauses
 from core.search.intervals import Intervals
+from core.search.layouts import Array, State, intervals
 from core.search.shares import share
-from core.search.states import Keeper, State
+from core.search.states import Keeper
 
 MOST_BYTES = 4 << 30
 """Of the layers of a state, and an eighth of the host's memory that is free."""
@@ -66,7 +67,7 @@ class LongWay:
         self.latest: State | None = None
         """The last state that was, on the first rank, where this one is not."""
         self.most_bytes = int(self.ranks.bcast(min(MOST_BYTES, available_bytes() // 8)))
-        state = keeper.taken()
+        state = keeper.taken(self.layout)
         best = NOTHING if state is None else self.go_on(state)
         self.backend.write(self.launches.best, np.array([best], np.uint64))
 
@@ -180,7 +181,7 @@ class LongWay:
         best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
         left = (self.left if self.undone is None else self.undone).array()
         if self.undone is not None and not self.table.is_alone:
-            left = self.ranks.join(left.reshape(-1)).reshape(-1, 2)
+            left = Intervals(self.ranks.join(left.reshape(-1)).reshape(-1, 2)).array()
         if self.ranks.rank:
             return None
         state = {AT: np.array([self.size, *self.at], np.int64), LEFT: left, BEST: np.array([best], np.uint64)}
@@ -188,6 +189,36 @@ class LongWay:
         for k, path in enumerate(self.paths if self.size > 1 else []):
             state[f"{LAYER}{k}"] = self.backend.read(path.layer.cells, path.layer.start, cells)
         return state
+
+    def layout(self, state: State) -> Iterator[Array]:
+        """Declare what `state` returns."""
+        slices = len(self.slices)
+        yield Array(AT, np.int64, (3,), [(1, self.plan.size), (0, slices), (0, 1)], self.stands_somewhere)
+        size, *at = (int(number) for number in state[AT])
+        first = end = 0
+        if at[0] < slices:
+            rows = self.plan.gatherings(self.slices[at[0]])[at[1]].rows
+            first, end = rows.first, rows.end
+        yield intervals(LEFT, first, end)
+
+        def half_of_a_tour(best: np.ndarray) -> str | None:
+            number = int(best[0]) & ((1 << NUMBER_BITS) - 1)
+            if (at == [0, 0] or best[0] != NOTHING) and (best[0] == NOTHING or number <= self.plan.last):
+                return None
+            return f"found a key with half {number}, expected one of {self.plan.last + 1}"
+
+        yield Array(BEST, np.uint64, (1,), rule=half_of_a_tour)
+        for k in range(len(self.firsts) if size > 1 else 0):
+            cells = self.plan.layer(size).cells
+            yield Array(f"{LAYER}{k}", self.launches.dtype, (cells,), [(0, self.launches.cap)])
+
+    def stands_somewhere(self, at: np.ndarray) -> str | None:
+        """Return the fault of the numbers that say how far a run has come, or None."""
+        size, one, gathering = (int(number) for number in at)
+        every = [len(self.plan.gatherings(rows)) for rows in self.slices] + [1]
+        if gathering < every[one] and (size == self.plan.size or (one, gathering) == (0, 0)):
+            return None
+        return f"found slice {one} and gathering {gathering} of layer {size}, expected ones that there are"
 
     def go_on(self, state: State) -> int:
         """Stand where a state has it; the least key of the sets that have met."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from core.errors import UserError
 from core.kernels import knapsack_bound as kernels
 from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack import Selection, selection
+from core.search.layouts import ANY, Array, State
 from core.search.shape import Callback, Watch, refuse_history
-from core.search.states import Keeper, State, spent_s
+from core.search.states import Keeper, spent_s
 from core.search.stops import Stop
 
 FIRST_BUDGET = 1 << 12
@@ -93,10 +95,38 @@ class BoundSearch:
         """Where the search stands."""
         return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
 
+    def _layout(self, state: State) -> Iterator[Array]:
+        """Declare the state of a search that has not ended."""
+        count, capacity = len(self.items), self.instance.capacity
+        weights, values = (
+            one[self.items].astype(np.int64) for one in (self.instance.weights, self.instance.values)
+        )  # fmt: skip
+
+        def packed(expected: str, weight: int | None, value: int) -> Callable[[np.ndarray], str | None]:
+            """Return the rule of a selection with this value, and this weight or any that fits."""
+
+            def rule(chosen: np.ndarray) -> str | None:
+                some = chosen[:count] > 0
+                found = int(weights[some].sum()), int(values[some].sum())
+                fits = found[1] == value and (found[0] == weight if weight is not None else found[0] <= capacity)
+                return None if fits else f"found items of weight {found[0]} and value {found[1]}, expected {expected}"
+
+            return rule
+
+        yield Array("place", np.int32, (3,), [(0, count), (0, capacity), (0, 0)])
+        _, left, _ = (int(number) for number in state["place"])
+        most = int(values.sum())
+        yield Array("numbers", np.uint64, (3,), [(0, most), (0, most), (1, self.most_nodes or ANY)])
+        value, best, _ = (int(number) for number in state["numbers"])
+        weight = capacity - left
+        room = (max(1, count),)
+        expected = f"weight {weight} and value {value}"
+        yield Array("taken", np.uint8, room, [(0, 1)], packed(expected, weight, value))
+        expected = f"weight at most {capacity} and value {best}"
+        yield Array("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
+
     def _go_on(self, earlier: State) -> int:
         """Put the search where a state has it; how many nodes are bounded."""
-        if any(name not in earlier or earlier[name].size != getattr(self.search, name).size for name in FIELDS):
-            raise UserError(f"a state of another search: expected one of branch and bound with {len(self.items)} items")
         for name in FIELDS:
             self.backend.write(getattr(self.search, name), earlier[name])
         return int(earlier["numbers"][kernels.NODES])
@@ -132,7 +162,7 @@ class BoundSearch:
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")
         watch = Watch(stop, callback, before_s=spent_s(keeper))
-        earlier = keeper.taken() if keeper is not None else None
+        earlier = keeper and keeper.taken(self._layout)
         self._begin()
         nodes = self._go_on(earlier) if earlier is not None else 0
         budget = FIRST_BUDGET

@@ -9,7 +9,7 @@ more of them do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from core.kernels.knapsack import CELL
 from core.search.dp.checkpoints import Checkpoints
 from core.search.dp.knapsack_waves import Progress
 from core.search.dp.pauses import Pauses
-from core.search.states import Keeper, State
+from core.search.layouts import Array, State
+from core.search.states import Keeper
 
 NUMBERS, TAKEN = "numbers", "taken"
 
@@ -37,6 +38,8 @@ class Packing(NamedTuple):
         The largest, as soon as an item is decided.
     taken : (items,), u8
         Which of the others are taken.
+    dtype
+        Of the rows.
 
     """
 
@@ -45,19 +48,35 @@ class Packing(NamedTuple):
     capacity: int
     value: int
     taken: np.ndarray
+    dtype: np.dtype
 
     @classmethod
-    def of(cls, state: State | None, items: int, capacity: int) -> Packing:
-        """What a state says; None: that nothing is known."""
+    def of(cls, keeper: Keeper, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any) -> Packing:
+        """What the state says from which a run goes on; where there is none, that nothing is known.
+
+        Parameters
+        ----------
+        keeper
+            Of this rank.
+        weights, values : (items,), i64
+            Of the items.
+        capacity
+            Of them all.
+        dtype
+            Of a row's values.
+
+        """
+        items = len(weights)
+        state = keeper.taken(partial(layout, weights=weights, values=values, capacity=capacity, dtype=dtype))
         if state is None:
-            return cls(Checkpoints(), items, capacity, 0, np.zeros(items, np.uint8))
+            return cls(Checkpoints(), items, capacity, 0, np.zeros(items, np.uint8), np.dtype(dtype))
         undecided, left, value = (int(number) for number in state[NUMBERS])
-        return cls(Checkpoints.of(state), undecided, left, value, state[TAKEN].copy())
+        return cls(Checkpoints.of(state), undecided, left, value, state[TAKEN].copy(), np.dtype(dtype))
 
     def state(self) -> State:
         """The same as arrays."""
         numbers = np.array([self.undecided, self.capacity, self.value], np.uint64)
-        return {**self.rows.state(), NUMBERS: numbers, TAKEN: self.taken}
+        return {**self.rows.state(self.capacity + 1, self.dtype), NUMBERS: numbers, TAKEN: self.taken}
 
     def with_row(self, items: int, row: np.ndarray) -> Packing:
         """This and the row after so many items, whose last cell stands for all larger capacities."""
@@ -68,12 +87,32 @@ class Packing(NamedTuple):
         """This when the items from ``first`` on have been traced, which leave so much capacity to those before."""
         every = self.taken.copy()
         every[first : self.undecided] = taken
-        return Packing(self.rows.before(first).narrowed(capacity + 1), first, capacity, value, every)
+        return Packing(self.rows.before(first).narrowed(capacity + 1), first, capacity, value, every, self.dtype)
 
     @property
     def begins(self) -> bool:
         """Whether nothing is known."""
         return self.undecided == len(self.taken) and not self.rows.places
+
+
+def layout(state: State, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any) -> Iterator[Array]:
+    """Declare the state of a knapsack; see `Packing.of`."""
+    items, most = len(weights), int(values.sum())
+    yield Array(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most)])
+    undecided, left, value = (int(number) for number in state[NUMBERS])
+
+    def same_capacity(taken: np.ndarray) -> str | None:
+        """Compare what the items taken weigh and are worth with what is left and known."""
+        if taken[:undecided].any():
+            return f"found item {int(taken.argmax())} taken, expected the first {undecided} to be undecided"
+        weight, worth = (int(column[taken > 0].sum()) for column in (weights, values))
+        if undecided < items and (weight != capacity - left or worth > value):
+            found, expected = f"weight {weight} and value {worth}", f"{capacity - left} and at most {value}"
+            return f"found items of {found}, expected {expected}"
+        return None
+
+    yield Array(TAKEN, np.uint8, (items,), [(0, 1)], same_capacity)
+    yield from Checkpoints.layout(state, undecided, left + 1, dtype)
 
 
 class LongPacking:
@@ -95,7 +134,9 @@ class LongPacking:
         self.together = search.backend.collectives(ranks)
         self.pauses = Pauses(keeper, ranks)
         self.items = len(search.items)
-        self.packing = Packing.of(keeper.taken(), self.items, search.capacity)
+        instance, dtype = search.instance, search.value_type.dtype
+        weights, values = (column[search.items].astype(np.int64) for column in (instance.weights, instance.values))
+        self.packing = Packing.of(keeper, weights, values, search.capacity, dtype)
 
     def run(self, trace: bool, progress: Progress | None) -> tuple[int, np.ndarray | None, int]:
         """The largest value, which of the instance's items are taken if that is wanted, and the streamed bytes."""

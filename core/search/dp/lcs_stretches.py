@@ -9,6 +9,8 @@ one what the waves cost that begin and end with each stretch. Its ranks share th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,10 +19,11 @@ from core.kernels.lcs import COLUMN, COLUMNS, GROWS, LEFT, ROW, ROWS
 from core.search.dp.checkpoints import Checkpoints
 from core.search.dp.lcs_table import Layout, Shape, Table, layout_for
 from core.search.dp.pauses import Pauses
+from core.search.layouts import Array, State, ascending
 
 if TYPE_CHECKING:
     from core.search.dp.lcs_table import Progress
-    from core.search.states import Keeper, State
+    from core.search.states import Keeper
 
 FILLS = 4
 """A stretch has so many times as many launches as its wave takes to begin, at least."""
@@ -54,8 +57,9 @@ class Tracing(NamedTuple):
     is_known: bool = False
 
     @classmethod
-    def of(cls, state: State | None, rows: int, columns: int) -> Tracing:
-        """What a state says; None: that nothing is known."""
+    def of(cls, keeper: Keeper, rows: int, columns: int) -> Tracing:
+        """What the state says from which a run goes on; where there is none, that nothing is known."""
+        state = keeper.taken(partial(layout, rows=rows, columns=columns))
         if state is None:
             return cls(Checkpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
         *trace, is_known = (int(number) for number in state[TRACE])
@@ -63,7 +67,8 @@ class Tracing(NamedTuple):
 
     def state(self) -> State:
         """The same as arrays."""
-        return {**self.rows.state(), TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
+        rows = self.rows.state(-(-int(self.trace[COLUMN]) // COLUMNS), np.uint64)
+        return {**rows, TRACE: np.array([*self.trace, self.is_known], np.int64), PAIRS: self.pairs}
 
     def with_row(self, place: int, row: np.ndarray) -> Tracing:
         """This and the row after so many letters."""
@@ -89,6 +94,25 @@ class Tracing(NamedTuple):
         return self.is_known and 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
 
 
+def layout(state: State, rows: int, columns: int) -> Iterator[Array]:
+    """Declare the state of two strings of so many letters."""
+    shorter = min(rows, columns)
+    yield Array(TRACE, np.int64, (5,), [(0, rows), (0, columns), (0, 1), (0, shorter), (0, 1)])
+    row, column, _, left, is_known = (int(number) for number in state[TRACE])
+
+    def from_the_last_cell(pairs: np.ndarray) -> str | None:
+        """Compare the pairs with where the trace is."""
+        if not is_known and (row, column, left, len(pairs)) != (rows, columns, 0, 0):
+            return f"found {len(pairs)} pairs and a trace in row {row}, expected none before the length is known"
+        if left > min(row, column):
+            return f"found {left} pairs left in {row} rows and {column} columns, expected at most {min(row, column)}"
+        return ascending(pairs[:, 0]) or ascending(pairs[:, 1])
+
+    yield Array(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)],
+                from_the_last_cell)  # fmt: skip
+    yield from Checkpoints.layout(state, row, -(-column // COLUMNS), np.uint64)
+
+
 class Stretches:
     """A run that keeps its state.
 
@@ -105,7 +129,7 @@ class Stretches:
 
     def __init__(self, search: Any, ranks: Any, keeper: Keeper) -> None:
         self.search, self.ranks, self.keeper = search, ranks, keeper
-        self.known = Tracing.of(keeper.taken(), search.a.size, search.b.size)
+        self.known = Tracing.of(keeper, search.a.size, search.b.size)
         self.pauses = Pauses(keeper, ranks)
         fill = self.layout(search.a.size, search.columns)
         self.least = int(ranks.bcast(FILLS * fill.shape.delay * fill.shape.strips * self.steps(fill.shape, 1)))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +34,7 @@ from core.kernels.neighbourhood_tours import (
 )
 from core.problems.tsp import tour_length
 from core.search.dp.pauses import refuse_states
+from core.search.layouts import Array, State, permutations
 from core.search.shape import Callback, Watch, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
 from core.search.states import Keeper, spent_s
@@ -345,7 +348,7 @@ class RestrictedTour:
         ranks = self.communicator if ranks is None else ranks
         tour, length = self.start, self.start_length
         passes = idle = 0
-        state = keeper.taken() if keeper is not None else None
+        state = keeper and keeper.taken(partial(self._layout, most=stop.iterations))
         if state is not None:
             tour = state["tour"]
             length, passes, idle = (int(number) for number in state["numbers"])
@@ -364,12 +367,23 @@ class RestrictedTour:
             if ranks.bcast(watch.is_over()):
                 break
             if keeper is not None and ranks.sum(int(keeper.is_due())):
-                keeper.keep(ranks, {"tour": tour, "numbers": np.array([length, passes, idle], np.int64)})
+                numbers = np.array([length, passes, idle], np.int64)
+                keeper.keep(ranks, {"tour": tour.astype(np.int64), "numbers": numbers})
         watch.tell_end(passes, length, passes * self.work)
         interrupted = idle < 2 and self.improve and ranks.bcast(watch.interrupted)
         cells = passes * self.work
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
         return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes, not interrupted)
+
+    def _layout(self, state: State, most: int) -> Iterator[Array]:
+        """Declare the state after a pass, of at most so many."""
+
+        def right_length(numbers: np.ndarray) -> str | None:
+            found = tour_length(self.distances, state["tour"])
+            return None if numbers[0] == found else f"found length {numbers[0]}, expected {found}, which the tour has"
+
+        yield Array("tour", np.int64, (self.n,), [(0, self.n - 1)], permutations)
+        yield Array("numbers", np.int64, (3,), [(0, self.start_length), (1, most - 1), (0, 1)], right_length)
 
     def _pass(self, tour: np.ndarray, length: int, turns: np.ndarray, ranks: Any) -> tuple[int, np.ndarray | None]:
         """Search the neighbourhood of each rotation: the least length, and a tour of it if it is below ``length``."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.problems.tsp import tour_length
 from core.search.exact.solution import Method, Report
+from core.search.layouts import ANY, Array, history_rows, permutations
 from core.search.looks import Looks
 from core.search.shape import SharedWatch
 from core.search.states import Keeper, State
@@ -28,6 +30,8 @@ class Searched(NamedTuple):
         The shortest so far.
     tour : ndarray, shape (n,), int64
         A tour of this length.
+    is_counted : bool
+        Whether the tours of the least length are to be counted.
     counting : bool
         Whether it is known that none is shorter, and all of this length are counted.
     counted : int
@@ -48,6 +52,7 @@ class Searched(NamedTuple):
     bound: str
     length: int
     tour: np.ndarray
+    is_counted: bool = False
     counting: bool = False
     counted: int = 0
     nodes: np.ndarray = np.zeros(0, np.int64)
@@ -56,35 +61,47 @@ class Searched(NamedTuple):
     left: State | None = None
     history: np.ndarray | None = None
 
+    def layout(self, state: State, method: Method, keeper: Keeper, history: bool, distances: np.ndarray
+    ) -> Iterator[Array]:  # fmt: skip
+        """Declare the state of a search that begins with this."""
+
+        def same_bound(bound: np.ndarray) -> str | None:
+            return None if bound == self.bound else f"found a search with bound {bound}, expected bound {self.bound}"
+
+        yield Array("bound", np.str_, (), rule=same_bound)
+        yield Array("found", np.int64, (4,), [(0, self.length), (0, int(self.is_counted)), (0, ANY), (UNKNOWN, ANY)])
+        length = int(state["found"][0])
+
+        def right_length(tour: np.ndarray) -> str | None:
+            found = tour_length(distances, tour)
+            return permutations(tour) or (
+                None if found == length else f"found a tour of length {found}, expected one of {length}"
+            )
+
+        yield Array("tour", np.int64, self.tour.shape, [(0, len(self.tour) - 1)], right_length)
+        for name in ("nodes", "first nodes"):
+            yield Array(name, np.int64, (None,), [(0, ANY)])
+        for left in method.layout(state_of_left(state)):
+            yield left._replace(name=LEFT + left.name)
+        if history:
+            explored = int(state["nodes"].sum() + state["first nodes"].sum())
+            yield history_rows("history", ANY, explored, keeper.before_s, length)
+
     def from_state(self, state: State | None) -> Searched:
-        """What a state says; None: this, with which a search begins.
-
-        Raises
-        ------
-        UserError
-            The state is one of another bound or instance.
-
-        """
+        """What a state says; None: this, with which a search begins."""
         if state is None:
             return self
-        bound, tour = str(state["bound"]), state["tour"]
-        if bound != self.bound or len(tour) != len(self.tour):
-            raise UserError(
-                f"the state of a search of {len(tour)} cities with bound {bound}: expected one of {len(self.tour)} "
-                f"cities with bound {self.bound}"
-            )
         length, counting, counted, root_bound = (int(number) for number in state["found"])
-        return Searched(
-            bound,
-            length,
-            tour,
-            bool(counting),
-            counted,
-            state["nodes"],
-            state["first nodes"],
-            None if root_bound == UNKNOWN else root_bound,
-            {name.removeprefix(LEFT): one for name, one in state.items() if name.startswith(LEFT)},
-            state.get("history"),
+        return self._replace(
+            length=length,
+            tour=state["tour"],
+            counting=bool(counting),
+            counted=counted,
+            nodes=state["nodes"],
+            first_nodes=state["first nodes"],
+            root_bound=None if root_bound == UNKNOWN else root_bound,
+            left=state_of_left(state),
+            history=state.get("history"),
         )
 
     def state(self, left: State, history: np.ndarray | None) -> State:
@@ -157,7 +174,7 @@ class Course:
             goes_on = self.watch.goes_on(method.undone)
             if not goes_on or self.keeper is None:
                 return bool(ranks.sum(int(method.undone)) == 0)
-            rows = None if self.looks is None else np.array(self.looks.history(ranks, numbered=True))
+            rows = None if self.looks is None else self.looks.rows(ranks, numbered=True)
             self.keeper.keep(ranks, self.searched.state(method.left(ranks), rows))
             self.watch.resume()
 
@@ -189,6 +206,11 @@ class Course:
             return watch.ends(incumbent)
 
         return report
+
+
+def state_of_left(state: State) -> State:
+    """What a method has left, from a whole state."""
+    return {name.removeprefix(LEFT): one for name, one in state.items() if name.startswith(LEFT)}
 
 
 def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.kernels.city_sets import ROW
-from core.kernels.tour_enumeration import END, LEVEL, Reduced, Worklist, explore, permute
+from core.kernels.tour_enumeration import END, LEVEL, PLACE, Reduced, Worklist, explore, permute
 from core.search.batches import Batches
 from core.search.exact.handed import Holding, Move, moves
 from core.search.exact.slices import MOST_LENGTH, ItemSearch, items_of
@@ -204,6 +204,17 @@ class Enumeration(ItemSearch):
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
         """See `ItemSearch`."""
         self.waiting = records[slice(*share(len(records), ranks.rank, ranks.size))]
+
+    def faulty_records(self, records: np.ndarray) -> str | None:
+        """See `ItemSearch`: a record has different cities, city 0 first, and a place in the last one's row."""
+        if self.permutations:
+            return super().faulty_records(records)
+        cities = records[:, LEVEL].astype(np.int64)
+        used = np.arange(ROW) < cities[:, None]
+        named = np.bitwise_or.reduce(np.where(used & (records < self.n), 1 << (records & 31).astype(np.int64), 0), 1)
+        fits = (cities >= 1) & (cities <= self.n - 4) & (records[:, PLACE] < self.n) & (records[:, 0] == 0)
+        wrong = np.flatnonzero(~fits | (np.bitwise_count(named) != cities))
+        return f"found row {wrong[0]} that is no part of an item, expected different cities" if wrong.size else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
         """See `ItemSearch`."""

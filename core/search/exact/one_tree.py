@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from core.kernels.branch_and_bound import CHILDREN, OpenNode, Problem, TreeSearch, branch_and_bound, stack_room
 from core.kernels.city_sets import ROW
+from core.kernels.one_tree import MOST_MULTIPLIER
 from core.kernels.tour_search import BestTour
 from core.lang import Rows
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
 from core.search.intervals import Intervals
+from core.search.layouts import ANY, Array
 from core.search.shape import LOOK_S
 from core.search.states import State
 
@@ -157,6 +160,17 @@ class OneTreeSearch(Method):
     def left(self, ranks: Any) -> State:
         """See `Method`: the items that nobody has taken, which all ranks have."""
         return self.items._asdict()
+
+    def layout(self, state: State) -> Iterator[Array]:
+        """See `Method`."""
+        yield Array("depths", np.int32, (None,), [(0, DEPTHS - 1)])
+        shape = len(state["depths"]), ROW
+        cities = (0, (1 << self.n) - 1)
+        ranges = {"multipliers": (-MOST_MULTIPLIER, MOST_MULTIPLIER), "included": cities, "excluded": cities}
+        for name, one in ranges.items():
+            # Words beyond the last city have no meaning.
+            every = [one] * self.n + [(-ANY, ANY)] * (ROW - self.n)
+            yield Array(name, np.int32 if name == "multipliers" else np.uint32, shape, every)
 
     def _branched(self, items: Items, counting: bool) -> Items:
         """Branch every item once."""

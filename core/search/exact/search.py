@@ -181,13 +181,14 @@ class ExactSearch:
         ranks = ranks or self.communicator
         if self.method is None:
             return self._exhaustive(ranks, began, history, callback)
-        earlier = keeper.taken() if keeper is not None else None
-        searched = Searched(self.bound, self.start_length, self.start).from_state(earlier)
+        method = self.method
+        begun = Searched(self.bound, self.start_length, self.start, self.count)
+        earlier = keeper and keeper.taken(lambda state: begun.layout(state, method, keeper, history, self.distances))
+        searched = begun.from_state(earlier)
         looks = None
         if history:
             cost = self.start_length if earlier is None else None
             looks = Looks(began - spent_s(keeper), cost, searched.history, (searched.explored, 0))
-        method = self.method
         watch = SharedWatch.of(ranks, stop, callback, self.work, keeper)
         method.stoppable, method.is_kept = watch is not None, keeper is not None
         course = Course(method, ranks, searched, watch, looks, keeper)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import factorial, prod
 from typing import Any
 
@@ -15,6 +15,7 @@ from core.kernels.tour_search import BestTour, Search
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
 from core.search.intervals import Intervals
+from core.search.layouts import Array, intervals
 from core.search.states import State
 
 NOTHING = np.iinfo(np.int32).max
@@ -112,11 +113,10 @@ class ItemSearch(Method):
 
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
         """Take this rank's share of the parts of items that an earlier process had left, a row each."""
-        if len(records):
-            raise UserError(
-                f"a state with {len(records)} parts of items, which lanes of mapping suite have handed on: expected "
-                "that mapping"
-            )
+
+    def faulty_records(self, records: np.ndarray) -> str | None:
+        """Return the fault of parts of items, or None; a method whose lanes hand nothing on takes none."""
+        return f"found {len(records)} parts of items, which mapping suite has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
         """The parts of items that all ranks have left, a row each."""
@@ -145,8 +145,6 @@ class ItemSearch(Method):
         self.number(self.chosen_depth if left is None else int(left["depth"]))
         self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
         if left is not None:
-            if bool(left["permutations"]) != self.permutations:
-                raise UserError("a state of another enumeration: expected one of the same, permutations or worklist")
             self.take_up(ranks, left["records"])
         self.wanted_items = self.left_items.count
         self.undone = self.wanted_items + self.pending()
@@ -203,6 +201,20 @@ class ItemSearch(Method):
             "items": self.left_items.array(),
             "records": self.records_left(ranks),
         }
+
+    def layout(self, state: State) -> Iterator[Array]:
+        """See `Method`."""
+
+        def same_enumeration(permutations: np.ndarray) -> str | None:
+            words = {True: "permutations", False: "a worklist"}
+            here, there = words[self.permutations], words[bool(permutations)]
+            return None if here == there else f"found a search by {there}, expected one by {here}"
+
+        yield Array("permutations", np.bool_, (), rule=same_enumeration)
+        yield Array("depth", np.int64, (), [(1, self.n - 4)])
+        items = factorial(self.n - 1) if self.permutations else items_of(self.n, int(state["depth"]))
+        yield intervals("items", 0, min(items, MOST_ITEMS))
+        yield Array("records", np.uint8, (None, ROW), rule=self.faulty_records)
 
 
 def items_of(n: int, depth: int) -> int:

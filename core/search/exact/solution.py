@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from core.kernels.city_sets import ROW
 from core.kernels.tour_search import Search
 from core.lang import Rows
+from core.search.layouts import Array
 from core.search.shape import in_hex
 from core.search.states import State
 
@@ -136,12 +137,7 @@ class Method:
         shortest
             The length of the shortest tour that is known; ``limit`` where none is, or where all are counted.
         left
-            What an earlier process had left; None: nothing is explored.
-
-        Raises
-        ------
-        UserError
-            It was left by a search of other items.
+            What an earlier process had left, as `layout` declares it; None: nothing is explored.
 
         """
         raise NotImplementedError
@@ -155,6 +151,10 @@ class Method:
 
     def left(self, ranks: Any) -> State:
         """What all ranks together have left, so that it needs neither as many of them nor this device."""
+        raise NotImplementedError
+
+    def layout(self, state: State) -> Iterable[Array]:
+        """Declare what `left` returns."""
         raise NotImplementedError
 
     def search(self, ranks: Any, limit: int, counting: bool, report: Report | None) -> None:

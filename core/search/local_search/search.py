@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from core.lang.bundles import placed, row_sizes
 from core.problems.encodings import Neighbourhood
 from core.problems.mistakes import ProblemError
 from core.problems.problem import Problem
+from core.search.layouts import State
 from core.search.local_search.algorithms import Algorithm, cooling_table
 from core.search.local_search.history import Recorder, places_for
 from core.search.local_search.host_driven import HostLoop
@@ -28,7 +30,7 @@ from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
-from core.search.local_search.walks_state import found_in, go_on, state_of, with_found
+from core.search.local_search.walks_state import found_in, go_on, layout, state_of, with_found
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.states import Keeper, spent_s
@@ -325,7 +327,8 @@ class LocalSearch(Launches):
         watch = Watch(
             stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
         )
-        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper)
+        earlier = keeper and keeper.taken(partial(layout, self, stop, keeper.before_s))
+        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper, earlier)
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
@@ -393,15 +396,16 @@ class LocalSearch(Launches):
         start: np.ndarray | None,
         watch: Watch | None,
         keeper: Keeper | None = None,
+        earlier: State | None = None,
         found: Sequence[Outcome] = (),
     ) -> Outcome:
         """Walk until ``stop`` holds or whoever watches wants it, without a look at the result.
 
-        A state that is kept has also what walks before this one have ``found``.
+        The walk begins, or goes on from an ``earlier`` state. A state that is kept has also what walks before this one
+        have ``found``.
         """
         if stop.seconds != float("inf") and whole_s(self) > LONG_S:
             self.bind_slices()
-        earlier = keeper.taken() if keeper is not None else None
         began = time.perf_counter() - (0.0 if self.takes_turns else spent_s(keeper))
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
@@ -441,7 +445,7 @@ class LocalSearch(Launches):
             if late or (running == 0 and exchanged):
                 break
             if keeper is not None and due:
-                keeper.keep(self.communicator, with_found(state_of(self, done, recorder), found))
+                keeper.keep(self.communicator, with_found(self, state_of(self, done, recorder), found))
         self.slices = None
         return self.outcome(recorder.history() if recorder else None)
 
@@ -485,10 +489,12 @@ class LocalSearch(Launches):
         self.communicator.reduce(told, "sum")
         return int(told[0]), int(told[1]), bool(told[2]), bool(told[3]), float(told[4:].max()) / 1e9
 
-    def walk_in_turn(self, stop: Stop, start: np.ndarray | None, watch: Watch, keeper: Keeper | None) -> Outcome:
+    def walk_in_turn(
+        self, stop: Stop, start: np.ndarray | None, watch: Watch, keeper: Keeper | None, earlier: State | None
+    ) -> Outcome:
         """Make walk after walk, each until ``stop`` holds, and none after the time is over (section 6.7)."""
         began = time.perf_counter() - spent_s(keeper)
-        found = found_in(keeper.earlier) if keeper is not None else []
+        found = found_in(earlier)
         watch.done = sum(one.iterations for one in found)
         for number in range(len(found), self.walks):
             left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
@@ -496,7 +502,8 @@ class LocalSearch(Launches):
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
-            found.append(self.walk(stop._replace(seconds=left), start, watch, keeper, found))
+            found.append(self.walk(stop._replace(seconds=left), start, watch, keeper, earlier, found))
+            earlier = None
         return together(found)
 
     def bind_all(self) -> None:

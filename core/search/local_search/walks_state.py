@@ -5,21 +5,23 @@ What a problem keeps of a walk's solution (differences, tables) is no part of it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
-from core.kernels import walks
-from core.search.local_search.history import Recorder, states_together
+from core.kernels import moves, walks
+from core.kernels.hooks import ANNEAL
+from core.search.layouts import ANY, ANY_WORD, Array, State, ascending, permutations
+from core.search.local_search.history import FRONT, KNOTS, WALKS, Recorder, states_together
 from core.search.local_search.outcome import Outcome
-from core.search.states import State
+from core.search.stops import Stop
 
 FIELDS = ("control", "totals", "heat", "memory", "solution", "best", "home")
 """Those of a `Walk` that a state has, a row for each walk."""
 DONE = "done"
-FOUND = "walks before "
+FOUND_NUMBERS, FOUND_SOLUTIONS = "walks before numbers", "walks before solutions"
 
 
 def state_of(search: Any, done: int, recorder: Recorder | None) -> State | None:
@@ -31,20 +33,103 @@ def state_of(search: Any, done: int, recorder: Recorder | None) -> State | None:
     state = {name: np.concatenate([one[name] for one in every]) for name in FIELDS}
     if recorder is not None:
         state |= states_together(every)
-    return {**state, DONE: np.array(done)}
+    return {**state, DONE: np.array(done, np.int64)}
+
+
+def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[Array]:
+    """Declare the state of all walks of all ranks.
+
+    Parameters
+    ----------
+    search
+        A `core.search.local_search.search.LocalSearch`.
+    stop
+        Criteria of every walk.
+    before_s
+        Seconds up to the state.
+    state
+        Read as far as it is declared.
+
+    """
+    encoding, algorithm = search.problem.encoding, search.algorithm
+    count = search.walks if search.level == "algorithm" else 1
+    yield Array(DONE, np.int64, (), [(1, stop.iterations)])
+    # An iteration of simulated annealing looks at up to so many draws, each of which a walk counts.
+    done = int(state[DONE])
+    most = done * algorithm.batch if algorithm.rule == ANNEAL else done
+    costs, anything = (search.least_cost, search.most_cost), (-ANY, ANY)
+    words = {
+        walks.COST: costs,
+        walks.BEST_COST: costs,
+        walks.ITERATION: (0, most),
+        walks.BEST_AT: (0, most),
+        walks.STOP: (walks.RUNNING, walks.RESTING),
+        walks.LEVEL: (0, len(search.neighbourhoods) - 1),
+        walks.AT_BEST: (0, 1),
+    }
+    ranges = [words.get(word, anything) for word in range(walks.CONTROL)]
+    yield Array("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, search, stop, done))
+    yield Array("totals", np.uint64, (count, walks.TOTALS), [(0, ANY_WORD), (0, ANY)])
+    heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
+    yield Array("heat", np.float32, (count, 1), heat)
+    forbidden = most + 1 + search.tenure + search.tenure_span
+    yield Array("memory", np.int32, (count, search.memory_words), [(0, forbidden)])
+    low, high = (-1, 1) if encoding.code == moves.REALS else (0, encoding.choices - 1)
+    rule = permutations if encoding.code == moves.PERMUTATION else None
+    for name in ("solution", "best", "home"):
+        yield Array(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
+    if search.history:
+        front = [(0, most), anything, (0, before_s)]
+        yield Array(FRONT, np.float64, (None, 3), front, lambda rows: ascending(rows[:, 0]))
+        yield Array(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
+        yield Array(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
+    if search.takes_turns:
+        bounds = [(0, ANY_WORD), (0, search.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
+        yield Array(FOUND_NUMBERS, np.uint64, (None, 6), bounds, in_order)
+        before = len(state[FOUND_NUMBERS])
+        yield Array(FOUND_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
+
+
+def wrong_end(search: Any, stop: Stop, done: int, control: np.ndarray) -> str | None:
+    """Return the fault of walks that cannot have come to where they are, or None."""
+    iteration, best_at, best = (control[:, word] for word in (walks.ITERATION, walks.BEST_AT, walks.BEST_COST))
+    # What a walk has to have done to end for each reason; one that adopts a solution goes on behind the others.
+    right = np.choose(
+        control[:, walks.STOP],
+        [
+            (iteration >= done) | (search.exchange > 0),
+            np.full(len(control), search.ends_itself),
+            best <= stop.target,
+            iteration - best_at >= stop.patience,
+            iteration >= stop.iterations,
+            np.full(len(control), search.history),
+        ],
+    ) & (best <= control[:, walks.COST])
+    wrong = np.flatnonzero(~right)
+    if not wrong.size:
+        return None
+    walk = control[wrong[0]]
+    return (
+        f"found walk {wrong[0]} with stop code {walk[walks.STOP]} after {walk[walks.ITERATION]} of {done} iterations, "
+        "expected a walk that these stop criteria let stand there"
+    )
+
+
+def some_ascending(knots: np.ndarray) -> str | None:
+    """Return the fault of knots that are none or not in order, or None."""
+    return ascending(knots[:, 0]) if len(knots) else "found no row, expected at least 1"
+
+
+def in_order(numbers: np.ndarray) -> str | None:
+    """Return the fault of walks that were not made one after another, or None."""
+    found = numbers[:, 1].tolist()
+    return None if found == list(range(len(found))) else f"found walks {found}, expected them in order from 0"
 
 
 def go_on(search: Any, state: State, recorder: Recorder | None) -> int:
-    """Let this rank's walks, which have begun, stand where the state has them; returns the iterations they have made.
-
-    Raises
-    ------
-    UserError
-        The state is one of other walks.
-
-    """
+    """Let this rank's walks, which have begun, stand where the state has them; return the iterations made."""
     first, end = (search.first_walk, search.end_walk) if search.level == "algorithm" else (0, 1)
-    rows = {name: checked(search, state, name, first, end) for name in FIELDS}
+    rows = {name: state[name][first:end].copy() for name in FIELDS}
     search.write_rows(search.walkers.solution, rows["solution"])
     search.launch_begin()
     # The next iteration finds what `begin` has made, not what an earlier one has left.
@@ -62,34 +147,23 @@ def rows_of(search: Any, name: str) -> np.ndarray:
     return np.array(search.rows_of(buffer, buffer.size // max(1, search.walkers.count)))
 
 
-def checked(search: Any, state: State, name: str, first: int, end: int) -> np.ndarray:
-    """The rows of some walks in one field, if they fit this search."""
-    here = rows_of(search, name)
-    rows = state[name][first:end]
-    if rows.dtype != here.dtype or rows.shape != here.shape:
-        raise UserError(
-            f"{search.problem.name}: the state has {rows.dtype} rows of shape {rows.shape} for walks {first} to "
-            f"{end - 1}, {name}: expected {here.dtype} of {here.shape}"
-        )
-    return rows.copy()
-
-
-def with_found(state: State | None, found: Sequence[Outcome]) -> State | None:
-    """The state of a walk, and what those found that were made before it, one after another."""
-    if state is None or not found:
+def with_found(search: Any, state: State | None, found: Sequence[Outcome]) -> State | None:
+    """The state of a walk, and where walks take turns what those found that were made before it."""
+    if state is None or not search.takes_turns:
         return state
-    numbers = [one[:6] for one in found]
+    encoding = search.problem.encoding
     # A digest has 64 bits, and a cost may be negative.
-    kept = np.array([[number % 2**64 for number in row] for row in numbers], np.uint64)
-    return {**state, FOUND + "numbers": kept, FOUND + "solutions": np.stack([one.solution for one in found])}
+    numbers = np.array([[number % 2**64 for number in one[:6]] for one in found], np.uint64)
+    solutions = np.array([one.solution for one in found], encoding.dtype)
+    return {**state, FOUND_NUMBERS: numbers.reshape(-1, 6), FOUND_SOLUTIONS: solutions.reshape(-1, encoding.n)}
 
 
 def found_in(state: State | None) -> list[Outcome]:
     """What walks found that were made before the one of a state."""
-    if state is None or FOUND + "numbers" not in state:
+    if state is None:
         return []
     found = []
-    for row, solution in zip(state[FOUND + "numbers"], state[FOUND + "solutions"], strict=True):
+    for row, solution in zip(state[FOUND_NUMBERS], state[FOUND_SOLUTIONS], strict=True):
         cost = int(row[:1].view(np.int64)[0])
         walk, found_at, iterations, evaluations, digest = (int(number) for number in row[1:])
         found.append(Outcome(cost, walk, found_at, iterations, evaluations, digest, solution))

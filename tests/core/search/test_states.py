@@ -265,21 +265,29 @@ def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
 @pytest.mark.parametrize(
     ("made", "other", "said"),
     [
-        ("1-trees, counted", "the thesis' bound", "the state of a search of 8 cities with bound one-tree: expected on"),
-        ("the thesis' bound", "the thesis' mapping", r"a state with \d+ parts of items, which lanes of mapping suite"),
-        ("all tours, counted", "all tours by number", "a state of another enumeration"),
+        ("1-trees, counted", "the thesis' bound", "'bound': found a search with bound one-tree, expected bound edges"),
         (
-            "ants",
-            "colonies",
-            r"a state of other colonies: expected pheromone of shape \(2, 36\), found shape \(1, 36\)",
+            "the thesis' bound",
+            "the thesis' mapping",
+            r"'left records': found \d+ parts of items, which mapping suite has",
         ),
-        ("tabu search", "several walks", "taillard.*: the state has"),
+        (
+            "all tours, counted",
+            "all tours by number",
+            "'left permutations': found a search by a worklist, expected one",
+        ),
+        ("ants", "colonies", r"'numbers': found uint32 of shape \(1, 4\), expected uint32 of shape \(2, 4\)"),
+        (
+            "tabu search",
+            "several walks",
+            r"'control': found int32 of shape \(1, 13\), expected int32 of shape \(3, 13\)",
+        ),
     ],
 )
 def test_a_state_of_another_search_is_refused_in_one_line(made, other, said, cpu):
     states, _ = kept_states(made, cpu)
     state = max(states, key=lambda one: len(one.get("left records", ())))
-    with pytest.raises(UserError, match="^" + said) as refusal:
+    with pytest.raises(UserError, match="^the state of the search: array " + said) as refusal:
         run(CASES[other], cpu, Solo(), Kept().keeper(state))
     assert "\n" not in str(refusal.value)
 

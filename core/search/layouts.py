@@ -1,0 +1,137 @@
+"""Layouts of checkpoints: a search declares each array of its state once, and `checked` compares a state with them.
+
+A layout is a generator. It yields one declaration after another, and may read an array of the state after it has
+declared it: by then the array is checked, so that the size of one may follow from the content of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import UserError
+
+State = dict[str, np.ndarray]
+"""Arrays by name; a number is an array of shape ()."""
+ANY = 2**63
+"""Numbers of 64 bits with a sign are below this."""
+ANY_WORD = 2**64 - 1
+"""The largest word of 64 bits."""
+
+
+class Array(NamedTuple):
+    """The declaration of one array.
+
+    Attributes
+    ----------
+    name : str
+    dtype
+        Of NumPy; ``np.str_`` for a text.
+    shape : tuple of int or None
+        None: any number of rows or columns.
+    ranges : sequence of (least, most)
+        One for all elements, or one for each of the last axis' columns; none: every content is valid.
+    rule : callable, optional
+        Returns the fault of an array that has dtype, shape and ranges ("found ..., expected ..."), or None.
+
+    """
+
+    name: str
+    dtype: Any
+    shape: tuple[int | None, ...]
+    ranges: Sequence[tuple[float, float]] = ()
+    rule: Callable[[np.ndarray], str | None] | None = None
+
+    def fault(self, found: np.ndarray | None) -> str | None:
+        """Return the first fault of an array, or None."""
+        if found is None:
+            return f"found none, expected {self.kind}"
+        fits = found.dtype.kind == "U" if self.dtype is np.str_ else found.dtype == np.dtype(self.dtype)
+        lengths = zip(found.shape, self.shape, strict=False)
+        if not fits or found.ndim != len(self.shape) or any(wanted not in (None, size) for size, wanted in lengths):
+            return f"found {found.dtype} of shape {in_words(found.shape)}, expected {self.kind}"
+        for column, (least, most) in enumerate(self.ranges):
+            numbers = found.reshape(-1) if len(self.ranges) == 1 else found[..., column].reshape(-1)
+            wrong = numbers[~((numbers >= least) & (numbers <= most))]
+            if wrong.size:
+                where = "" if len(self.ranges) == 1 else f" in column {column}"
+                return f"found {wrong[0].item()}{where}, expected {least} to {most}"
+        return self.rule(found) if self.rule is not None else None
+
+    @property
+    def kind(self) -> str:
+        """Dtype and shape, in words."""
+        return f"{'a text' if self.dtype is np.str_ else np.dtype(self.dtype)} of shape {in_words(self.shape)}"
+
+
+Layout = Callable[[State], Iterable[Array]]
+"""From a state to the declarations of its arrays."""
+
+
+def in_words(shape: Sequence[int | None]) -> str:
+    """Return a shape in words: (3, any)."""
+    return f"({', '.join('any' if size is None else str(size) for size in shape)})"
+
+
+def checked(state: State, layout: Layout, source: str) -> State:
+    """Return the state if every array is as declared and no other array is there.
+
+    Parameters
+    ----------
+    state
+        Without its seconds, which belong to the keeper.
+    layout
+        Of the search that goes on from it.
+    source
+        The file, for the message.
+
+    Raises
+    ------
+    UserError
+        Names the source, the array, what was found and what was expected.
+
+    """
+    declared = set()
+    for array in layout(state):
+        declared.add(array.name)
+        fault = array.fault(state.get(array.name))
+        if fault is not None:
+            raise UserError(f"{source}: array {array.name!r}: {fault}")
+    for name, found in state.items():
+        if name not in declared:
+            kind = f"{found.dtype} of shape {in_words(found.shape)}"
+            raise UserError(f"{source}: array {name!r}: found {kind}, expected no such array")
+    return state
+
+
+# --- rules ---
+
+
+def permutations(rows: np.ndarray) -> str | None:
+    """Return the fault of rows that are not permutations of 0, 1, 2, ..., or None."""
+    rows = rows.reshape(-1, rows.shape[-1])
+    wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(rows.shape[1])).any(axis=1))
+    return f"found row {wrong[0]} of other numbers, expected 0 to {rows.shape[1] - 1} once each" if wrong.size else None
+
+
+def ascending(numbers: np.ndarray) -> str | None:
+    """Return the fault of numbers that do not ascend, or None."""
+    wrong = np.flatnonzero(np.diff(numbers) <= 0)
+    if not wrong.size:
+        return None
+    before, after = (numbers[wrong[0] + k].item() for k in (0, 1))
+    return f"found {after} after {before}, expected ascending numbers"
+
+
+def intervals(name: str, first: int, end: int, rule: Callable[[np.ndarray], str | None] | None = None) -> Array:
+    """Declare `core.search.intervals.Intervals` of the items from ``first`` to ``end - 1``, as their `array` is."""
+    return Array(
+        name, np.int64, (None, 2), [(first, end)], lambda pairs: ascending(pairs.reshape(-1)) or (rule and rule(pairs))
+    )
+
+
+def history_rows(name: str, steps: int, evaluations: int, seconds: float, least: int) -> Array:
+    """Declare the rows of a history that has come this far, and whose best cost is at least ``least``."""
+    return Array(name, np.float64, (None, 4), [(0, steps), (0, evaluations), (0, seconds), (least, ANY)])
