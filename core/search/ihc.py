@@ -23,7 +23,7 @@ from core.search.layouts import ANY, ANY_WORD, Array, history_rows, intervals
 from core.search.looks import Looks
 from core.search.shape import LOOK_S, Callback, SharedWatch, checked_stop, in_hex
 from core.search.shares import alike, share
-from core.search.states import Keeper, State, spent_s
+from core.search.states import Keeper, State, spent_s, taken_from
 from core.search.stops import Stop
 from core.search.two_opt_scans import Scan, scan_for
 
@@ -120,7 +120,7 @@ class Climbed(NamedTuple):
     def of(cls, keeper: Keeper | None, climbers: int, history: bool) -> Climbed:
         """What the state says from which a run goes on; where there is none, that nobody has climbed."""
         nothing = cls(Intervals([(0, climbers)]))
-        state = keeper and keeper.taken(lambda state: nothing.layout(state, keeper, history))
+        state = taken_from(keeper, lambda state: nothing.layout(state, keeper, history))
         if state is None:
             return nothing
         climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])

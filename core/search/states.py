@@ -150,6 +150,11 @@ def seconds_layout(state: State) -> Iterator[Array]:
     yield Array(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
 
 
+def taken_from(keeper: Keeper | None, layout: Layout) -> State | None:
+    """Return the state from which a run goes on, or None where it begins; see `Keeper.taken`."""
+    return keeper.taken(layout) if keeper is not None else None
+
+
 def spent_s(keeper: Keeper | None) -> float:
     """Seconds that a run had taken before it goes on here; 0 where it begins."""
     return keeper.before_s if keeper is not None else 0.0

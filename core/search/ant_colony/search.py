@@ -20,7 +20,7 @@ from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
 from core.search.layouts import State
 from core.search.shape import Callback, Watch, checked_stop
-from core.search.states import Keeper, spent_s
+from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
 
 BATCH_SECONDS = 0.2
@@ -180,7 +180,7 @@ class AntColony:
         for colony in self.colonies:
             colony.begin(min(stop.iterations, FIRST_PLACES))
         history_s = keeper.before_s if keeper is not None and history else None
-        earlier = keeper and keeper.taken(partial(layout, self, stop.iterations, history_s))
+        earlier = taken_from(keeper, partial(layout, self, stop.iterations, history_s))
         done = go_on(self, earlier) if earlier is not None else 0
         self.looks = {colony.number: looked(earlier, done, watch) for colony in self.colonies if history}
         made = self._iterate(stop, watch, done, keeper)

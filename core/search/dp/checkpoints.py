@@ -44,10 +44,8 @@ class Checkpoints:
 
     def state(self, cells: int, dtype: Any) -> State:
         """The same as arrays, of so many cells in each row."""
-        return {
-            PLACES: np.array(self.places, np.int64),
-            ROWS: np.array(self.rows, dtype).reshape(len(self.rows), cells),
-        }
+        rows = np.array(self.rows, dtype).reshape(len(self.rows), cells)
+        return {PLACES: np.array(self.places, np.int64), ROWS: rows}
 
     @staticmethod
     def layout(state: State, last: int, cells: int, dtype: Any) -> Iterator[Array]:

@@ -14,7 +14,7 @@ from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack import Selection, selection
 from core.search.layouts import ANY, Array, State
 from core.search.shape import Callback, Watch, refuse_history
-from core.search.states import Keeper, spent_s
+from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
 
 FIRST_BUDGET = 1 << 12
@@ -162,7 +162,7 @@ class BoundSearch:
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")
         watch = Watch(stop, callback, before_s=spent_s(keeper))
-        earlier = keeper and keeper.taken(self._layout)
+        earlier = taken_from(keeper, self._layout)
         self._begin()
         nodes = self._go_on(earlier) if earlier is not None else 0
         budget = FIRST_BUDGET

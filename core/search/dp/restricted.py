@@ -37,7 +37,7 @@ from core.search.dp.pauses import refuse_states
 from core.search.layouts import Array, State, permutations
 from core.search.shape import Callback, Watch, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
-from core.search.states import Keeper, spent_s
+from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
 
 TILINGS = ("auto", "none")
@@ -348,7 +348,7 @@ class RestrictedTour:
         ranks = self.communicator if ranks is None else ranks
         tour, length = self.start, self.start_length
         passes = idle = 0
-        state = keeper and keeper.taken(partial(self._layout, most=stop.iterations))
+        state = taken_from(keeper, partial(self._layout, most=stop.iterations))
         if state is not None:
             tour = state["tour"]
             length, passes, idle = (int(number) for number in state["numbers"])

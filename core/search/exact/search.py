@@ -20,7 +20,7 @@ from core.search.exact.solution import Method, Solution, digest_of, from_city_0
 from core.search.looks import Looks
 from core.search.shape import Callback, SharedWatch, Watch
 from core.search.start_tours import greedy_tour
-from core.search.states import Keeper, spent_s
+from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
@@ -183,7 +183,7 @@ class ExactSearch:
             return self._exhaustive(ranks, began, history, callback)
         method = self.method
         begun = Searched(self.bound, self.start_length, self.start, self.count)
-        earlier = keeper and keeper.taken(lambda state: begun.layout(state, method, keeper, history, self.distances))
+        earlier = taken_from(keeper, lambda state: begun.layout(state, method, keeper, history, self.distances))
         searched = begun.from_state(earlier)
         looks = None
         if history:

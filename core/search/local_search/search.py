@@ -33,7 +33,7 @@ from core.search.local_search.validation import first_moves_together
 from core.search.local_search.walks_state import found_in, go_on, layout, state_of, with_found
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
-from core.search.states import Keeper, spent_s
+from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import CRITERIA, Stop
 
 FIRST_BATCH = 16
@@ -327,7 +327,7 @@ class LocalSearch(Launches):
         watch = Watch(
             stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
         )
-        earlier = keeper and keeper.taken(partial(layout, self, stop, keeper.before_s))
+        earlier = taken_from(keeper, partial(layout, self, stop, keeper.before_s))
         outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper, earlier)
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)

@@ -280,7 +280,7 @@ def test_rows_go_whose_neighbours_are_close_and_never_the_last(monkeypatch):
         assert rows.last[0] == place
     assert rows.places == [20, 40, 41] or rows.places == [10, 21, 41]
     assert [row[0] for row in rows.rows] == rows.places
-    same = Checkpoints.of(rows.state())
+    same = Checkpoints.of(rows.state(2, np.int64))
     assert same.places == rows.places and same.before(41).places == rows.places[:-1]
 
 
