@@ -120,13 +120,13 @@ class Climbed(NamedTuple):
     def of(cls, keeper: Keeper | None, climbers: int, history: bool) -> Climbed:
         """What the state says from which a run goes on; where there is none, that nobody has climbed."""
         nothing = cls(Intervals([(0, climbers)]))
-        state = taken_from(keeper, lambda state: nothing.layout(state, keeper, history))
+        state = taken_from(keeper, lambda state: nothing.layout(state, spent_s(keeper), history))
         if state is None:
             return nothing
         climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
         return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, state.get("history"))
 
-    def layout(self, state: State, keeper: Keeper, history: bool) -> Iterator[Array]:
+    def layout(self, state: State, before_s: float, history: bool) -> Iterator[Array]:
         """Declare the state of a run that begins with this."""
         climbers = self.left.count
         yield Array(
@@ -142,7 +142,7 @@ class Climbed(NamedTuple):
 
         yield intervals("left", 0, climbers, climbed)
         if history:
-            yield history_rows("history", climbs, evaluations, keeper.before_s, length)
+            yield history_rows("history", climbs, evaluations, before_s, length)
 
     def state(self) -> State:
         """The same as arrays."""

@@ -179,7 +179,7 @@ class AntColony:
         watch = Watch(stop, callback, stop.limit, spent_s(keeper))
         for colony in self.colonies:
             colony.begin(min(stop.iterations, FIRST_PLACES))
-        history_s = keeper.before_s if keeper is not None and history else None
+        history_s = spent_s(keeper) if history else None
         earlier = taken_from(keeper, partial(layout, self, stop.iterations, history_s))
         done = go_on(self, earlier) if earlier is not None else 0
         self.looks = {colony.number: looked(earlier, done, watch) for colony in self.colonies if history}

@@ -61,8 +61,9 @@ class Searched(NamedTuple):
     left: State | None = None
     history: np.ndarray | None = None
 
-    def layout(self, state: State, method: Method, keeper: Keeper, history: bool, distances: np.ndarray
-    ) -> Iterator[Array]:  # fmt: skip
+    def layout(
+        self, state: State, method: Method, distances: np.ndarray, before_s: float, history: bool
+    ) -> Iterator[Array]:
         """Declare the state of a search that begins with this."""
 
         def same_bound(bound: np.ndarray) -> str | None:
@@ -85,7 +86,7 @@ class Searched(NamedTuple):
             yield left._replace(name=LEFT + left.name)
         if history:
             explored = int(state["nodes"].sum() + state["first nodes"].sum())
-            yield history_rows("history", ANY, explored, keeper.before_s, length)
+            yield history_rows("history", ANY, explored, before_s, length)
 
     def from_state(self, state: State | None) -> Searched:
         """What a state says; None: this, with which a search begins."""

@@ -183,7 +183,9 @@ class ExactSearch:
             return self._exhaustive(ranks, began, history, callback)
         method = self.method
         begun = Searched(self.bound, self.start_length, self.start, self.count)
-        earlier = taken_from(keeper, lambda state: begun.layout(state, method, keeper, history, self.distances))
+        earlier = taken_from(
+            keeper, lambda state: begun.layout(state, method, self.distances, spent_s(keeper), history)
+        )
         searched = begun.from_state(earlier)
         looks = None
         if history:

@@ -327,7 +327,7 @@ class LocalSearch(Launches):
         watch = Watch(
             stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
         )
-        earlier = taken_from(keeper, partial(layout, self, stop, keeper.before_s))
+        earlier = taken_from(keeper, partial(layout, self, stop, spent_s(keeper)))
         outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper, earlier)
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
