@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from drivers import notes
 from drivers.automatic import chosen_backend, compiles_for_others, cores_of_a_rank, gpus_here
-from drivers.long_runs import Memory, refuse_to_overwrite
+from drivers.long_runs import Memory
 from drivers.options import AnyOptions, Options, add_options, at_place_of, parsed, spelled
 from drivers.outputs import OutputFile, require_places
 from drivers.pickled import packed
@@ -61,14 +61,15 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
     if own.quiet:
         own = replace(own, progress=False)
     refuse_several_solutions(own)
-    ranks, memory = communicator(), Memory()
-
-    def attempt() -> int:
-        timed = begun(workload, own, ranks, memory)
-        return max(run_of_seed(workload, replace(own, seed=seed), timed, argv, memory) for seed in seeds)
-
+    ranks = communicator()
     seeds = own.seeds or (own.seed,)
-    return surviving(ranks, attempt)
+    with Memory() as memory:
+
+        def attempt() -> int:
+            timed = begun(workload, own, ranks, memory)
+            return max(run_of_seed(workload, replace(own, seed=seed), timed, argv, memory) for seed in seeds)
+
+        return surviving(ranks, attempt)
 
 
 def begun(workload: Workload[AnyOptions], own: AnyOptions, ranks: Communicator, memory: Memory) -> Any:
@@ -77,16 +78,17 @@ def begun(workload: Workload[AnyOptions], own: AnyOptions, ranks: Communicator, 
     Raises
     ------
     UserError
-        See `agree_on_start` and `drivers.long_runs.refuse_to_overwrite`.
+        See `agree_on_start` and `drivers.long_runs.Memory.claim`.
 
     """
     from cluster.timed import Timed
 
     memory.attempts += 1
     agree_on_start(ranks, workload, own)
-    if memory.attempts == 1 and ranks.rank == 0:
-        tell_of_separate_tasks()
-        refuse_to_overwrite(own)
+    if ranks.rank == 0:
+        if memory.attempts == 1:
+            tell_of_separate_tasks()
+        memory.claim(own)
     return Timed(ranks)
 
 

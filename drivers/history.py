@@ -54,8 +54,8 @@ def plot_file(text: str) -> OutputFile:
 
 
 def asks_for_history(options: Any) -> bool:
-    """Whether the search shall keep its history, for the record or for a file of its own."""
-    return options.history or options.curve is not None or options.plot is not None
+    """Return True if the search keeps its history, for the record or for a file; tables do not have the options."""
+    return any(getattr(options, name, None) for name in ("history", "curve", "plot"))
 
 
 def save_history(

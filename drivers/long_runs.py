@@ -18,6 +18,7 @@ from drivers.options import Options
 if TYPE_CHECKING:
     from core.search.states import Keeper, State
     from drivers.state_file import About, StateFile
+    from drivers.state_lock import StateLock
 
 
 def refuse_to_overwrite(options: Options) -> None:
@@ -48,6 +49,8 @@ def refuse_to_overwrite(options: Options) -> None:
 class Memory:
     """What every rank remembers of the runs so far, for those who are left when others are lost.
 
+    It is a context manager: at its end the checkpoint is free for other runs.
+
     Attributes
     ----------
     attempts : int
@@ -56,6 +59,8 @@ class Memory:
         How many repetitions of each seed's run are done.
     held : tuple of (About, State) or None
         The last state, and whose it is.
+    lock : StateLock or None
+        Of the checkpoint; on the first rank.
 
     """
 
@@ -63,6 +68,34 @@ class Memory:
         self.attempts = 0
         self.done: dict[int, int] = {}
         self.held: tuple[About, State] | None = None
+        self.lock: StateLock | None = None
+
+    def __enter__(self) -> Memory:
+        """Begin without a lock."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Free the checkpoint for other runs."""
+        if self.lock is not None:
+            self.lock.free()
+
+    def claim(self, options: Options) -> None:
+        """Keep other runs from the checkpoint; the first rank calls this in every attempt, since it may be a new one.
+
+        Raises
+        ------
+        UserError
+            Another run uses the file; or as `refuse_to_overwrite`.
+
+        """
+        folder = os.path.dirname(os.path.realpath(options.state or ""))
+        # Without a name or a folder the file is refused with the other files of the run.
+        if options.state and self.lock is None and os.path.isdir(folder):
+            from drivers.state_lock import WITHOUT_RANK_S, StateLock
+
+            self.lock = StateLock(options.state, WITHOUT_RANK_S if self.attempts > 1 else 0.0)
+        if self.attempts == 1:
+            refuse_to_overwrite(options)
 
 
 def file_of(options: Options) -> StateFile | None:
@@ -91,7 +124,7 @@ class LongRun:
     keeper : Keeper or None
         Of the repetition that goes on; None: no state is kept.
     resumed : int
-        How often that repetition has gone on from a file; on the first rank.
+        How often that repetition has gone on from a file.
 
     """
 
@@ -132,13 +165,13 @@ class LongRun:
             if self.ranks.rank == 0:
                 print("ended by SIGTERM between two repetitions: --resume goes on", file=sys.stderr)
             raise Terminated
-        told = (own := about(), self.earlier(own)) if self.ranks.rank == 0 else None
-        whose, earlier = self.ranks.bcast(told)
+        whose, earlier = self.ranks.bcast(self.earlier(about()) if self.ranks.rank == 0 else None)
+        self.resumed = whose.resumed
         self.memory.done[self.options.seed] = whose.repetition
 
         def write(state: State) -> None:
             assert self.file is not None
-            self.file.write(whose._replace(resumed=self.resumed), state)
+            self.file.write(whose, state)
 
         def hold(state: State) -> None:
             self.memory.held = whose, state
@@ -148,7 +181,12 @@ class LongRun:
             earlier,
             self.options.state_every,
             hold if self.ranks.survives else None,
+            self.options.state or "the state in memory",
         )
+        if earlier is not None and self.ranks.survives:
+            hold(earlier)  # a rank may be lost before the next state
+        if earlier is not None and self.file is not None and self.ranks.rank == 0:
+            note(f"{self.file.path}: the run goes on after {self.before_s:.1f} s")
         return earlier is not None
 
     @property
@@ -167,23 +205,33 @@ class LongRun:
         resumed = {"resumed": self.resumed} if self.resumed else {}
         return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
 
-    def earlier(self, whose: About) -> State | None:
-        """The state of this repetition, in memory or in the file, if there is one."""
-        if self.memory.held is not None and self.memory.held[0] == whose:
-            return self.memory.held[1]
-        self.resumed = 0
+    def earlier(self, whose: About) -> tuple[About, State | None]:
+        """Whose the states of this repetition are from now on, and the one in memory or in the file, if there is one.
+
+        Raises
+        ------
+        UserError
+            The file has a later repetition, or see `StateFile.read`.
+
+        """
+        held = self.memory.held
+        if held is not None and held[0]._replace(resumed=0) == whose:
+            return held
         if self.file is None or not self.options.resume or self.memory.attempts > 1:
-            return None
+            return whose, None
         if not self.file.exists():
             note(f"{self.file.path}: there is no state yet, so the run begins")
-            return None
+            return whose, None
         about, state = self.file.read(whose)
-        if about.repetition != whose.repetition:
+        if about.repetition > whose.repetition:
+            raise UserError(
+                f"{self.file.path}: found the state of repetition {about.repetition + 1}, expected one of repetition "
+                f"{whose.repetition + 1}: the record does not have those before"
+            )
+        if about.repetition < whose.repetition:
             # It was recorded as done before its state could be removed.
-            return None
-        self.resumed = about.resumed + 1
-        note(f"{self.file.path}: the run goes on after {float(state['seconds']):.1f} s")
-        return state
+            return whose, None
+        return whose._replace(resumed=about.resumed + 1), state
 
     def forget(self) -> None:
         """Remember that all repetitions are done."""

@@ -111,21 +111,22 @@ def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback 
     from cluster.survivors import surviving
 
     own = chosen_options(workload, given)
-    ranks, memory = communicator(), Memory()
+    ranks = communicator()
+    with Memory() as memory:
 
-    def attempt() -> list[Result]:
-        timed, runs = begun(workload, own, ranks, memory), []
-        for seed in own.seeds or (own.seed,):
-            one = replace(own, seed=seed, seeds=None)
-            with made_ready(workload, one, timed, (), Collected, memory) as repetitions:
-                repetitions.callback = callback
-                repetitions.repeat()
-                runs += timed.bcast(repetitions.found)
-            if runs[-1].interrupted:
-                break
-        return runs
+        def attempt() -> list[Result]:
+            timed, runs = begun(workload, own, ranks, memory), []
+            for seed in own.seeds or (own.seed,):
+                one = replace(own, seed=seed, seeds=None)
+                with made_ready(workload, one, timed, (), Collected, memory) as repetitions:
+                    repetitions.callback = callback
+                    repetitions.repeat()
+                    runs += timed.bcast(repetitions.found)
+                if runs[-1].interrupted:
+                    break
+            return runs
 
-    runs = surviving(ranks, attempt)
+        runs = surviving(ranks, attempt)
     return runs[0] if own.seeds is None and own.repeats == 1 else Results(runs)
 
 

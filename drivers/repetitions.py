@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
-from drivers.history import MOST_ROWS, thinned
+from drivers.history import MOST_ROWS, asks_for_history, thinned
 from drivers.long_runs import LongRun, Memory
 from drivers.notes import note, say
 from drivers.progress import Silent, progress, rate, told_on
@@ -351,9 +351,8 @@ class Repetitions:
         """Whose state it is that a repetition keeps."""
         from drivers.state_file import About
 
-        run = self.run
-        sha256 = run.problem.sha256
-        return About(self.workload.name, run.problem.name, sha256, self.options.seed, self.parameters, repetition)
+        problem, seed, history = self.run.problem, self.options.seed, asks_for_history(self.options)
+        return About(self.workload.name, problem.name, problem.sha256, seed, self.parameters, history, repetition)
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import struct
@@ -18,12 +19,14 @@ from core.errors import UserError
 from core.search.states import State
 from core.whole_files import replaced
 
-VERSION = 1
-"""Of the file, and of what searches write into it: a state of another version is refused, since nobody may guess."""
+VERSION = 2
+"""Of the file, and of what searches write into it: a state of another version is refused."""
 ABOUT = "about"
 """The name of the array that says whose state it is, as JSON in UTF-8."""
 ARRAYS = "arrays"
 """Its list of all others: a damaged directory of the file may have lost one."""
+SEAL = "sha256"
+"""The name of the array with the SHA-256 digest of all others: a file that was edited is damaged."""
 DAMAGED = (
     *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, SyntaxError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
@@ -41,6 +44,8 @@ class About(NamedTuple):
     ----------
     workload, instance, instance_sha256, seed, parameters
         As in `reports.records.Record`: what decides the work.
+    history : bool
+        True if the run keeps its history. A history cannot be told of the time before it was kept.
     repetition : int
         How many repetitions of the run were done before this one.
     resumed : int
@@ -55,6 +60,7 @@ class About(NamedTuple):
     instance_sha256: str
     seed: int
     parameters: Mapping[str, Any]
+    history: bool = False
     repetition: int = 0
     resumed: int = 0
     version: int = VERSION
@@ -62,7 +68,35 @@ class About(NamedTuple):
     @property
     def work(self) -> dict[str, Any]:
         """What has to be the same where a run goes on, the most telling first."""
-        return {"version": self.version, **{name: getattr(self, name) for name in self._fields[:5]}}
+        return {"version": self.version, **{name: getattr(self, name) for name in self._fields[:6]}}
+
+    @classmethod
+    def from_json(cls, found: Any) -> About:
+        """Return what a file says.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It says something else.
+
+        """
+        about = cls(**found)
+        for kind, names in KINDS.items():
+            for name in names:
+                if type(getattr(about, name)) is not kind:
+                    raise ValueError(f"{name} {getattr(about, name)!r}")
+        if about.repetition < 0 or about.resumed < 0:
+            raise ValueError(f"repetition {about.repetition}, resumed {about.resumed}")
+        return about
+
+
+KINDS = {
+    str: ("workload", "instance", "instance_sha256"),
+    int: ("seed", "repetition", "resumed", "version"),
+    dict: ("parameters",),
+    bool: ("history",),
+}
+"""The fields of `About`, by the type that JSON has for them."""
 
 
 class StateFile:
@@ -88,14 +122,17 @@ class StateFile:
         Raises
         ------
         UserError
-            The file is damaged, of another version of the suite, or of another run than the expected.
+            The file is damaged or was edited, of another version of the suite, or of another run than the expected.
 
         """
         try:
             with warnings.catch_warnings(action="ignore"), np.load(self.path, allow_pickle=False) as file:
                 about, names = self._about(bytes(file[ABOUT]).decode())
                 self._require(about, expected)
-                return about, {name: file[name] for name in names}
+                state = {name: file[name] for name in names}
+                if sealed(file[ABOUT], state).tolist() != file[SEAL].tolist():
+                    raise ValueError(f"its content does not have the {SEAL} digest that it names")
+                return about, state
         except DAMAGED as error:
             why = " ".join(str(error).split()) or type(error).__name__
             raise UserError(f"{self.path}: expected the state of a run, found a damaged file ({why})") from None
@@ -112,7 +149,7 @@ class StateFile:
         words = np.frombuffer(json.dumps({**about._asdict(), ARRAYS: list(state)}).encode(), np.uint8)
         try:
             with replaced(self.path) as file:
-                np.savez(file, allow_pickle=False, **{ABOUT: words}, **state)
+                np.savez(file, allow_pickle=False, **{ABOUT: words, SEAL: sealed(words, state)}, **state)
         except OSError as error:
             raise UserError(f"{self.path}: cannot keep the state: {error.strerror or error}") from None
 
@@ -129,7 +166,7 @@ class StateFile:
             raise UserError(f"{self.path}: found a state of version {version}, expected {VERSION}")
         try:
             names = found.pop(ARRAYS)
-            return About(**found), names
+            return About.from_json(found), names
         except TypeError as error:
             raise ValueError(str(error)) from None
 
@@ -141,8 +178,20 @@ class StateFile:
                 raise UserError(f"{self.path}: the state of another run: {difference(name, found, wanted[name])}")
 
 
+def sealed(about: np.ndarray, state: State) -> np.ndarray:
+    """Return the SHA-256 digest of a file's content, as bytes: names, types, shapes and elements of all arrays."""
+    digest = hashlib.sha256()
+    for name, array in {ABOUT: about, **state}.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return np.frombuffer(digest.digest(), np.uint8)
+
+
 def difference(name: str, found: Any, expected: Any) -> str:
     """What differs, in words; of parameters the first that does."""
+    if name == "history":
+        without = "found one without a history, expected no --history, --curve or --plot"
+        return "found one with a history, expected --history too" if found else without
     if isinstance(found, dict):
         one = next(key for key in {**found, **expected} if found.get(key) != expected.get(key))
         name, found, expected = one, found.get(one), expected.get(one)

@@ -28,7 +28,7 @@ from tests.patience import written
 
 DRIVER = qap
 RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--state-every", "0"]
-WHOSE = About("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, 1)
+WHOSE = About("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, repetition=1)
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
 
 
