@@ -64,6 +64,8 @@ class Keeper:
         Whether this process was asked to end, by a signal: it does so as soon as a state is kept.
     before_s : float
         Seconds that the run had taken when the state was kept from which it goes on.
+    goes_on : bool
+        True if the run goes on from a state.
 
     """
 
@@ -80,7 +82,7 @@ class Keeper:
         self.hold = hold
         self.asked = False
         self.source = source
-        self.earlier, self.before_s = earlier, 0.0
+        self.earlier, self.before_s, self.goes_on = earlier, 0.0, earlier is not None
         if earlier is not None:
             seconds = {name: one for name, one in earlier.items() if name == SECONDS}
             self.before_s = float(checked(seconds, seconds_layout, source)[SECONDS])

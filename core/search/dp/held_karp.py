@@ -276,9 +276,14 @@ class HeldKarp:
             length, tour = self._tiny()
         else:
             report = None if callback is None else partial(tell_layers, watch)
-            length, tour = self.halves.find(trace, report, keeper) if self.halves else self.way.find(trace, report)
-        if length > self.start_length:
-            raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
+            try:
+                length, tour = self.halves.find(trace, report, keeper) if self.halves else self.way.find(trace, report)
+                if length > self.start_length:
+                    raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
+            except RuntimeError as error:
+                if keeper is None or not keeper.goes_on:
+                    raise
+                raise UserError(f"{keeper.source}: {error}, expected the layers of this instance") from None
         if tour is not None and not self.directed:
             tour = from_city_0(tour)
         streamed = 0 if self.published is None else self.published.streamed_bytes

@@ -203,7 +203,8 @@ class LongWay:
 
         def half_of_a_tour(best: np.ndarray) -> str | None:
             number = int(best[0]) & ((1 << NUMBER_BITS) - 1)
-            if (at == [0, 0] or best[0] != NOTHING) and (best[0] == NOTHING or number <= self.plan.last):
+            is_before = at == [0, 0] and state[LEFT].tolist() == [[first, end]]
+            if number <= self.plan.last if best[0] != NOTHING else is_before:
                 return None
             return f"found a key with half {number}, expected one of {self.plan.last + 1}"
 

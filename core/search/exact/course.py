@@ -74,10 +74,10 @@ class Searched(NamedTuple):
         length = int(state["found"][0])
 
         def right_length(tour: np.ndarray) -> str | None:
-            found = tour_length(distances, tour)
-            return permutations(tour) or (
-                None if found == length else f"found a tour of length {found}, expected one of {length}"
-            )
+            fault = permutations(tour)
+            if fault is None and (found := tour_length(distances, tour)) != length:
+                fault = f"found a tour of length {found}, expected one of {length}"
+            return fault
 
         yield Array("tour", np.int64, self.tour.shape, [(0, len(self.tour) - 1)], right_length)
         for name in ("nodes", "first nodes"):
