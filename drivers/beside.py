@@ -34,15 +34,15 @@ class Beside:
         self.own_s: list[float] = []
         self.process_s: float | None = None
 
-    def opinions(self, result: Result, running_s: float) -> Iterator[Opinion]:
-        """What the solvers say of a result that took so long."""
+    def opinions(self, result: Result, running_s: float, before_s: float = 0.0) -> Iterator[Opinion]:
+        """What the solvers say of a result that took so long, of which ``before_s`` in an earlier process."""
         from drivers.peers import confirming, measure, objections
 
         self.own_s.append(running_s)
         self.cost = result.cost
         self.proved = self.proves and not result.gave_up
         if not self.measured:
-            self.process_s = seconds_since_start()
+            self.process_s = seconds_since_start() + before_s
             self.measured = measure(self.peers, self.problem, self.repeats, running_s, result.cost)
         if self.proved:
             for objection in objections(self.peers, self.measured, result.cost, self.noun):

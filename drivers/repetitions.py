@@ -256,14 +256,21 @@ class Repetitions:
             told = told_on(bar, unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
             outcome = self.searched(told)
-            ran_s = time.perf_counter() - began + self.long_run.before_s
+            ran_s = time.perf_counter() - began
+        before_s = self.long_run.before_s
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
-        times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, ran_s + compiled)
+        times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
         met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
         share = met / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
-        moved = {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes}
-        return outcome, (times, share, {**self.readings(meter), "bytes_moved": moved})
+        read = {
+            **self.readings(meter),
+            "bytes_moved": {"host_device": timings.copied_bytes, "ranks": self.ranks.sent_bytes},
+        }
+        if before_s:
+            # Those of the time before are not known, and a part would read as the whole.
+            read |= {"energy_j": None, "bytes_moved": None}
+        return outcome, (times, share, read)
 
     def searched(self, callback: Callback | None) -> Any:
         """Search once, on all ranks; the callback is told of the progress."""
@@ -294,7 +301,7 @@ class Repetitions:
         result = self.workload.result(self.run, outcome)
         opinions = list(self.workload.judges(self.run, outcome, result))
         if self.beside is not None:
-            opinions += self.beside.opinions(result, spent.times.running_s)
+            opinions += self.beside.opinions(result, spent.times.running_s, self.long_run.before_s)
         confirmed, verdict = judged(opinions, result, self.unasked())
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
@@ -330,12 +337,13 @@ class Repetitions:
         return result.unit or self.workload.unit
 
     def times_in_words(self, spent: Spent) -> str:
-        """The end-to-end time of a repetition, and its parts."""
-        times = spent.times
-        host_s = max(0.0, times.running_s - times.transfer_s - times.kernel_s)
+        """The end-to-end time of a repetition, and its parts; those of one that went on are of the time since then."""
+        times, before_s = spent.times, self.long_run.before_s
+        host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
+        earlier = f"{before_s:.6f} before it went on, then " if before_s else ""
         talking = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
         return (
-            f"{times.running_s:.6f} s (compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
+            f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
             f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
         )
 

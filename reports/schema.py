@@ -42,7 +42,9 @@ class Sample:
         last minute, at the beginning), `governor`, `cpu_mhz_mean`, `cpu_mhz_min`, `gpu_mhz`, `gpu_mhz_max`,
         `gpu_celsius`, `throttled` (whether something slowed the GPU's clock down) and `throttled_by` (what did).
         `resumed` (how often it went on from a state that was kept) and `lost_ranks` (those that were killed on the way,
-        by their numbers when the job began) say that its time is not that of one process and all ranks.
+        by their numbers when the job began) say that its time is not that of one process and all ranks. Where it went
+        on, `transfer_s`, `kernel_s` and `communication_share` are those of the time since then, and no joules and
+        bytes are recorded.
     energy_j : dict, optional
         Joules over the repetition by what they were read from, "gpu (NVML)" for instance.
     rank_seconds : list of float, optional

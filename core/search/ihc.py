@@ -142,7 +142,7 @@ class Climbed(NamedTuple):
 
         yield intervals("left", 0, climbers, climbed)
         if history:
-            yield history_rows("history", climbs, evaluations, before_s, length)
+            yield history_rows("history", climbs, evaluations, before_s, length if climbs else None)
 
     def state(self) -> State:
         """The same as arrays."""

@@ -133,6 +133,18 @@ def intervals(name: str, first: int, end: int, rule: Callable[[np.ndarray], str 
     )
 
 
-def history_rows(name: str, steps: int, evaluations: int, seconds: float, least: int) -> Array:
-    """Declare the rows of a history that has come this far, and whose best cost is at least ``least``."""
-    return Array(name, np.float64, (None, 4), [(0, steps), (0, evaluations), (0, seconds), (least, ANY)])
+def history_rows(name: str, steps: int, evaluations: int, seconds: float, cost: int | None) -> Array:
+    """Declare the rows of a history that has come this far, and to this cost; None: to none."""
+
+    def to_the_best(rows: np.ndarray) -> str | None:
+        return ends_with(rows[:, 3], cost)
+
+    return Array(name, np.float64, (None, 4), [(0, steps), (0, evaluations), (0, seconds), (-ANY, ANY)], to_the_best)
+
+
+def ends_with(costs: np.ndarray, best: int | None) -> str | None:
+    """Return the fault of costs that do not descend to the best one, or None."""
+    last = costs[-1].item() if len(costs) else None
+    if last != best:
+        return f"found {last} as the last cost, expected {best}"
+    return "found a cost that is no improvement, expected descending costs" if (np.diff(costs) >= 0).any() else None

@@ -17,6 +17,8 @@ from core.search.states import Keeper, State
 LEFT = "left "
 """Before the names of what a method has left."""
 UNKNOWN = -1
+MOST_NODES = 1 << 56
+"""Of a depth: the sum over all depths has 63 bits."""
 
 
 class Searched(NamedTuple):
@@ -81,7 +83,7 @@ class Searched(NamedTuple):
 
         yield Array("tour", np.int64, self.tour.shape, [(0, len(self.tour) - 1)], right_length)
         for name in ("nodes", "first nodes"):
-            yield Array(name, np.int64, (None,), [(0, ANY)])
+            yield Array(name, np.int64, (None,), [(0, MOST_NODES)])
         for left in method.layout(state_of_left(state)):
             yield left._replace(name=LEFT + left.name)
         if history:

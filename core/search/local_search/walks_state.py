@@ -13,7 +13,7 @@ import numpy as np
 
 from core.kernels import moves, walks
 from core.kernels.hooks import ANNEAL
-from core.search.layouts import ANY, ANY_WORD, Array, State, ascending, permutations
+from core.search.layouts import ANY, ANY_WORD, Array, State, ascending, ends_with, permutations
 from core.search.local_search.history import FRONT, KNOTS, WALKS, Recorder, states_together
 from core.search.local_search.outcome import Outcome
 from core.search.stops import Stop
@@ -80,7 +80,10 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
         yield Array(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
     if search.history:
         front = [(0, most), anything, (0, before_s)]
-        yield Array(FRONT, np.float64, (None, 3), front, lambda rows: ascending(rows[:, 0]))
+        best = int(state["control"][:, walks.BEST_COST].min())
+        yield Array(
+            FRONT, np.float64, (None, 3), front, lambda rows: ascending(rows[:, 0]) or ends_with(rows[:, 1], best)
+        )
         yield Array(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
         yield Array(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
     if search.takes_turns:

@@ -13,6 +13,7 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
+from core.search.ihc import Outcome as Climbs
 from core.search.local_search import LocalSearch
 from core.search.states import SECONDS, Keeper, Terminated
 from core.search.stops import Iterations
@@ -115,13 +116,16 @@ def impatient(search):
 
 def run(kind, backend, ranks, keeper=None):
     search = impatient(kind.made(backend, ranks))
-    history = kind.search in (LocalSearch, AntColony) and (kind.settings.get("history") or kind.search is AntColony)
+    history = kind.settings.get("history", False) if kind.search is LocalSearch else kind.search is not BoundSearch
     return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
 
 
 def said(found):
     """What must not depend on where and how often a run stood still."""
-    history = None if found.history is None else [(row[0], row[3]) for row in found.history]
+    # The host sees climbs between launches, so which improvements it sees depends on when it looks.
+    history = (
+        None if found.history is None or isinstance(found, Climbs) else [(row[0], row[3]) for row in found.history]
+    )
     counts = getattr(found, "evaluations", None) if not hasattr(found, "nodes") else getattr(found, "optimal_tours", 0)
     return found.hash, found.cost, found.solution.tolist(), history, counts, found.finished
 

@@ -1,0 +1,212 @@
+"""Layouts of checkpoints: whatever is wrong with an array of a state is one line, and no search goes on from it."""
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from core.errors import UserError
+from core.search.dp import held_karp_states, lcs_stretches, pauses
+from core.search.layouts import Array, ascending, checked, history_rows, intervals, permutations
+from core.search.states import SECONDS, Keeper
+from tests.core.search import test_states
+from tests.core.search.dp import test_states as test_states_of_tables
+
+FREE = {
+    "totals", "digest", "pheromone", "curve", "heat", "rows", "layer 0", "layer 1", "best", "left included",
+    "left excluded", "left multipliers", "walks before numbers",
+}  # fmt: skip
+"""Arrays some of whose elements may have every value: what they should be follows from nothing else in a state."""
+FREE_LENGTH = {"left items", "left records", "pairs", "history evaluations", "nodes", "first nodes"}
+"""Arrays of which a part may be a valid array."""
+
+
+class AcceptedError(Exception):
+    """The state has passed its layout."""
+
+
+class Taking(Keeper):
+    """A keeper that ends the run when its state has been checked."""
+
+    def taken(self, layout):
+        """See `Keeper`."""
+        super().taken(layout)
+        raise AcceptedError
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture
+def many_pauses(monkeypatch):
+    monkeypatch.setattr(pauses, "LOOK_S", 0)
+    monkeypatch.setattr(lcs_stretches, "FILLS", 0)
+    monkeypatch.setattr(held_karp_states, "PART", 100)
+
+
+def searched(name, cpu):
+    """What runs a search with a keeper, and some of its states."""
+    if name in test_states.CASES:
+        kind = test_states.CASES[name]
+        states, _ = test_states.kept_states(name, cpu)
+        return lambda keeper: test_states.run(kind, cpu, Solo(), keeper), states
+    kind = test_states_of_tables.KINDS[name]
+    return lambda keeper: kind.run(cpu, Solo(), keeper), test_states_of_tables.states_of(kind, cpu)[1]
+
+
+NAMES = [name for name in test_states.CASES if name not in ("1-trees", "knapsack bounded")]
+TABLES = ["strings", "knapsack", "even", "directed", "restricted"]
+QUICK = (*test_states.QUICK, *TABLES)
+EVERY = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+         for name in [*NAMES, *TABLES]]  # fmt: skip
+
+
+def of_another_kind(array):
+    """The same content as another array: what no search can have written."""
+    other = np.zeros(array.shape) if array.dtype.kind in "biuU" else np.zeros(array.shape, np.int64)
+    yield "a text", np.array("text")
+    yield "another type", other
+    yield "a further axis", array[None]
+    yield "NaN", np.full(array.shape, np.nan)
+    yield "objects' bytes", np.zeros(array.shape, "V8")
+
+
+def of_another_size(array):
+    """More or fewer rows."""
+    if array.ndim and len(array):
+        yield "a row less", array[:-1]
+        yield "a row more", np.concatenate([array, array[-1:]])
+        yield "no row", array[:0]
+
+
+def of_other_values(array):
+    """Elements that are negative, huge, infinite or no numbers."""
+    if array.dtype.kind in "iu":
+        for value in (np.iinfo(array.dtype).min, np.iinfo(array.dtype).max, np.array(-1).astype(array.dtype)):
+            yield f"all {value}", np.full_like(array, value)
+    if array.dtype.kind == "f":
+        for value in (np.nan, np.inf, -np.inf, -1e30, 1e30):
+            yield f"all {value}", np.full_like(array, value)
+
+
+def outcome(run, keeper_kind, state):
+    """The refusal of a state; None if it is accepted, or leads to a result."""
+    try:
+        run(keeper_kind(lambda state: None, state, 1e9))
+    except AcceptedError:
+        return None
+    except UserError as error:
+        assert str(error).isprintable()
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_whatever_is_wrong_with_an_array_of_a_checkpoint_is_one_line(name, cpu, many_pauses):
+    run, states = searched(name, cpu)
+    tried = 0
+    for state in states[:: max(1, len(states) // 2)]:
+        assert outcome(run, Taking, state) is None
+        for array, found in state.items():
+            less = {other: one for other, one in state.items() if other != array}
+            for what, one in ((f"no {array}", less), *((w, {**state, array: a}) for w, a in of_another_kind(found))):
+                if what != "NaN" or found.dtype.kind != "f":
+                    assert f"array {array!r}: found " in (outcome(run, Taking, one) or "accepted"), (array, what)
+            for what, changed in [*of_another_size(found), *of_other_values(found)]:
+                said = outcome(run, Taking, {**state, array: changed})
+                free = FREE_LENGTH if len(changed.shape) and changed.shape != found.shape else FREE
+                same = changed.dtype == found.dtype and np.array_equal(changed, found)
+                assert said is not None or same or array in free, (array, what)
+                tried += 1
+        said = outcome(run, Taking, {**state, "another": np.zeros(3)})
+        assert said.endswith("array 'another': found float64 of shape (3), expected no such array")
+    assert tried > 5
+
+
+@pytest.mark.parametrize("name", ["several walks", "hill climbing", "colonies that exchange", "1-trees, counted",
+                                  "the thesis' bound, counted", *TABLES])  # fmt: skip
+def test_a_forged_checkpoint_that_has_its_layout_ends_with_a_result_or_one_line(name, cpu, many_pauses):
+    run, states = searched(name, cpu)
+    state = states[len(states) // 2]
+    for array, found in state.items():
+        for what, changed in [*of_another_size(found), *of_other_values(found)]:
+            one = {**state, array: changed}
+            if outcome(run, Taking, one) is None:
+                try:
+                    outcome(run, Keeper, one)
+                except Exception as error:
+                    error.add_note(f"{array}: {what}")
+                    raise
+
+
+def test_a_run_that_claims_more_than_its_work_is_refused(cpu):
+    run, states = searched("tabu search", cpu)
+    for done in (10**9, -1, 0, 299):
+        said = outcome(run, Taking, {**states[0], "done": np.array(done)})
+        assert said.startswith(
+            ("the state of the search: array 'done': found", "the state of the search: array 'contr")
+        )
+    control = states[0]["control"].copy()
+    control[0, 4] = 4  # all iterations made
+    said = outcome(run, Taking, {**states[0], "control": control})
+    assert "array 'control': found walk 0 with stop code 4 after" in said
+
+
+@pytest.mark.parametrize(
+    "seconds", [np.array(-1.0), np.array(np.nan), np.array(np.inf), np.array("x"), np.zeros(2), None]
+)
+def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
+    state = {} if seconds is None else {SECONDS: seconds}
+    with pytest.raises(UserError, match=r"^w\.state: array 'seconds': found "):
+        Keeper(None, state, source="w.state")
+
+
+# --- declarations ---
+
+
+@pytest.mark.parametrize(
+    ("array", "found", "said"),
+    [
+        (Array("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
+        (Array("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
+        (Array("a", np.str_, ()), np.array(1), "found int64 of shape (), expected a text of shape ()"),
+        (Array("a", np.str_, ()), np.array("a"), None),
+        (Array("a", np.int64, (2,), [(0, 5)]), np.array([5, 6]), "found 6, expected 0 to 5"),
+        (Array("a", np.int64, (2,), [(0, 5), (0, 6)]), np.array([5, 6]), None),
+        (Array("a", np.int64, (2,), [(0, 5), (0, 5)]), np.array([5, 6]), "found 6 in column 1, expected 0 to 5"),
+        (Array("a", np.uint64, (1,), [(0, 5)]), np.array([2**64 - 1], np.uint64), f"found {2**64 - 1}, expected 0 to 5"),
+        (Array("a", np.float64, (1,), [(0, 5)]), np.array([np.nan]), "found nan, expected 0 to 5"),
+        (Array("a", np.float64, (0,), [(0, 5)]), np.zeros(0), None),
+        (Array("a", np.int64, (2, 3), (), permutations), np.array([[0, 2, 1], [0, 1, 1]]), "found row 1 of other numbers"),
+        (Array("a", np.int64, (3,), (), ascending), np.array([1, 4, 4]), "found 4 after 4, expected ascending numbers"),
+        (intervals("a", 0, 9), np.array([[0, 3], [2, 9]]), "found 2 after 3, expected ascending numbers"),
+        (intervals("a", 0, 9), np.array([[0, 10]]), "found 10, expected 0 to 9"),
+        (intervals("a", 0, 9, lambda pairs: "found few"), np.array([[0, 9]]), "found few"),
+        (history_rows("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 7.0]]), None),
+        (history_rows("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.6, 7.0]]), "found 1.6 in column 2, expected 0 to 1.5"),
+        (history_rows("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 8.0]]), "found 8.0 as the last cost, expected 7"),
+        (history_rows("a", 9, 99, 1.5, 7), np.zeros((0, 4)), "found None as the last cost, expected 7"),
+        (history_rows("a", 9, 99, 1.5, 7), np.array([[1, 9, 0.5, 7], [9, 99, 1, 7.0]]), "found a cost that is no impr"),
+        (history_rows("a", 9, 99, 1.5, None), np.zeros((0, 4)), None),
+    ],
+)  # fmt: skip
+def test_a_declaration_names_the_first_fault(array, found, said):
+    fault = array.fault(found)
+    assert fault is None if said is None else fault.startswith(said)
+
+
+def test_a_layout_may_read_what_it_has_declared():
+    def layout(state):
+        yield Array("size", np.int64, (), [(0, 9)])
+        yield Array("rows", np.float64, (int(state["size"]),))
+
+    good = {"size": np.array(3), "rows": np.zeros(3)}
+    assert checked(good, layout, "f") is good
+    with pytest.raises(
+        UserError, match=r"^f: array 'rows': found float64 of shape \(3\), expected float64 of shape \(2\)$"
+    ):
+        checked({**good, "size": np.array(2)}, layout, "f")
+    with pytest.raises(UserError, match=r"^f: array 'size': found none, expected int64 of shape \(\)$"):
+        checked({}, layout, "f")
