@@ -6,6 +6,7 @@ import os
 import pytest
 
 from drivers.endings import run_driver
+from drivers.state_file import StateFile
 
 
 @pytest.fixture
@@ -18,6 +19,30 @@ def drive(request, capsys):
         return code, said.out, said.err
 
     return run
+
+
+class CutOffError(Exception):
+    """Where a run is cut off, after so many states."""
+
+
+@pytest.fixture
+def cut_off(monkeypatch):
+    """Let runs of this process end after so many states, as if it had been killed."""
+    write = StateFile.write
+
+    def after(states):
+        left = [states]
+
+        def writing(self, about, state):
+            write(self, about, state)
+            left[0] -= 1
+            if not left[0]:
+                raise CutOffError
+
+        monkeypatch.setattr(StateFile, "write", writing)
+
+    yield after
+    monkeypatch.undo()
 
 
 @pytest.fixture

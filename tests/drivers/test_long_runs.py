@@ -1,5 +1,6 @@
 """Runs that keep their state: what is refused, what a file has to be, and how SIGTERM ends them."""
 
+import errno
 import io
 import itertools
 import json
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 import zipfile
@@ -20,40 +22,17 @@ import pytest
 from core import whole_files
 from core.errors import UserError
 from core.search.states import Keeper, Terminated
-from drivers import aco, knapsack, qap
-from drivers.long_runs import LongRun
+from drivers import aco, knapsack, qap, state_lock
+from drivers.long_runs import LongRun, Memory
 from drivers.options import Options
 from drivers.state_file import VERSION, About, StateFile
+from drivers.state_lock import StateLock
 from tests.patience import written
 
 DRIVER = qap
 RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--state-every", "0"]
 WHOSE = About("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, repetition=1)
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
-
-
-class CutOffError(Exception):
-    """Where a run is cut off, after so many states."""
-
-
-@pytest.fixture
-def cut_off(monkeypatch):
-    """Let runs end after so many states, as if their process had been killed."""
-    write = StateFile.write
-
-    def after(states):
-        left = [states]
-
-        def writing(self, about, state):
-            write(self, about, state)
-            left[0] -= 1
-            if not left[0]:
-                raise CutOffError
-
-        monkeypatch.setattr(StateFile, "write", writing)
-
-    yield after
-    monkeypatch.undo()
 
 
 def found(said):
@@ -279,6 +258,243 @@ def test_a_run_on_a_full_disk_goes_on_with_a_warning(drive, tmp_path):
     code, said, notes = drive(*RUN, "--state", tmp_path / "state")
     assert (code, found(said)) == (0, found(drive(*RUN)[1]))
     assert "cannot keep the state: No space left on device: no state is kept, the run goes on" in notes
+
+
+def edited(path, name, change):
+    """Change one array of a file and write it as NumPy does, without the suite."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    changed = change(arrays.pop(name))
+    with open(path, "wb") as file:
+        np.savez(file, **arrays, **({} if changed is None else {name: changed}))
+
+
+EDITS = {
+    "missing": lambda array: None,
+    "a text": lambda array: np.array("text"),
+    "floats": lambda array: array.astype(np.float64),
+    "more": lambda array: array + array.dtype.type(1),
+    "another shape": lambda array: array[None],
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("name", STATE)
+def test_an_edited_state_is_damaged(name, edit, tmp_path):
+    path = str(tmp_path / "state")
+    StateFile(path).write(WHOSE, STATE)
+    edited(path, name, EDITS[edit])
+    if edit == "floats" and STATE[name].dtype == np.float64:
+        assert StateFile(path).read(WHOSE)[1]["seconds"] == 1.5
+        return
+    why = "is not a file in the archive" if edit == "missing" else "sha256 digest"
+    with pytest.raises(UserError, match=f"state: expected the state of a run, found a damaged file .*{why}"):
+        StateFile(path).read(WHOSE)
+
+
+@pytest.mark.parametrize("field", ["resumed", "repetition", "parameters", "seed", "history"])
+@pytest.mark.parametrize("value", [None, "x", -1, 1.5, [], True])
+def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
+    path = str(tmp_path / "state")
+    StateFile(path).write(WHOSE, STATE)
+
+    def change(words):
+        return np.frombuffer(json.dumps({**json.loads(bytes(words)), field: value}).encode(), np.uint8)
+
+    edited(path, "about", change)
+    with pytest.raises(UserError, match="state: (expected the state of a run|the state of another run)") as refusal:
+        StateFile(path).read(WHOSE)
+    assert str(refusal.value).isprintable()
+
+
+def test_a_run_whose_state_says_that_it_is_done_does_its_work(drive, tmp_path, cut_off, monkeypatch):
+    path = tmp_path / "state"
+    cut_off(2)
+    drive(*RUN, "--state", path)
+    monkeypatch.undo()
+    with np.load(path) as file:
+        assert int(file["done"]) < 40000
+    edited(path, "done", lambda done: np.array(40000))
+    code, said, error = drive(*RUN, "--state", path, "--resume")
+    assert code == 2 and "hash" not in said and error.count("\n") == 1
+    assert error == (
+        f"error: {path}: expected the state of a run, found a damaged file (its content does not have the sha256 digest "
+        "that it names)\n"
+    )
+
+
+def test_a_sealed_state_that_is_no_state_of_the_search_is_one_line(drive, tmp_path, cut_off, monkeypatch):
+    path = tmp_path / "state"
+    cut_off(2)
+    drive(*RUN, "--state", path)
+    monkeypatch.undo()
+    with np.load(path) as file:
+        about = json.loads(bytes(file["about"]))
+        state = {name: file[name] for name in about.pop("arrays")}
+    StateFile(str(path)).write(About(**about), {**state, "done": np.array(10**6)})
+    code, said, error = drive(*RUN, "--state", path, "--resume")
+    assert code == 2 and "hash" not in said
+    assert error.splitlines()[-1] == f"error: {path}: array 'done': found 1000000, expected 1 to 40000"
+
+
+def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, cut_off, monkeypatch):
+    path, record = tmp_path / "state", tmp_path / "record"
+    assert drive(*RUN, "--record", record)[0] == 0
+    cut_off(1)
+    drive(*RUN, "--state", path, "--repeats", 2, "--record", record)
+    monkeypatch.undo()
+    left = path.read_bytes()
+    code, _, error = drive(*RUN, "--state", path, "--resume", "--repeats", 2, "--record", tmp_path / "another")
+    assert code == 2 and path.read_bytes() == left
+    assert error.splitlines()[-1] == (
+        f"error: {path}: found the state of repetition 2, expected one of repetition 1: the record does not have those "
+        "before"
+    )
+
+
+def test_a_run_that_went_on_records_no_part_as_if_it_were_the_whole(drive, tmp_path, cut_off, monkeypatch):
+    path, record = tmp_path / "state", tmp_path / "record"
+    cut_off(1)
+    drive(*RUN, "--state", path)
+    monkeypatch.undo()
+    code, said, _ = drive(*RUN, "--state", path, "--resume", "--record", record)
+    assert code == 0 and re.search(r" s \(\d+\.\d+ before it went on, then compile ", said)
+    (sample,) = json.loads(record.read_text())["samples"]
+    assert "energy_j" not in sample and "bytes_moved" not in sample
+    assert 0 < sample["kernel_s"] <= sample["total_s"]
+
+
+# --- the lock ---
+
+HOLD = """
+import sys, time
+from drivers.state_lock import StateLock
+lock = StateLock(sys.argv[1])
+print("locked", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def holder(environment):
+    """Start a process that has the lock of a file, and end it."""
+    started = []
+
+    def start(path):
+        command = [sys.executable, "-c", HOLD, str(path)]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout.readline() == "locked\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_two_runs_do_not_keep_their_states_in_one_file(drive, tmp_path, holder):
+    path, alias = tmp_path / "state", tmp_path / "alias"
+    alias.symlink_to(path)
+    other = holder(path)
+    for name in (path, alias):
+        for more in ([], ["--resume"]):
+            code, said, error = drive(*RUN, "--state", name, *more)
+            assert (code, said) == (2, "")
+            assert re.fullmatch(
+                rf"error: --state {name}: found another run that uses it \(process {other.pid} on \S+\), expected its "
+                "end or another file\n",
+                error,
+            )
+    assert drive(*RUN, "--state", tmp_path / "another")[0] == 0
+    other.kill()
+    other.wait()
+    assert sorted(os.listdir(tmp_path)) == ["alias", "state.lock"]  # what a killed process leaves keeps nobody out
+    assert drive(*RUN, "--state", path)[0] == 0
+    assert os.listdir(tmp_path) == ["alias"]
+
+
+@pytest.mark.parametrize("arguments", [["--state", "s"], ["--state", "s", "--repeats", "2"], ["--state", "s", "--walks", "0"],
+                                       ["--state", "none/s"], ["--state", ""], ["--state", "."]])  # fmt: skip
+def test_a_run_leaves_no_lock_however_it_ends(drive, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    for more in (["--iterations", "9"], ["--instance", "none"]):
+        try:
+            code, _, error = drive(*RUN, *arguments, *more)
+        except SystemExit as stop:  # the parser's
+            code, error = stop.code, ""
+        assert code in (0, 2) and "Traceback" not in error
+        assert os.listdir(tmp_path) == []
+
+
+def test_a_run_from_python_has_the_lock_too(tmp_path, holder):
+    from drivers.minimize import run
+
+    path = tmp_path / "state"
+    options = {"instance": "taillard:9:seeds=1,2", "iterations": 9, "backend": "cpu", "state": str(path)}
+    assert run("qap", **options).confirmed and os.listdir(tmp_path) == []
+    holder(path)
+    with pytest.raises(UserError, match="found another run that uses it"):
+        run("qap", **options)
+
+
+def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp_path, holder):
+    options = Options(state=str(tmp_path / "state"))
+    other = holder(options.state)
+    with Memory() as memory:
+        memory.attempts = 2
+        threading.Timer(0.2, other.kill).start()
+        memory.claim(options)
+        assert memory.lock.descriptor is not None
+        memory.attempts = 3
+        memory.claim(options)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    path = str(tmp_path / "state")
+    flock = state_lock.fcntl.flock
+
+    def removed_before(descriptor, how):
+        monkeypatch.setattr(state_lock.fcntl, "flock", flock)
+        os.unlink(path + ".lock")  # the run that had it has ended between our open and our lock
+        flock(descriptor, how)
+
+    monkeypatch.setattr(state_lock.fcntl, "flock", removed_before)
+    lock = StateLock(path)
+    with pytest.raises(UserError, match="found another run"):
+        StateLock(path)
+    lock.free()
+    lock.free()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_system_without_locks_is_said_in_a_line(drive, tmp_path, monkeypatch):
+    def none(descriptor, how):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(state_lock.fcntl, "flock", none)
+    code, _, error = drive(*RUN, "--state", tmp_path / "state")
+    assert code == 0 and os.listdir(tmp_path) == []
+    assert "state: this file system has no locks (No locks available), so no other run may use the file\n" in error
+
+
+def test_a_folder_in_which_no_lock_can_be_made_is_one_line(drive, tmp_path, monkeypatch):
+    def refused(name, *how):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(state_lock.os, "open", refused)
+    with pytest.raises(UserError, match=r"^--state \S+: cannot make \S+state\.lock: Read-only file system$"):
+        StateLock(str(tmp_path / "state"))
+
+
+@pytest.mark.xdist_group("mpi")
+def test_all_ranks_end_in_one_line_where_another_run_uses_the_state(mpirun, tmp_path, holder):
+    path = tmp_path / "state"
+    holder(path)
+    done = mpirun(2, *RUN, "--walks", 2, "--state", path)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.stderr.count("found another run that uses it") == 1
 
 
 # --- SIGTERM ---
