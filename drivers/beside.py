@@ -35,7 +35,7 @@ class Beside:
         self.process_s: float | None = None
 
     def opinions(self, result: Result, running_s: float, before_s: float = 0.0) -> Iterator[Opinion]:
-        """What the solvers say of a result that took so long, of which ``before_s`` in an earlier process."""
+        """Yield the solvers' opinions of a result; of its ``running_s`` an earlier process took ``before_s``."""
         from drivers.peers import confirming, measure, objections
 
         self.own_s.append(running_s)

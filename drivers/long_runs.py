@@ -124,7 +124,7 @@ class LongRun:
     keeper : Keeper or None
         Of the repetition that goes on; None: no state is kept.
     resumed : int
-        How often that repetition has gone on from a file.
+        Number of times that repetition has resumed from a file.
 
     """
 
@@ -185,8 +185,8 @@ class LongRun:
         )
         if earlier is not None and self.ranks.survives:
             hold(earlier)  # a rank may be lost before the next state
-        if earlier is not None and self.file is not None and self.ranks.rank == 0:
-            note(f"{self.file.path}: the run goes on after {self.before_s:.1f} s")
+        if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
+            note(f"{self.options.state}: the run goes on after {self.before_s:.1f} s")
         return earlier is not None
 
     @property
@@ -206,7 +206,7 @@ class LongRun:
         return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
 
     def earlier(self, whose: About) -> tuple[About, State | None]:
-        """Whose the states of this repetition are from now on, and the one in memory or in the file, if there is one.
+        """Return the description of this repetition's states, and its state in memory or in the file, if there is one.
 
         Raises
         ------

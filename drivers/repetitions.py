@@ -337,10 +337,10 @@ class Repetitions:
         return result.unit or self.workload.unit
 
     def times_in_words(self, spent: Spent) -> str:
-        """The end-to-end time of a repetition, and its parts; those of one that went on are of the time since then."""
+        """The end-to-end time of a repetition, and its parts; parts of a resumed one are those since then."""
         times, before_s = spent.times, self.long_run.before_s
         host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
-        earlier = f"{before_s:.6f} before it went on, then " if before_s else ""
+        earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
         talking = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
         return (
             f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "

@@ -45,7 +45,7 @@ class About(NamedTuple):
     workload, instance, instance_sha256, seed, parameters
         As in `reports.records.Record`: what decides the work.
     history : bool
-        True if the run keeps its history. A history cannot be told of the time before it was kept.
+        True if the run keeps its history, which has to begin with the run.
     repetition : int
         How many repetitions of the run were done before this one.
     resumed : int

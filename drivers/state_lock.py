@@ -18,7 +18,7 @@ from drivers.notes import note
 LOCK = ".lock"
 """Behind the name of the checkpoint."""
 WITHOUT_RANK_S = 10.0
-"""Seconds to wait for the lock of a rank that was lost, whose process may not have ended yet."""
+"""Seconds to wait for the lock of a lost rank: its process may still run."""
 LOOK_S = 0.05
 
 
@@ -82,7 +82,7 @@ class StateLock:
     def free(self) -> None:
         """Give the lock back, and remove its file."""
         if self.descriptor is not None:
-            self._remove()  # while the lock is still held: the next run makes a file of its own
+            self._remove()  # while the lock is still held: the next run makes a new file
             os.close(self.descriptor)
             self.descriptor = None
 

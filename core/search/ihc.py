@@ -118,7 +118,7 @@ class Climbed(NamedTuple):
 
     @classmethod
     def of(cls, keeper: Keeper | None, climbers: int, history: bool) -> Climbed:
-        """What the state says from which a run goes on; where there is none, that nobody has climbed."""
+        """Return the content of the state from which a run resumes; where there is none, no climber has climbed."""
         nothing = cls(Intervals([(0, climbers)]))
         state = taken_from(keeper, lambda state: nothing.layout(state, spent_s(keeper), history))
         if state is None:

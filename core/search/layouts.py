@@ -63,7 +63,7 @@ class Array(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Dtype and shape, in words."""
+        """Dtype and shape as text."""
         return f"{'a text' if self.dtype is np.str_ else np.dtype(self.dtype)} of shape {in_words(self.shape)}"
 
 
@@ -72,7 +72,7 @@ Layout = Callable[[State], Iterable[Array]]
 
 
 def in_words(shape: Sequence[int | None]) -> str:
-    """Return a shape in words: (3, any)."""
+    """Return a shape as text: (3, any)."""
     return f"({', '.join('any' if size is None else str(size) for size in shape)})"
 
 
@@ -84,7 +84,7 @@ def checked(state: State, layout: Layout, source: str) -> State:
     state
         Without its seconds, which belong to the keeper.
     layout
-        Of the search that goes on from it.
+        Of the search that resumes from it.
     source
         The file, for the message.
 

@@ -3,7 +3,7 @@
 A state is of no backend and no number of ranks: it holds what the search is, by walk or by item, and what a backend
 keeps besides is made anew from it. A search asks its `Keeper` between launches whether a state is due, as it asks its
 `core.search.shape.Watch` whether to end; all ranks then meet, the first one puts the state together, and keeps it.
-A search gets the state from which it goes on only in exchange for its layout (`core.search.layouts`).
+A search gets the state from which it resumes only in exchange for its layout (`core.search.layouts`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Keeper:
     before_s : float
         Seconds that the run had taken when the state was kept from which it goes on.
     goes_on : bool
-        True if the run goes on from a state.
+        True if the run resumes from a state.
 
     """
 
@@ -92,7 +92,7 @@ class Keeper:
         self.hold_every_s = HOLD_EVERY_S
 
     def taken(self, layout: Layout) -> State | None:
-        """Return the state from which a run goes on, once: what follows in the same run begins.
+        """Return the state from which a run resumes, once: what follows in the same run begins.
 
         Raises
         ------
@@ -153,7 +153,7 @@ def seconds_layout(state: State) -> Iterator[Array]:
 
 
 def taken_from(keeper: Keeper | None, layout: Layout) -> State | None:
-    """Return the state from which a run goes on, or None where it begins; see `Keeper.taken`."""
+    """Return the state from which a run resumes, or None where it begins; see `Keeper.taken`."""
     return keeper.taken(layout) if keeper is not None else None
 
 

@@ -22,12 +22,12 @@ def drive(request, capsys):
 
 
 class CutOffError(Exception):
-    """Where a run is cut off, after so many states."""
+    """End of a run that is cut off."""
 
 
 @pytest.fixture
 def cut_off(monkeypatch):
-    """Let runs of this process end after so many states, as if it had been killed."""
+    """Let runs of this process end after a number of states, as if it had been killed."""
     write = StateFile.write
 
     def after(states):

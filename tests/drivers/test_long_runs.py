@@ -19,14 +19,16 @@ import zipfile
 import numpy as np
 import pytest
 
+from cluster import Solo
 from core import whole_files
 from core.errors import UserError
 from core.search.states import Keeper, Terminated
-from drivers import aco, knapsack, qap, state_lock
+from drivers import aco, beside, knapsack, qap, state_lock
 from drivers.long_runs import LongRun, Memory
 from drivers.options import Options
 from drivers.state_file import VERSION, About, StateFile
 from drivers.state_lock import StateLock
+from drivers.workload import Result
 from tests.patience import written
 
 DRIVER = qap
@@ -241,8 +243,6 @@ def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, 
 
     monkeypatch.setattr(whole_files.os, "fsync", full)
     keeper = Keeper(lambda state: file.write(WHOSE, state), every_s=0.0)
-    from cluster import Solo
-
     with pytest.warns(UserWarning, match="cannot keep the state: No space left on device: no state is kept"):
         keeper.keep(Solo(), {"done": np.array(9)})
     assert (tmp_path / "state").read_bytes() == good and os.listdir(tmp_path) == ["state"]
@@ -358,7 +358,7 @@ def test_a_run_that_went_on_records_no_part_as_if_it_were_the_whole(drive, tmp_p
     drive(*RUN, "--state", path)
     monkeypatch.undo()
     code, said, _ = drive(*RUN, "--state", path, "--resume", "--record", record)
-    assert code == 0 and re.search(r" s \(\d+\.\d+ before it went on, then compile ", said)
+    assert code == 0 and re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
     (sample,) = json.loads(record.read_text())["samples"]
     assert "energy_j" not in sample and "bytes_moved" not in sample
     assert 0 < sample["kernel_s"] <= sample["total_s"]
@@ -409,7 +409,7 @@ def test_two_runs_do_not_keep_their_states_in_one_file(drive, tmp_path, holder):
     assert drive(*RUN, "--state", tmp_path / "another")[0] == 0
     other.kill()
     other.wait()
-    assert sorted(os.listdir(tmp_path)) == ["alias", "state.lock"]  # what a killed process leaves keeps nobody out
+    assert sorted(os.listdir(tmp_path)) == ["alias", "state.lock"]  # the lock file of a killed process has no effect
     assert drive(*RUN, "--state", path)[0] == 0
     assert os.listdir(tmp_path) == ["alias"]
 
@@ -501,8 +501,6 @@ def test_all_ranks_end_in_one_line_where_another_run_uses_the_state(mpirun, tmp_
 
 
 def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_other(tmp_path):
-    from cluster import Solo
-
     run = LongRun(Options(state=str(tmp_path / "state"), repeats=2, record="r"), Solo())
     run.begin(lambda: WHOSE)
     with run.listening():
@@ -510,6 +508,32 @@ def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_othe
     assert run.keeper.asked
     with pytest.raises(Terminated):
         run.begin(lambda: WHOSE)
+
+
+def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp_path):
+    class Surviving(Solo):
+        survives = True
+
+    options = Options(state=str(tmp_path / "state"), resume=True)
+    StateFile(options.state).write(WHOSE._replace(resumed=2), STATE)
+    memory = Memory()
+    memory.attempts = 1
+    assert LongRun(options, Surviving(), memory).begin(lambda: WHOSE)
+    os.unlink(options.state)
+    memory.attempts = 2
+    again = LongRun(options, Surviving(), memory)
+    assert again.begin(lambda: WHOSE)
+    assert (again.resumed, again.before_s) == (3, 1.5)
+    assert not LongRun(options, Surviving(), memory).begin(lambda: WHOSE._replace(history=True))
+
+
+def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
+    monkeypatch.setattr(beside, "seconds_since_start", lambda: 3.0)
+    monkeypatch.setattr("drivers.peers.measure", lambda *given: [])
+    one = beside.Beside.__new__(beside.Beside)
+    one.measured, one.own_s, one.peers, one.problem, one.repeats, one.proves = [], [], [], None, 1, False
+    list(one.opinions(Result(7, 1, 0, ""), 12.0, 10.0))
+    assert one.process_s - one.own_s[0] == 1.0
 
 
 def ended_by_sigterm(command, environment, path):

@@ -1,4 +1,4 @@
-"""A run that goes on has the history of the whole run: what decides it is part of what a checkpoint is compared by."""
+"""A resumed run has the history of the whole run: a checkpoint is compared by that, too."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ WITHOUT = "found one without a history, expected no --history, --curve or --plot
 
 @pytest.fixture
 def cut_short(drive, tmp_path, cut_off, monkeypatch):
-    """End a run when it has kept a state; its driver, what goes on from there, and the file."""
+    """End a run when it has kept a state; return its driver, the options that resume it, and the file."""
 
     def run(name, *more):
         driver, options = RUNS[name]
@@ -75,5 +75,5 @@ def test_the_history_of_a_run_that_went_on_is_that_of_the_whole_run(name, drive,
     seconds = [float(row[2]) for row in rows]
     assert seconds == sorted(seconds) and seconds[-1] <= sample["total_s"] - sample["compile_s"]
     assert rows[-1][3] == undisturbed[-1][3]
-    if driver is not ihc and driver is not exact:  # whose host sees improvements between launches, so not all of them
+    if driver is not ihc and driver is not exact:  # the host sees improvements between launches, so not all of them
         assert [(row[0], row[3]) for row in rows] == [(row[0], row[3]) for row in undisturbed]

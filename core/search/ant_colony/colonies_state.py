@@ -87,7 +87,7 @@ def layout(search: Any, most: int, history_s: float | None, state: State) -> Ite
     winner = [lengths, (0, number - 1), *found] if has_winner else ()
     yield Array("winner", np.int64, (4 if has_winner else 0,), winner)
     if history_s is not None:
-        yield history_rows(HISTORY, done - 1, done * search.evaluations_each, history_s, int(state["curve"].min()))
+        yield history_rows(HISTORY, done - 1, done * number * ants * n * n, history_s, int(state["curve"].min()))
 
 
 def go_on(search: Any, state: State) -> int:

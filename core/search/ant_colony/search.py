@@ -234,7 +234,7 @@ class AntColony:
             best = min(colony.best_so_far()[0] for colony in self.colonies)
             reached = best <= target
             if watch.is_due():
-                watch.tell(done, best, done * self.evaluations_each)
+                watch.tell(done, best, done * self._evaluations)
         told = np.zeros(2 + ranks.size, np.int64)
         told[0] = reached or (ranks.rank == 0 and watch.is_over())
         told[1] = keeper is not None and keeper.is_due()
@@ -248,7 +248,7 @@ class AntColony:
         return state_of(self, done, None if history is None else np.array(history).reshape(-1, 4))
 
     @property
-    def evaluations_each(self) -> int:
+    def _evaluations(self) -> int:
         """Of an iteration of all colonies of all ranks."""
         return self.settings.colonies * self.settings.ants * self.n * self.n
 
@@ -320,7 +320,7 @@ class AntColony:
         for colony in self.colonies:
             digest += self.backend.download(colony.memory.digest)
         curve = shortest_of_iterations(self, iterations)
-        evaluations = self.evaluations_each * iterations
+        evaluations = self._evaluations * iterations
         total = int(self.communicator.sum(digest)[0])
         return Outcome(length, number, ant, iteration, evaluations, total, curve)
 
@@ -332,7 +332,7 @@ class AntColony:
         seconds = [np.interp(better + 1, *np.transpose(looks)) for looks in self.looks.values()]
         every = self.communicator.gather(np.maximum.reduce(seconds))
         latest = self.communicator.bcast(None if every is None else np.maximum.reduce(every))
-        each = self.evaluations_each
+        each = self._evaluations
         rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
         return [[iteration, each * (iteration + 1), now, length] for iteration, now, length in rows]
 

@@ -43,7 +43,7 @@ class Checkpoints:
         return cls([int(place) for place in state[PLACES]], list(state[ROWS]))
 
     def state(self, cells: int, dtype: Any) -> State:
-        """The same as arrays, of so many cells in each row."""
+        """The same as arrays; a row has ``cells`` cells."""
         rows = np.array(self.rows, dtype).reshape(len(self.rows), cells)
         return {PLACES: np.array(self.places, np.int64), ROWS: rows}
 

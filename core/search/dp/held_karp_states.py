@@ -214,7 +214,7 @@ class LongWay:
             yield Array(f"{LAYER}{k}", self.launches.dtype, (cells,), [(0, self.launches.cap)])
 
     def stands_somewhere(self, at: np.ndarray) -> str | None:
-        """Return the fault of the numbers that say how far a run has come, or None."""
+        """Return the fault of the numbers of layer, slice and gathering, or None."""
         size, one, gathering = (int(number) for number in at)
         every = [len(self.plan.gatherings(rows)) for rows in self.slices] + [1]
         if gathering < every[one] and (size == self.plan.size or (one, gathering) == (0, 0)):

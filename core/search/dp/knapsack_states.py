@@ -52,7 +52,7 @@ class Packing(NamedTuple):
 
     @classmethod
     def of(cls, keeper: Keeper, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any) -> Packing:
-        """What the state says from which a run goes on; where there is none, that nothing is known.
+        """Return the content of the state from which a run resumes; where there is none, nothing is known.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ class Tracing(NamedTuple):
 
     @classmethod
     def of(cls, keeper: Keeper, rows: int, columns: int) -> Tracing:
-        """What the state says from which a run goes on; where there is none, that nothing is known."""
+        """Return the content of the state from which a run resumes; where there is none, nothing is known."""
         state = keeper.taken(partial(layout, rows=rows, columns=columns))
         if state is None:
             return cls(Checkpoints(), np.array([rows, columns, 0, 0], np.int64), np.zeros((0, 2), np.int64))
@@ -95,7 +95,7 @@ class Tracing(NamedTuple):
 
 
 def layout(state: State, rows: int, columns: int) -> Iterator[Array]:
-    """Declare the state of two strings of so many letters."""
+    """Declare the state of two strings, by their numbers of letters."""
     shorter = min(rows, columns)
     yield Array(TRACE, np.int64, (5,), [(0, rows), (0, columns), (0, 1), (0, shorter), (0, 1)])
     row, column, _, left, is_known = (int(number) for number in state[TRACE])

@@ -376,7 +376,7 @@ class RestrictedTour:
         return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes, not interrupted)
 
     def _layout(self, state: State, most: int) -> Iterator[Array]:
-        """Declare the state after a pass, of at most so many."""
+        """Declare the state after a pass; the run has at most ``most`` of them."""
 
         def right_length(numbers: np.ndarray) -> str | None:
             found = tour_length(self.distances, state["tour"])

@@ -33,7 +33,7 @@ class Searched(NamedTuple):
     tour : ndarray, shape (n,), int64
         A tour of this length.
     is_counted : bool
-        Whether the tours of the least length are to be counted.
+        True if the tours of the least length are to be counted.
     counting : bool
         Whether it is known that none is shorter, and all of this length are counted.
     counted : int
@@ -91,7 +91,7 @@ class Searched(NamedTuple):
             yield history_rows("history", ANY, explored, before_s, length)
 
     def from_state(self, state: State | None) -> Searched:
-        """What a state says; None: this, with which a search begins."""
+        """Return the content of a state; None: this, with which a search begins."""
         if state is None:
             return self
         length, counting, counted, root_bound = (int(number) for number in state["found"])
@@ -212,7 +212,7 @@ class Course:
 
 
 def state_of_left(state: State) -> State:
-    """What a method has left, from a whole state."""
+    """Return the part of a state that a method has left."""
     return {name.removeprefix(LEFT): one for name, one in state.items() if name.startswith(LEFT)}
 
 

@@ -115,7 +115,7 @@ class ItemSearch(Method):
         """Take this rank's share of the parts of items that an earlier process had left, a row each."""
 
     def faulty_records(self, records: np.ndarray) -> str | None:
-        """Return the fault of parts of items, or None; a method whose lanes hand nothing on takes none."""
+        """Return the fault of parts of items, or None; by default there is none."""
         return f"found {len(records)} parts of items, which mapping suite has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:

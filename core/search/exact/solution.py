@@ -137,7 +137,7 @@ class Method:
         shortest
             The length of the shortest tour that is known; ``limit`` where none is, or where all are counted.
         left
-            What an earlier process had left, as `layout` declares it; None: nothing is explored.
+            State that an earlier process had left, as `layout` declares it; None: nothing is explored.
 
         """
         raise NotImplementedError

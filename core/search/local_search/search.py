@@ -401,7 +401,7 @@ class LocalSearch(Launches):
     ) -> Outcome:
         """Walk until ``stop`` holds or whoever watches wants it, without a look at the result.
 
-        The walk begins, or goes on from an ``earlier`` state. A state that is kept has also what walks before this one
+        The walk begins, or resumes from an ``earlier`` state. A state that is kept has also what walks before this one
         have ``found``.
         """
         if stop.seconds != float("inf") and whole_s(self) > LONG_S:

@@ -54,7 +54,7 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
     encoding, algorithm = search.problem.encoding, search.algorithm
     count = search.walks if search.level == "algorithm" else 1
     yield Array(DONE, np.int64, (), [(1, stop.iterations)])
-    # An iteration of simulated annealing looks at up to so many draws, each of which a walk counts.
+    # An iteration of simulated annealing looks at up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
     most = done * algorithm.batch if algorithm.rule == ANNEAL else done
     costs, anything = (search.least_cost, search.most_cost), (-ANY, ANY)
@@ -96,7 +96,7 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
 def wrong_end(search: Any, stop: Stop, done: int, control: np.ndarray) -> str | None:
     """Return the fault of walks that cannot have come to where they are, or None."""
     iteration, best_at, best = (control[:, word] for word in (walks.ITERATION, walks.BEST_AT, walks.BEST_COST))
-    # What a walk has to have done to end for each reason; one that adopts a solution goes on behind the others.
+    # Conditions of each stop code. A walk that adopts a solution continues behind the others.
     right = np.choose(
         control[:, walks.STOP],
         [
@@ -114,7 +114,7 @@ def wrong_end(search: Any, stop: Stop, done: int, control: np.ndarray) -> str | 
     walk = control[wrong[0]]
     return (
         f"found walk {wrong[0]} with stop code {walk[walks.STOP]} after {walk[walks.ITERATION]} of {done} iterations, "
-        "expected a walk that these stop criteria let stand there"
+        "expected a walk that these stop criteria allow"
     )
 
 

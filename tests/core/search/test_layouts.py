@@ -1,4 +1,4 @@
-"""Layouts of checkpoints: whatever is wrong with an array of a state is one line, and no search goes on from it."""
+"""Layouts of checkpoints: whatever is wrong with an array of a state is one line, and no search resumes from it."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ FREE = {
     "totals", "digest", "pheromone", "curve", "heat", "rows", "layer 0", "layer 1", "best", "left included",
     "left excluded", "left multipliers", "walks before numbers",
 }  # fmt: skip
-"""Arrays some of whose elements may have every value: what they should be follows from nothing else in a state."""
+"""Arrays with elements that may have every value: nothing else in a state determines them."""
 FREE_LENGTH = {"left items", "left records", "pairs", "history evaluations", "nodes", "first nodes"}
 """Arrays of which a part may be a valid array."""
 
@@ -47,7 +47,7 @@ def many_pauses(monkeypatch):
 
 
 def searched(name, cpu):
-    """What runs a search with a keeper, and some of its states."""
+    """Return a function that runs a search with a keeper, and the states that it keeps."""
     if name in test_states.CASES:
         kind = test_states.CASES[name]
         states, _ = test_states.kept_states(name, cpu)
