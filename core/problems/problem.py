@@ -85,6 +85,8 @@ class Problem:
     """The evaluation that the paper's own mapping has (see `core.search.local_search.plan`); None: the first."""
     points = 0
     """Neighbours, where they are drawn at random."""
+    remembered: tuple[str, ...] = ()
+    """Rows of the data that do not follow from a walk's solution alone, so that a checkpoint has them too."""
     optimum: int | None = None
     tested = False
     """Whether the suite's tests hold this class to `cost`: see `is_tested`."""

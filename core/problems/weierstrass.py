@@ -269,6 +269,7 @@ class Weierstrass(Problem):
     """
 
     neighbourhoods = ("crowns",)
+    remembered = ("state",)
     tested = True
 
     def __init__(

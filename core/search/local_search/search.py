@@ -30,7 +30,7 @@ from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests
 from core.search.local_search.plan import MOST_LEVELS
 from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
-from core.search.local_search.walks_state import found_in, go_on, layout, state_of, with_found
+from core.search.local_search.walks_state import found_in, go_on, layout, remembered, state_of, with_found
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.states import Keeper, spent_s, taken_from
@@ -160,6 +160,7 @@ class LocalSearch(Launches):
         self.here = self.awake = self.end_walk - self.first_walk
         backend, encoding = self.backend, self.problem.encoding
         self.given = self.problem.with_room(self.given, self.most_lanes)
+        self.remembered = remembered(self)
         sizes = {"elements": encoding.n, "words of memory": self.memory_words, "words of control": walks.CONTROL}
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_sizes(self.given).items()}}.items():
             if self.here * size >= 2**31:

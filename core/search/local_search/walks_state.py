@@ -1,6 +1,7 @@
 """The state of a local search, by walk, and how walks go on from it on whatever ranks and backend there are.
 
-What a problem keeps of a walk's solution (differences, tables) is no part of it: `begin` makes it anew.
+What a problem keeps of a walk's solution (differences, tables) is no part of it: `begin` makes it anew. Rows of the
+problem's data that do not follow from the solution are part of it (`core.problems.problem.Problem.remembered`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import UserError
 from core.kernels import moves, walks
 from core.kernels.hooks import ANNEAL
+from core.lang.bundles import row_sizes
 from core.search.layouts import ANY, ANY_WORD, Array, State, ascending, ends_with, permutations
 from core.search.local_search.history import FRONT, KNOTS, WALKS, Recorder, states_together
 from core.search.local_search.outcome import Outcome
@@ -20,17 +23,20 @@ from core.search.stops import Stop
 
 FIELDS = ("control", "totals", "heat", "memory", "solution", "best", "home")
 """Those of a `Walk` that a state has, a row for each walk."""
+OF_PROBLEM = "problem "
+"""Before the names of rows of the problem's data."""
 DONE = "done"
 FOUND_NUMBERS, FOUND_SOLUTIONS = "walks before numbers", "walks before solutions"
 
 
 def state_of(search: Any, done: int, recorder: Recorder | None) -> State | None:
     """The state of all walks of all ranks after so many iterations, on the first rank; all call this."""
-    mine = {**(recorder.state() if recorder is not None else {}), **{name: rows_of(search, name) for name in FIELDS}}
+    rows = {**{name: rows_of(search, name) for name in FIELDS}, **remembered_rows(search)}
+    mine = {**(recorder.state() if recorder is not None else {}), **rows}
     every = search.communicator.gather(mine) if search.level == "algorithm" else [mine]
     if search.communicator.rank or every is None:
         return None
-    state = {name: np.concatenate([one[name] for one in every]) for name in FIELDS}
+    state = {name: np.concatenate([one[name] for one in every]) for name in rows}
     if recorder is not None:
         state |= states_together(every)
     return {**state, DONE: np.array(done, np.int64)}
@@ -78,6 +84,8 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
     rule = permutations if encoding.code == moves.PERMUTATION else None
     for name in ("solution", "best", "home"):
         yield Array(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
+    for name, size in search.remembered.items():
+        yield Array(OF_PROBLEM + name, getattr(search.data, name).dtype, (count, size))
     if search.history:
         front = [(0, most), anything, (0, before_s)]
         best = int(state["control"][:, walks.BEST_COST].min())
@@ -96,18 +104,19 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
 def wrong_end(search: Any, stop: Stop, done: int, control: np.ndarray) -> str | None:
     """Return the fault of walks that cannot have come to where they are, or None."""
     iteration, best_at, best = (control[:, word] for word in (walks.ITERATION, walks.BEST_AT, walks.BEST_COST))
-    # Conditions of each stop code. A walk that adopts a solution continues behind the others.
+    # Conditions of each stop code. A walk that adopts a solution continues behind the others, better than its own best.
+    is_apart = search.exchange == 0
     right = np.choose(
         control[:, walks.STOP],
         [
-            (iteration >= done) | (search.exchange > 0),
+            (iteration >= done) | (not is_apart),
             np.full(len(control), search.ends_itself),
             best <= stop.target,
             iteration - best_at >= stop.patience,
             iteration >= stop.iterations,
             np.full(len(control), search.history),
         ],
-    ) & (best <= control[:, walks.COST])
+    ) & ((best <= control[:, walks.COST]) | (not is_apart))
     wrong = np.flatnonzero(~right)
     if not wrong.size:
         return None
@@ -139,9 +148,34 @@ def go_on(search: Any, state: State, recorder: Recorder | None) -> int:
     rows["control"][:, walks.CHANGED] = walks.EVERYTHING
     for name in FIELDS:
         search.write_rows(getattr(search.walkers, name), rows[name])
+    for name in search.remembered:
+        search.write_rows(getattr(search.data, name), state[OF_PROBLEM + name][first:end].copy())
     if recorder is not None:
         recorder.begin_at(state, first, end)
     return int(state[DONE])
+
+
+def remembered(search: Any) -> dict[str, int]:
+    """Return the rows of the problem's data that a state has, and their numbers of elements.
+
+    Raises
+    ------
+    UserError
+        `Problem.remembered` names something else.
+
+    """
+    sizes = row_sizes(search.given)
+    for name in search.problem.remembered:
+        if name not in sizes:
+            rows = ", ".join(sizes) or "no row"
+            raise UserError(f"{search.problem.name}: `remembered` names {name!r}, expected rows of the data: {rows}")
+    return {name: sizes[name] for name in search.problem.remembered}
+
+
+def remembered_rows(search: Any) -> State:
+    """Return these rows of this rank's walks."""
+    sizes = search.remembered.items()
+    return {OF_PROBLEM + name: np.array(search.rows_of(getattr(search.data, name), size)) for name, size in sizes}
 
 
 def rows_of(search: Any, name: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from tests.core.search.dp import test_states as test_states_of_tables
 
 FREE = {
     "totals", "digest", "pheromone", "curve", "heat", "rows", "layer 0", "layer 1", "best", "left included",
-    "left excluded", "left multipliers", "walks before numbers",
+    "left excluded", "left multipliers", "walks before numbers", "problem state",
 }  # fmt: skip
 """Arrays with elements that may have every value: nothing else in a state determines them."""
 FREE_LENGTH = {"left items", "left records", "pairs", "history evaluations", "nodes", "first nodes"}
@@ -58,7 +58,8 @@ def searched(name, cpu):
 
 NAMES = [name for name in test_states.CASES if name not in ("1-trees", "knapsack bounded")]
 TABLES = ["strings", "knapsack", "even", "directed", "restricted"]
-QUICK = (*test_states.QUICK, *TABLES)
+QUICK = ("several walks", "points drawn around", "hill climbing", "colonies that exchange", "1-trees, counted",
+         "the thesis' bound, counted", *TABLES)  # fmt: skip
 EVERY = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
          for name in [*NAMES, *TABLES]]  # fmt: skip
 

@@ -9,14 +9,20 @@ from backends.cpu import CpuBackend
 from backends.threads import ThreadsBackend
 from cluster import Solo
 from core.errors import UserError
+from core.problems.weierstrass import Weierstrass
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.ihc import Outcome as Climbs
-from core.search.local_search import LocalSearch
+from core.search.local_search import (
+    LocalSearch,
+    SimulatedAnnealing,
+    TabuSearch,
+    VariableNeighbourhoodSearch,
+)
 from core.search.states import SECONDS, Keeper, Terminated
-from core.search.stops import Iterations
+from core.search.stops import Iterations, Stop
 from tests.core.search.searches import KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
@@ -26,6 +32,30 @@ EVEN = 1 - np.eye(8, dtype=int)
 MORE = {
     "walks in turn": Kind(
         LocalSearch, QAP, {"level": "iteration", "walks": 3, "mapping": "published"}, Iterations(90), ""
+    ),
+    "walks that exchange": Kind(
+        LocalSearch, QAP, {"level": "algorithm", "walks": 3, "exchange": 4, "history": True}, Iterations(60), ""
+    ),
+    "annealing": Kind(
+        LocalSearch,
+        (QAP[0], SimulatedAnnealing(), "exchange2"),
+        {"level": "algorithm", "walks": 2, "exchange": 2, "history": True},
+        Iterations(60),
+        "",
+    ),
+    "a descent in turns": Kind(
+        LocalSearch,
+        (QAP[0], VariableNeighbourhoodSearch(), ("exchange2", "exchange3")),
+        {"level": "algorithm", "walks": 2, "exchange": 4},
+        Stop(iterations=60, patience=30),
+        "",
+    ),
+    "points drawn around": Kind(
+        LocalSearch,
+        (Weierstrass("2", points=5), TabuSearch(), "crowns"),
+        {"level": "algorithm", "walks": 2},
+        Iterations(60),
+        "",
     ),
     "ants, limited": Kind(AntColony, (cities(30), SLOW), {"seed": 2}, Iterations(12), ""),
     "colonies that exchange": Kind(
@@ -47,7 +77,7 @@ MORE = {
     ),
 }
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
-QUICK = ("several walks", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
+QUICK = ("several walks", "walks that exchange", "points drawn around", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
          "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
 """One of every kind of state; `make test-all` takes the others too."""
 
@@ -302,3 +332,10 @@ def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
     for state in kept.states:
         found = BoundSearch(cpu, Solo(), HARD, most_nodes=50_000).run(keeper=Kept().keeper(state))
         assert (found.value, found.nodes, found.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
+
+
+def test_rows_that_a_checkpoint_is_to_have_are_rows_of_the_data(cpu, monkeypatch):
+    monkeypatch.setattr(Weierstrass, "remembered", ("moves",))
+    said = r"^weierstrass:2: `remembered` names 'moves', expected rows of the data: state, costs, squares$"
+    with pytest.raises(UserError, match=said):
+        CASES["points drawn around"].made(cpu, Solo())
