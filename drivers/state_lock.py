@@ -74,9 +74,10 @@ class StateLock:
             # The run that had the lock has removed its file meanwhile.
             os.close(descriptor)
             return self._take(path, is_last=is_last)
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         self.descriptor = descriptor
+        with suppress(OSError):  # a full disk: the words are for a message alone
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         return True
 
     def free(self) -> None:

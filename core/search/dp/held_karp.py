@@ -20,6 +20,7 @@ from core.problems.tsp import tour_length
 from core.search.dp.held_karp_cells import ByLayersOnTheHost
 from core.search.dp.held_karp_halves import Halves
 from core.search.dp.held_karp_plan import bytes_needed
+from core.search.dp.held_karp_trace import NoTour
 from core.search.dp.pauses import refuse_states
 from core.search.exact.solution import digest_of, from_city_0
 from core.search.shape import Callback, Watch, in_hex, refuse_history
@@ -279,8 +280,8 @@ class HeldKarp:
             try:
                 length, tour = self.halves.find(trace, report, keeper) if self.halves else self.way.find(trace, report)
                 if length > self.start_length:
-                    raise RuntimeError(f"length {length}, but the heuristic found {self.start_length}")
-            except RuntimeError as error:
+                    raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
+            except NoTour as error:
                 if keeper is None or not keeper.goes_on:
                     raise
                 raise UserError(f"{keeper.source}: {error}, expected the layers of this instance") from None

@@ -12,6 +12,10 @@ from core.search.dp.held_karp_plan import every_set
 from core.search.dp.subset_ranks import layer_cells, rank_of
 
 
+class NoTour(RuntimeError):  # noqa: N818
+    """The layers have no tour of the length that the halves met with: a fault of ours, or of a checkpoint."""
+
+
 class Trace:
     """Shortest paths through both halves of a tour; every rank finds them by itself, from nothing but distances.
 
@@ -68,7 +72,7 @@ class Trace:
         tours = there[:, None] + between + back
         i, m = divmod(int((tours == length).argmax()), len(others))
         if tours[i, m] != length:
-            raise RuntimeError(f"the half {mine} of the shortest tour has no tour of length {length}")
+            raise NoTour(f"the half {mine} of the shortest tour has no tour of length {length}")
         out = [mine[element] + 1 for element in self._path(found, 0, halves[0], i)]
         home = [others[element] + 1 for element in self._path(found, 1, halves[1], m)]
         return np.array([0, *out, *home[::-1]], np.int64)

@@ -98,9 +98,8 @@ class BoundSearch:
     def _layout(self, state: State) -> Iterator[Array]:
         """Declare the state of a search that has not ended."""
         count, capacity = len(self.items), self.instance.capacity
-        weights, values = (
-            one[self.items].astype(np.int64) for one in (self.instance.weights, self.instance.values)
-        )  # fmt: skip
+        instance = self.instance
+        weights, values = (column[self.items].astype(np.int64) for column in (instance.weights, instance.values))
 
         def packed(expected: str, weight: int | None, value: int) -> Callable[[np.ndarray], str | None]:
             """Return the rule of a selection with this value, and this weight or any that fits."""
