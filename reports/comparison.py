@@ -80,7 +80,8 @@ class Row:
     """One configuration of the comparison. Times in seconds, rates in 10^9 evaluations per second.
 
     `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition,
-    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured.
+    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured. `base` is the
+    row that the speed-up is over, and None where that is the row itself.
     """
 
     record: Record
@@ -92,6 +93,7 @@ class Row:
     labels: tuple[str, ...]
     speedup: Estimate | None = None
     baseline_s: float | None = None
+    base: Row | None = None
 
     @property
     def name(self) -> str:
@@ -306,6 +308,7 @@ def _with_speedups(rows: Sequence[Row], likeness: Likeness) -> Iterable[Row]:
             labels=row.labels + _unlike(row, baseline, likeness),
             speedup=ratio_of_medians(_running(baseline.record), _running(row.record)),
             baseline_s=baseline.running.median.value,
+            base=baseline,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reports.cautions import doubts
+from reports.cautions import BASELINE, doubts
 from reports.comparison import is_baseline
 from reports.measures import AMOUNTS
 from reports.paper import PROCESSORS, PUBLISHED, WORKLOAD, Exhibit
@@ -26,7 +26,7 @@ def names_of(record: Record) -> set[str]:
 def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any]) -> Iterator[str]:
     """Yield what has to be said of a run in its cell; `common` is what all runs of its row were asked alike."""
     yield from one.row.labels
-    yield from doubts(one.row)
+    yield from (text for text in doubts(one.row) if "speedup" in exhibit.shows or not text.startswith(BASELINE))
     record = one.row.record
     if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not names_of(record) & {one.line.key, one.line.label}:
         yield f"on {record.instance}"

@@ -185,6 +185,8 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
                 assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
 
 
-def test_the_repository_s_pages_are_what_their_records_say():
+def test_the_repository_s_pages_are_what_their_records_say_and_its_pictures_can_be_read(legible):
     pytest.importorskip("matplotlib")
     assert differences(ROOT / "reports" / "gallery") == [], "`make gallery` mends it"
+    pictures = {path.stem for path in (ROOT / "reports" / "gallery").glob("*.svg")}
+    assert set(legible) == pictures
