@@ -60,3 +60,10 @@ def test_a_simulated_run_is_never_the_fastest(said):
 
 def test_without_one_core_there_is_no_ratio(said):
     assert said(([1.0], CUDA)) == ("The fastest is cuda with 1.00 s; no run on one core is there to compare with.")
+
+
+def test_a_ratio_over_a_busy_core_says_that_it_is_doubtful(said):
+    text = said(([25.5, 30.2, 35.1], {}), ([0.025], CUDA))
+    assert text.startswith("cuda is 1,208x as fast as one core: 25.0 ms against 30.2 s. Doubtful, its baseline: spread")
+    assert text.endswith("(from the shortest to the longest time): 32 %.")
+    assert "Doubtful" not in said(([30.0, 30.2, 30.4], {}), ([0.025], CUDA))
