@@ -27,6 +27,7 @@ SHORTEST_BASELINE_S = 1.0
 """Seconds on one core below which launches and copies decide a ratio, and not the work."""
 ELSEWHERE = "elsewhere"
 """Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
+FEW = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %"
 BASELINE = "its baseline: "
 """Begins what is said of a ratio because of the time that it is over."""
 EXPLAINED_FOR = timedelta(minutes=3)
@@ -147,10 +148,7 @@ def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found
 def _few(row: Row) -> Found:
     count = row.running.repetitions
     if count < LEAST_FOR_COVERAGE:
-        yield (
-            f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %",
-            str(count),
-        )
+        yield FEW, str(count)
 
 
 def _interrupted(samples: Sequence[Sample]) -> Found:

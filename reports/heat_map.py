@@ -45,7 +45,7 @@ class Part:
     devices : tuple of str
         Those on which at least half of these workloads ran.
     left_out : tuple of str
-        What the table has besides, and why, in words.
+        Workloads and devices of the table that the picture lacks, with the reason.
     """
 
     lines: tuple[Line, ...]
@@ -189,7 +189,7 @@ def ratio_of_ten(power: int) -> str:
 
 
 def _ink(ground: Any) -> str:
-    """Black or white, whichever is read better on a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
+    """Return black or white, for contrast with a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
     from matplotlib import colors
 
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colors.to_rgb(ground)]

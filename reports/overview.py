@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.errors import UserError
 from reports import heat_map, twelve_rules
-from reports.cautions import BASELINE, Caution, cautions, is_short
+from reports.cautions import BASELINE, FEW, Caution, cautions, is_short
 from reports.comparison import Comparison, NotRun, Row
 from reports.heat_map import DOUBTFUL, MISSING, halves, part_of, shortened, words_of
 from reports.plot_style import FORMATS
@@ -140,44 +140,38 @@ class Overview:
         return {line.workload: cautions(line.comparison, nearby) for line in self.lines if line.comparison}
 
     def doubts(self, line: Line, row: Row) -> dict[str, str]:
-        """Return what makes a run doubtful, with its figure each, but for what is said of every run of the overview."""
+        """Return what makes a run doubtful, with its figure each."""
         assert line.comparison is not None
         label = line.comparison.label(row)
         found = {one.text: one.figures[label] for one in self.cautions[line.workload] if label in one.figures}
         if row.base is not None and is_short(row):
             found[SHORT] = seconds(row.baseline_s or 0.0)
-        return {text: figure for text, figure in found.items() if text not in self._of_every_run}
-
-    @cached_property
-    def _of_every_run(self) -> dict[str, str]:
-        """Cautions that touch all runs, with their figures in words."""
-        counts: dict[str, list[str]] = {}
-        for found in self.cautions.values():
-            for one in found:
-                counts.setdefault(one.text, []).extend(one.figures.values())
-        every = {text: dict.fromkeys(figures) for text, figures in counts.items() if len(figures) == len(self.rows)}
-        return {text: ", ".join(filter(None, figures)) for text, figures in every.items()}
+        return found
 
     def words(self, line: Line, row: Row | None) -> tuple[str, str]:
         """Word a run's time and ratio, each with a mark where a note warns of it."""
         if row is None:
             return words_of(None, time_doubtful=False, ratio_doubtful=False)
-        found = self.doubts(line, row)
+        found = self.doubts(line, row).keys() - {FEW}
         of_ratio = [text for text in found if text == SHORT or text.startswith(BASELINE)]
         return words_of(row, time_doubtful=len(found) > len(of_ratio), ratio_doubtful=bool(found))
 
     @property
     def notes(self) -> list[str]:
-        """What makes figures doubtful, each with the runs that it touches."""
+        """What makes figures doubtful, each with the runs that it touches, or with the workloads whose ratios."""
         said: dict[str, list[str]] = {}
+        figures: dict[str, list[str]] = {}
         for line in self.lines:
             for row in line.rows:
                 for text, figure in self.doubts(line, row).items():
                     of_ratio = text == SHORT or text.startswith(BASELINE)
                     who = line.workload if of_ratio else f"{row.name} on {line.workload}"
                     said.setdefault(text, []).append(f"{who} {figure}".rstrip())
-        every = [f"{text}: {EVERY_RUN} {figure}".rstrip() for text, figure in self._of_every_run.items()]
-        return [*every, *(f"{text}: {'; '.join(dict.fromkeys(whose))}" for text, whose in said.items())]
+                    figures.setdefault(text, []).append(figure)
+        for text, found in figures.items():
+            if len(found) == len(self.rows) > 1 and len(set(found)) == 1:
+                said[text] = [f"{EVERY_RUN} {found[0]}".rstrip()]
+        return [f"{text}: {'; '.join(dict.fromkeys(whose))}" for text, whose in said.items()]
 
 
 # --- Markdown ---

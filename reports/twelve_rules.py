@@ -21,18 +21,8 @@ from dataclasses import dataclass
 
 from reports.comparison import Comparison
 from reports.records import Record
-from reports.rule_checks import (
-    ARITHMETIC,
-    BROKEN,
-    CANNOT_TELL,
-    CHECKS,
-    HARMONIC,
-    KEPT,
-    NOT_APPLICABLE,
-    RATES,
-    Material,
-    Shown,
-)
+from reports.rule_checks import BROKEN, CANNOT_TELL, CHECKS, KEPT, NOT_APPLICABLE
+from reports.rule_material import ARITHMETIC, HARMONIC, RATES, Material, Shown
 
 __all__ = [
     "ARITHMETIC",
@@ -53,7 +43,7 @@ __all__ = [
 ]
 
 PLACE = "<!-- the twelve rules -->"
-"""Stands in a page where its section of the rules shall be, until they are decided."""
+"""Marks the place of the section of the rules in a page until they are decided."""
 
 RULES = (
     "With a speed-up say what its base is, one process of the parallel program or the best sequential one, and how "

@@ -10,7 +10,7 @@ SLACK = 1.0
 
 
 def illegible(figure):
-    """What of a figure cannot be read, in words; nothing of a legible one."""
+    """Describe the parts of a figure that cannot be read; an empty list for a legible one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     if not hasattr(figure.canvas, "get_renderer"):

@@ -132,6 +132,22 @@ def test_a_baseline_on_a_busy_host_marks_every_ratio_over_it(tmp_path, make_reco
     assert "note: its baseline: spread above 10 %" in plain_text(made)
 
 
+def test_a_load_in_every_run_marks_every_cell(make_record):
+    """Few repetitions mark none: how many there are stands below the table."""
+    machine = {"suite": "0123abc", "host": "vm", "cores": 16, "hosts": 1}
+    runs = [make_record(times=[2.0, 2.0, 2.0], backend=name, environment=machine) for name in ("cpu", "cuda")]
+    quiet = Overview((Line("ihc", "climbing", compare(runs)),))
+    assert "| 2.00 s, 1.00x | 2.00 s, 1.00x |" in render(quiet)
+    assert "fewer than 6 repetitions, so that an interval covers less than its 95 %: every run 3." in render(quiet)
+    loaded = [
+        replace(one, samples=tuple(replace(sample, conditions={"load_1min": 12.0}) for sample in one.samples))
+        for one in runs
+    ]
+    text = render(Overview((Line("ihc", "climbing", compare(loaded)),)))
+    assert "| 2.00 s*, 1.00x* | 2.00 s*, 1.00x* |" in text
+    assert "than half the cores: every run 12.0 (1 ours, 16 cores)." in text
+
+
 def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp_path, make_record):
     def line(name, one_core, *backends):
         of = {"workload": name, "instance_sha256": name.encode().hex()[:2] * 32}
