@@ -22,22 +22,6 @@ def test_rates_have_the_prefix_that_keeps_them_readable(per_second, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, ""),
-        (0, "0"),
-        (0.0, "0"),
-        (4.813e-5, "0.0000481"),
-        (0.0005, "0.000500"),
-        (0.0106, "0.0106"),
-        (1234.5, "1,234"),
-    ],
-)
-def test_numbers_have_three_digits_and_none_that_is_not_zero_reads_zero(value, text):
-    assert wording.number(value) == text
-
-
-@pytest.mark.parametrize(
     ("share", "text"),
     [(0.0, "0 %"), (0.0123, "1.2 %"), (0.099, "9.9 %"), (0.25, "25 %"), (62.21, "6,221 %"), (-0.5, "-50 %")],
 )
