@@ -107,14 +107,14 @@ def doubts(row: Row) -> list[str]:
     ]
 
 
-def ratio_doubts(row: Row, nearby: Sequence[Record] = ()) -> dict[str, str]:
+def ratio_doubts(row: Row, nearby: Sequence[Record] | None = None) -> dict[str, str]:
     """Return what makes a row's ratio over one core doubtful because of the time that it is over, with the figure each.
 
     Parameters
     ----------
     row : Row
-    nearby : sequence of Record
-        As `cautions` takes them.
+    nearby : sequence of Record, optional
+        As `cautions` takes them, with those of all rows. None: not known, and the load of others is not judged.
     """
     return dict(_of_baseline(row, nearby))
 
@@ -174,9 +174,10 @@ def _spread(row: Row) -> Found:
 def _elsewhere(row: Row) -> Found:
     """Name medians of the same work elsewhere that the interval of this median excludes."""
     median = row.running.median
-    low, high = (median.low, median.high) if median.low is not None else (row.running.minimum, row.running.maximum)
+    low = row.running.minimum if median.low is None else median.low
+    high = row.running.maximum if median.high is None else median.high
     for other in row.record.details.get(ELSEWHERE, ()):
-        if not low <= other["seconds"] <= (high or low):
+        if not low <= other["seconds"] <= high:
             yield f"the interval excludes the median of {other['where']}", seconds(other["seconds"])
 
 

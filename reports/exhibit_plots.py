@@ -25,7 +25,7 @@ from reports.wording import listed
 HATCHES = ("", "/", "\\", "-", "|", "+")
 MOST_CURVES = 8
 PANELS_ACROSS = 2
-SPEEDUP, DOUBTFUL = "speedup", " *"
+SPEEDUP, DOUBTFUL = "speedup", "*"
 RATIOS = (SPEEDUP, "over_peer", "over_first")
 COST = "cost"
 PER_RUN = ("seconds", COST)
@@ -123,12 +123,13 @@ def _over_rows(plot: Plot, shown: Shown) -> list[Panel]:
     labels = {line.key: line.label for line in shown.lines}
     curves: dict[tuple[str, bool], dict[str, float]] = {}
     doubtful: set[str] = set()
+    ours = [row.record for row in shown.rows]
     for datum in [*shown.published, *shown.ours]:
         published = datum.row is None
         if datum.values.get(plot.measure, 0) <= 0 or (published and datum.whose not in wanted):
             continue  # a ratio that was printed as 0.00 has no place on a logarithmic axis
         name = f"{datum.whose}: {datum.column}" if published and datum.whose else datum.column
-        if datum.row is not None and plot.measure == SPEEDUP and ratio_doubts(datum.row):
+        if datum.row is not None and plot.measure == SPEEDUP and ratio_doubts(datum.row, ours):
             doubtful.add(name)
         curves.setdefault((name, published), {})[labels[datum.line]] = datum.values[plot.measure]
     made = [

@@ -218,7 +218,7 @@ def _headline_of(paper: Paper, entry: Entry, records: Sequence[Record]) -> str:
         series = datum.row and series_of(exhibit, datum.row.record)
         if datum.row and series and entry.measure in datum.values:
             found.append((f"{series.heading}: {datum.row.name}", datum.row, datum.values[entry.measure]))
-    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found)
+    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found, records)
 
 
 def _overview(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
@@ -227,7 +227,7 @@ def _overview(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[
         raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {made.lines[0].refused}")
     found = [(row.name, row, row.speedup.value) for row in made.rows if row.speedup]
     files = overview.write(made, out, entry.made_by, FORMATS)
-    return files, _ranges("Workloads of the report, speed-up over one core", found)
+    return files, _ranges("Workloads of the report, speed-up over one core", found, records)
 
 
 def _ranks(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
@@ -260,7 +260,7 @@ def _line(workload: str, records: Sequence[Record]) -> Line:
 # --- the index ---
 
 
-def _ranges(what: str, found: Sequence[tuple[str, Row, float]]) -> str:
+def _ranges(what: str, found: Sequence[tuple[str, Row, float]], records: Sequence[Record]) -> str:
     """Word ratios by whose they are, from the least to the greatest: those of GPUs where there are any.
 
     What a ratio is over has 1 itself, and is left out.
@@ -273,7 +273,7 @@ def _ranges(what: str, found: Sequence[tuple[str, Row, float]]) -> str:
         return ""
     doubts: dict[str, dict[str, None]] = {}
     for _, row, _ in found:
-        for text, figure in ratio_doubts(row).items():
+        for text, figure in ratio_doubts(row, records).items():
             doubts.setdefault(text, {})[figure] = None
     doubtful = "; ".join(f"{text}: {', '.join(figures)}" for text, figures in doubts.items())
     told = f"{what}: {'; '.join(map(_range, by_whose.items()))}"

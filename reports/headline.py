@@ -22,7 +22,8 @@ def headline(comparison: Comparison, nearby: Sequence[Record] = ()) -> str:
     """
     said = _fastest(comparison)
     fastest = comparison.fastest
-    found = {} if fastest is None else ratio_doubts(fastest, nearby)
+    ours = [*nearby, *(row.record for row in comparison.rows)]
+    found = {} if fastest is None else ratio_doubts(fastest, ours)
     doubtful = "; ".join(f"{text}: {figure}" if figure else text for text, figure in found.items())
     return f"{said} Doubtful, {doubtful}." if doubtful else said
 

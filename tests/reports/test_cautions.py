@@ -147,6 +147,8 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
     assert load == "3.00 (1 ours, 2 cores)"
     assert said_of(found, "spread above 10 %") == {"cpu": "50 %"}
     row = compare([busy, gpu]).rows[1]
+    assert not any("load" in text for text in ratio_doubts(row))
+    assert any("load" in text for text in ratio_doubts(row, [busy, gpu]))
     assert all(text.startswith(BASELINE) for text in ratio_doubts(row)) and ratio_doubts(row)
     assert set(doubts(row)) <= set(ratio_doubts(row))
 
