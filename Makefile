@@ -46,7 +46,7 @@ endif
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
-	@echo "make overview  run every workload for about 10 s on every device here and write reports/out/overview.md"
+	@echo "make overview  run ten workloads on every device here and write reports/out/overview.md"
 	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"

@@ -42,7 +42,7 @@ class ExactOptions(Options):
     depth: int | None = option(
         None,
         "with --bound edges or none: cities in an item of the worklist (chosen for the device; with --mapping "
-        "published 6, or as many as there can be)",
+        "published 7, or with fewer than 11 cities 4 less than there are)",
         positive,
         "D",
         group=SEARCH,

@@ -90,7 +90,7 @@ def profiled(
     Returns
     -------
     dict or None
-        For a record's ``details["profile"]``, which `reports.wavefront_table` reads: `arguments`, the command in
+        For a record's ``details["profile"]``, which `reports.measures` reads: `arguments`, the command in
         words, and `kernels`, one dictionary per kernel.
 
     """

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from reports.comparison import Comparison, Row
 from reports.records import Record, Sample
 from reports.statistics import LEAST_FOR_COVERAGE
-from reports.wording import number, per_cent, ratio
+from reports.wording import number, per_cent, ratio, seconds
 
 WIDE = 0.10
 """Spread of times, as a part of the median, above which it is said."""
@@ -25,6 +25,13 @@ INTERRUPTED = {
     "lost_ranks": "ranks were killed on the way, and the others did their share: not the time of so many ranks",
 }
 """What a condition of a repetition means for its time."""
+SHORTEST_BASELINE_S = 1.0
+"""Seconds on one core below which launches and copies decide a ratio, and not the work."""
+ELSEWHERE = "elsewhere"
+"""Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
+FEW = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %"
+BASELINE = "its baseline: "
+"""Begins what is said of a ratio because of the time that it is over."""
 EXPLAINED_FOR = timedelta(minutes=3)
 """How long a run of ours shows in the load average of the last minute: after three minutes 5 % of it are left."""
 
@@ -87,7 +94,7 @@ def marks(found: Sequence[Caution], label: str) -> str:
 
 
 def doubts(row: Row, nearby: Sequence[Record] = ()) -> list[str]:
-    """List what makes the time of one row doubtful, without figures.
+    """List what makes the time or the ratio of one row doubtful, without figures.
 
     Parameters
     ----------
@@ -95,16 +102,35 @@ def doubts(row: Row, nearby: Sequence[Record] = ()) -> list[str]:
     nearby : sequence of Record
         Runs of the same experiment, which explain a load that was there before.
     """
-    samples = row.record.samples
+    samples, known = row.record.samples, [*nearby, row.record]
     found = (
         _alone(row.record),
         _interrupted(samples),
         _spread(row),
+        _elsewhere(row),
         _too_fast(row),
-        _load(row, [*nearby, row.record]),
+        _load(row, known),
         _throttled(samples),
+        _of_baseline(row, known),
     )
     return [text for one in found for text, _ in one]
+
+
+def ratio_doubts(row: Row, nearby: Sequence[Record] | None = None) -> dict[str, str]:
+    """Return what makes a row's ratio over one core doubtful because of the time that it is over, with the figure each.
+
+    Parameters
+    ----------
+    row : Row
+    nearby : sequence of Record, optional
+        As `cautions` takes them, with those of all rows. None: not known, and the load of others is not judged.
+    """
+    return dict(_of_baseline(row, nearby))
+
+
+def is_short(row: Row) -> bool:
+    """Return True if a ratio is over less time of one core than `SHORTEST_BASELINE_S`."""
+    return row.baseline_s is not None and row.baseline_s < SHORTEST_BASELINE_S
 
 
 def _letter(place: int) -> str:
@@ -118,9 +144,12 @@ def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found
     yield from _few(row)
     yield from _interrupted(row.record.samples)
     yield from _spread(row)
+    yield from _elsewhere(row)
     yield from _too_fast(row)
-    yield from _load(row, [*nearby, *(other.record for other in comparison.rows)])
+    ours = [*nearby, *(other.record for other in comparison.rows)]
+    yield from _load(row, ours)
     yield from _throttled(row.record.samples)
+    yield from _of_baseline(row, ours)
     yield from _slow_clock(row, comparison)
 
 
@@ -139,10 +168,7 @@ def first_rank_alone(record: Record) -> bool:
 def _few(row: Row) -> Found:
     count = row.running.repetitions
     if count < LEAST_FOR_COVERAGE:
-        yield (
-            f"fewer than {LEAST_FOR_COVERAGE} repetitions, so that an interval covers less than its 95 %",
-            str(count),
-        )
+        yield FEW, str(count)
 
 
 def _interrupted(samples: Sequence[Sample]) -> Found:
@@ -163,6 +189,27 @@ def _spread(row: Row) -> Found:
         what += ", over seeds whose work may differ"
     if times.median.value > 0 and high - low > WIDE * times.median.value:
         yield f"spread above {per_cent(WIDE)} of the median ({what})", per_cent((high - low) / times.median.value)
+
+
+def _elsewhere(row: Row) -> Found:
+    """Name medians of the same work elsewhere that the interval of this median excludes."""
+    median = row.running.median
+    low = row.running.minimum if median.low is None else median.low
+    high = row.running.maximum if median.high is None else median.high
+    for other in row.record.details.get(ELSEWHERE, ()):
+        if not low <= other["seconds"] <= high:
+            yield f"the interval excludes the median of {other['where']}", seconds(other["seconds"])
+
+
+def _of_baseline(row: Row, ours: Sequence[Record] | None = None) -> Found:
+    """Repeat for a ratio what makes the time of its baseline doubtful; its load only beside the runs around it."""
+    base = row.base
+    if base is None:
+        return
+    load = iter(()) if ours is None else _load(base, [*ours, base.record, row.record])
+    for found in (_interrupted(base.record.samples), _spread(base), _elsewhere(base), load):
+        for text, figure in found:
+            yield f"{BASELINE}{text}", figure
 
 
 def _too_fast(row: Row) -> Found:

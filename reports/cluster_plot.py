@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reports import plot_style
 from reports.cluster_report import NAME, Subject
-from reports.plots import pyplot, save
+from reports.plot_style import PAGE_WIDTH
 from reports.scaling_plot import STYLES
 
 
@@ -17,10 +18,10 @@ def curves(subject: Subject, folder: Path, name: str = NAME) -> list[Path]:
     list of Path
         The files written, the SVG first; empty where matplotlib is not installed.
     """
-    library = pyplot()
+    library = plot_style.pyplot()
     if library is None:
         return []
-    figure, (left, right) = library.subplots(1, 2, figsize=(11.2, 4.2), layout="constrained")
+    figure, (left, right) = library.subplots(1, 2, figsize=(PAGE_WIDTH, 4.2), layout="constrained")
     most = max(curve.points[-1].ranks for curve in subject.curves)
     left.plot([1, most], [1, most], color="#555555", linewidth=1, linestyle="--", label="ideal")
     for place, curve in enumerate(subject.curves):
@@ -31,17 +32,15 @@ def curves(subject: Subject, folder: Path, name: str = NAME) -> list[Path]:
         right.plot(ranks, [point.speedup / point.ranks for point in curve.points], **style)
     if subject.gpu_s is not None:
         left.axhline(subject.core_s / subject.gpu_s, color="black", linewidth=0.8, linestyle=":", label="the GPU")
-    left.set_yscale("log", base=2)
-    left.yaxis.set_major_formatter("{x:g}")
+    plot_style.logarithmic(left, "y", base=2)
     for axes, label in ((left, "speed-up over one core, modelled"), (right, "efficiency, modelled")):
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("ranks", fontsize=9)
-        axes.set_ylabel(label, fontsize=9)
-        axes.grid(color="#dddddd", linewidth=0.6)
+        plot_style.logarithmic(axes, "x", base=2)
+        axes.set_xlabel("ranks")
+        axes.set_ylabel(label)
+        plot_style.dress(axes, framed=True)
     right.set_ylim(0, 1.05)
-    left.legend(fontsize=8, frameon=False)
-    figure.suptitle(subject.instance, fontsize=10)
-    written = save(figure, folder, name)
+    left.legend(frameon=False)
+    figure.suptitle(subject.instance)
+    written = plot_style.save(figure, folder, name)
     library.close(figure)
     return written

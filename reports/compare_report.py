@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,10 +66,11 @@ def render(sections: Sequence[Shown]) -> str:
         fitted=scaling.FITTED,
         machines=any(len(one.machines) > 1 for one in comparisons),
         to_targets=any(one.section.to_targets for one in sections),
-        rules=rules(sections),
+        rules=twelve_rules.PLACE,
         **statistics_of([row for one in comparisons for row in one.rows]),
     )
-    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+    page = twelve_rules.placed(text)
+    return twelve_rules.placed(page, rules(sections, page))
 
 
 def _section(one: Shown) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _section(one: Shown) -> dict[str, Any]:
     work = comparison.work
     return {
         "work": work,
-        "headline": headline(comparison),
+        "headline": headline(comparison, section.nearby),
         "plots": one.plots,
         "tables": one.tables,
         "source": about(str(work.details.get("instance_source") or "source not recorded"), section.why),
@@ -129,14 +129,21 @@ def _targets(section: Compared) -> list[str]:
     return [targets.why, *([left_out] if left_out else []), *notes]
 
 
-def rules(sections: Sequence[Shown]) -> str:
-    """The twelve rules of Hoefler and Belli, as far as the records and the report keep them."""
+def rules(sections: Sequence[Shown], page: str) -> str:
+    """Decide the twelve rules of Hoefler and Belli from the records and the page."""
     every = [one.section for one in sections]
     said = twelve_rules.Shown(
+        page=page,
         reasons={one.comparison.work.instance: one.why for one in every},
         # The straight line of a scaling plot is what no number of ranks should exceed.
         bounds={label for one in every for curve in one.strong for label in curve.rows},
+        bound="efficiency",
         figures=[what for one in sections for what, _ in one.plots],
+        extremes=["shortest", "longest"],
+        means={"seconds": twelve_rules.ARITHMETIC},
+        mean_ratios="",
+        assumed_normal="",
+        joined="",
     )
     return twelve_rules.in_markdown(twelve_rules.rules_of([one.comparison for one in every], said))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.cautions import doubts
+from reports.cautions import BASELINE, doubts
 from reports.comparison import Row, is_baseline
 from reports.measures import AMOUNTS, Cell
 from reports.paper import PROCESSORS, PUBLISHED, WORKLOAD, Exhibit
@@ -38,7 +38,8 @@ def notes(exhibit: Exhibit, one: Placed, common: Mapping[str, Any], cell: Cell, 
     """
     record = one.row.record
     yield from one.row.labels
-    yield from doubts(one.row, [row.record for row in rows])
+    found = doubts(one.row, [row.record for row in rows])
+    yield from (text for text in found if "speedup" in exhibit.shows or not text.startswith(BASELINE))
     if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not names_of(record) & {one.line.key, one.line.label}:
         yield f"on {record.instance}"
     yield from _other_work(exhibit, cell)

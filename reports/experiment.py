@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import UserError
-from reports import compare_report, latex, plots, scaling_plot, target_plots
+from reports import compare_report, latex, plot_style, plots, scaling_plot, target_plots
 from reports.records import Record
 from reports.scaling import is_grown
 from reports.sections import Compared, Section, compared, sections_of
@@ -73,7 +73,7 @@ def remove(folder: Path, workload: str) -> None:
 
     """
     name = name_of(workload)
-    for form in ("md", "tex", *plots.FORMATS):
+    for form in ("md", "tex", *plot_style.FORMATS):
         numbered = (folder.glob(f"{name}-[0-9]*{of}.{form}") for of in ("", "-scaling", "-targets"))
         for stale in {*folder.glob(f"{name}.{form}"), *(path for found in numbered for path in found)}:
             stale.unlink()

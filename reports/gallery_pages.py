@@ -10,11 +10,13 @@ from __future__ import annotations
 import difflib
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from core.errors import UserError
 from reports import overview, paper_report, provenance, ranks_report
+from reports.cautions import ELSEWHERE, ratio_doubts
 from reports.comparison import Row, compare
 from reports.exhibits import evidence, series_of, shown
 from reports.markdown import template
@@ -22,13 +24,14 @@ from reports.measures import MEASURES
 from reports.overview import Line, Overview
 from reports.paper import Exhibit, Paper
 from reports.paper_file import load, names
-from reports.plots import pyplot
+from reports.plot_style import pyplot
 from reports.records import Record, RecordError, UnequalWorkError
 from reports.records import load as load_records
 from reports.toml_file import DataFile
 from reports.wording import number
 
 DATA, INDEX = "gallery.toml", "index.md"
+OPTIONAL = ("note", "exhibit", "measure", "picture", "why", "partial")
 FORMATS = ("svg",)
 """Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
 
@@ -49,6 +52,12 @@ class Entry:
         A table or figure of the paper, and the ratio in it that the index tells; empty where none is told.
     picture : str
         Of the report, without its ending: the one that the index shows; empty for the first.
+    why : str
+        Reason for the works of an overview, a sentence without its full stop.
+    partial : str
+        Reason for stopping before all runs of a paper's exhibits were made, the same; empty where all were.
+    elsewhere : tuple of dict
+        Medians that other runs of the same work took: see `annotated`.
     """
 
     name: str
@@ -58,6 +67,9 @@ class Entry:
     exhibit: str = ""
     measure: str = "speedup"
     picture: str = ""
+    why: str = ""
+    partial: str = ""
+    elsewhere: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def made_by(self) -> str:
@@ -65,9 +77,9 @@ class Entry:
         return " && ".join(self.commands)
 
     def records(self, folder: Path) -> list[Record]:
-        """Its records; none where there is no file of them."""
+        """Its records, with what is known of the same work elsewhere; none where there is no file of them."""
         path = folder / f"{self.name}.jsonl"
-        return load_records(path) if path.exists() else []
+        return [annotated(record, self.elsewhere) for record in load_records(path)] if path.exists() else []
 
     def absent(self, folder: Path) -> str:
         """That it has no records, and how they are made."""
@@ -83,17 +95,42 @@ def read(folder: Path) -> list[Entry]:
         The file is not as expected.
     """
     file = DataFile(folder / DATA)
-    content = file.known(file.content, "the file", ("reports",))
+    content = file.known(file.content, "the file", ("reports",), ("elsewhere",))
+    elsewhere = tuple(
+        file.known(one, "elsewhere", ("workload", "instance", "parameters", "ways", "device_kind", "seconds", "where"))
+        for one in content.get("elsewhere", [])
+    )
     entries = []
     for one in content["reports"]:
         place = f"report {one.get('name', '?') if isinstance(one, dict) else '?'}"
-        one = file.known(one, place, ("name", "title", "commands"), ("note", "exhibit", "measure", "picture"))
+        one = file.known(one, place, ("name", "title", "commands"), OPTIONAL)
         file.among(place, "name", [one["name"]], [*names(), *OTHERS])
         file.among(place, "measure", [one.get("measure", "speedup")], list(MEASURES))
         if "exhibit" in one:
             file.among(place, "exhibit", [one["exhibit"]], [exhibit.name for exhibit in _exhibits(one["name"])])
-        entries.append(Entry(**{**one, "commands": tuple(one["commands"])}))
+        entries.append(Entry(**{**one, "commands": tuple(one["commands"]), "elsewhere": elsewhere}))
     return entries
+
+
+def annotated(record: Record, elsewhere: Sequence[Mapping[str, Any]]) -> Record:
+    """Put into a record's details what the same work took elsewhere, so that cautions see it.
+
+    Parameters
+    ----------
+    record : Record
+    elsewhere : sequence of mapping
+        Each with `workload`, `instance` and `device_kind` of one rank, some `parameters` and `ways` of the record, the
+        median of the `seconds`, and `where` it was taken, in words.
+    """
+    known = [
+        {"seconds": one["seconds"], "where": one["where"]}
+        for one in elsewhere
+        if (one["workload"], one["instance"], one["device_kind"], 1)
+        == (record.workload, record.instance, record.device_kind, record.ranks)
+        and one["parameters"].items() <= record.parameters.items()
+        and one["ways"].items() <= record.ways.items()
+    ]
+    return replace(record, details={**record.details, ELSEWHERE: known}) if known else record
 
 
 def _exhibits(name: str) -> Sequence[Exhibit]:
@@ -168,7 +205,9 @@ def difference(path: Path, there: str, expected: str) -> list[str]:
 
 def _paper(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
     paper = load(entry.name)
-    files = paper_report.write(paper, paper.exhibits, records, out, made_by=entry.made_by, formats=FORMATS)
+    files = paper_report.write(
+        paper, paper.exhibits, records, out, made_by=entry.made_by, formats=FORMATS, partial=entry.partial
+    )
     return files, _headline_of(paper, entry, records) if entry.exhibit else ""
 
 
@@ -179,16 +218,16 @@ def _headline_of(paper: Paper, entry: Entry, records: Sequence[Record]) -> str:
         series = datum.row and series_of(exhibit, datum.row.record)
         if datum.row and series and entry.measure in datum.values:
             found.append((f"{series.heading}: {datum.row.name}", datum.row, datum.values[entry.measure]))
-    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found)
+    return _ranges(f"{exhibit.kind.capitalize()} {exhibit.number}, {MEASURES[entry.measure].axis}", found, records)
 
 
 def _overview(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
-    made = overview_of(records)
+    made = overview_of(records, entry.why)
     if not made.rows:
         raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {made.lines[0].refused}")
     found = [(row.name, row, row.speedup.value) for row in made.rows if row.speedup]
     files = overview.write(made, out, entry.made_by, FORMATS)
-    return files, _ranges("All workloads, speed-up over one core", found)
+    return files, _ranges("Workloads of the report, speed-up over one core", found, records)
 
 
 def _ranks(entry: Entry, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
@@ -202,12 +241,13 @@ OTHERS = {overview.NAME: _overview, ranks_report.NAME: _ranks}
 """What makes the reports that are no paper's."""
 
 
-def overview_of(records: Iterable[Record]) -> Overview:
-    """The overview that records alone make: workloads in the order in which they ran; none says what did not run."""
+def overview_of(records: Iterable[Record], why: str = "") -> Overview:
+    """Make the overview of records alone: workloads in the order in which they ran, without what did not run."""
     by_workload: dict[str, list[Record]] = {}
     for record in records:
         by_workload.setdefault(record.workload, []).append(record)
-    return Overview(tuple(_line(workload, found) for workload, found in by_workload.items()))
+    lines = tuple(_line(workload, found) for workload, found in by_workload.items())
+    return Overview(lines, why=why)
 
 
 def _line(workload: str, records: Sequence[Record]) -> Line:
@@ -220,7 +260,7 @@ def _line(workload: str, records: Sequence[Record]) -> Line:
 # --- the index ---
 
 
-def _ranges(what: str, found: Sequence[tuple[str, Row, float]]) -> str:
+def _ranges(what: str, found: Sequence[tuple[str, Row, float]], records: Sequence[Record]) -> str:
     """Word ratios by whose they are, from the least to the greatest: those of GPUs where there are any.
 
     What a ratio is over has 1 itself, and is left out.
@@ -229,7 +269,15 @@ def _ranges(what: str, found: Sequence[tuple[str, Row, float]]) -> str:
     of_gpus = [one for one in found if one[1].record.device_kind == "gpu"]
     of_others = [one for one in found if one[1].record.device_kind != "core" or one[1].record.ranks > 1]
     by_whose = _by_whose([(whose, value) for whose, _, value in of_gpus or of_others])
-    return f"{what}: {'; '.join(map(_range, by_whose.items()))}" if by_whose else ""
+    if not by_whose:
+        return ""
+    doubts: dict[str, dict[str, None]] = {}
+    for _, row, _ in found:
+        for text, figure in ratio_doubts(row, records).items():
+            doubts.setdefault(text, {})[figure] = None
+    doubtful = "; ".join(f"{text}: {', '.join(figures)}" for text, figures in doubts.items())
+    told = f"{what}: {'; '.join(map(_range, by_whose.items()))}"
+    return f"{told}. Some of these ratios are doubtful, {doubtful}" if doubtful else told
 
 
 def _by_whose(found: Sequence[tuple[str, float]]) -> dict[str, list[float]]:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from reports.cautions import ratio_doubts
 from reports.comparison import Comparison, Row, is_baseline
+from reports.records import Record
 from reports.statistics import Estimate
 from reports.wording import ratio, ratio_interval, seconds
 
 
-def headline(comparison: Comparison) -> str:
-    """Say which run is the fastest and how it stands to one core, in a sentence or two."""
+def headline(comparison: Comparison, nearby: Sequence[Record] = ()) -> str:
+    """Say which run is the fastest and how it stands to one core, with a warning where that ratio is doubtful.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    nearby : sequence of Record
+        As `reports.cautions.cautions` takes them.
+    """
+    said = _fastest(comparison)
+    fastest = comparison.fastest
+    ours = [*nearby, *(row.record for row in comparison.rows)]
+    found = {} if fastest is None else ratio_doubts(fastest, ours)
+    doubtful = "; ".join(f"{text}: {figure}" if figure else text for text, figure in found.items())
+    return f"{said} Doubtful, {doubtful}." if doubtful else said
+
+
+def _fastest(comparison: Comparison) -> str:
     fastest = comparison.fastest
     if fastest is None:
         return "All runs are simulated, and no time is a device's."

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reports import plot_style
+from reports.plot_style import LABEL, PAGE_WIDTH, TEXT, TITLE
+
 FOUND, KNOWN = "#0072b2", "#d55e00"
 """Of Okabe and Ito's colours, which readers who see colours differently tell apart."""
 WIDE = 20.0
@@ -14,7 +17,7 @@ LEAST_EVALUATIONS = 1
 """Where a logarithmic axis of evaluations begins: a start solution costs none."""
 MOST_MARKED = 60
 """Improvements that are marked; more would hide the line."""
-SIZE = 9.0, 3.8
+SIZE = PAGE_WIDTH, 3.8
 """Width and height of a figure, in inches."""
 
 
@@ -77,7 +80,7 @@ def best_so_far(
     figure = Figure(figsize=SIZE, layout="constrained")
     course = Course(f"best {noun}", history, evaluations)
     draw(figure.subplots(1, 2, sharey=True), [course], unit, noun=noun, in_words=in_words, known=known)
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(title, fontsize=TITLE)
     return figure
 
 
@@ -99,20 +102,18 @@ def draw(
         wide = is_wide(reached)
         for number, one in enumerate(courses):
             _step(axes, one, column, f"C{number}" if len(courses) > 1 else FOUND, is_logarithmic=wide)
-        if wide:
-            axes.set_xscale("log")
         for name, cost in known.items():
             axes.axhline(cost, color=KNOWN, linestyle="--", linewidth=1.0, label=f"{name} {in_words(cost)}")
-        axes.set_xlabel(words, fontsize=10)
-        axes.tick_params(labelsize=9)
-        axes.grid(color="#dddddd", linewidth=0.6)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        axes.set_xlabel(words, fontsize=LABEL)
+        axes.tick_params(labelsize=TEXT)
+        if wide:
+            plot_style.logarithmic(axes, "x")
+        plot_style.dress(axes)
     if is_wide([*(row[3] for one in courses for row in one.history), *known.values()]):
-        panels[0].set_yscale("log")
+        plot_style.logarithmic(panels[0], "y")
     panels[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: in_words(round(cost))))
-    panels[0].set_ylabel(f"best {noun}", fontsize=10)
-    panels[1].legend(fontsize=9, frameon=False)
+    panels[0].set_ylabel(f"best {noun}", fontsize=LABEL)
+    panels[1].legend(fontsize=TEXT, frameon=False)
 
 
 def _step(axes: Any, one: Course, column: int, colour: str, *, is_logarithmic: bool) -> None:
@@ -138,4 +139,10 @@ def save_figure(figure: Any, path: str) -> None:
     form = Path(path).suffix[1:].lower()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with matplotlib.rc_context({"svg.hashsalt": "onekernel", "svg.fonttype": "none"}):
-        figure.savefig(path, format=form, dpi=150, facecolor="white", metadata=undated.get(form, {"Software": None}))
+        figure.savefig(
+            path,
+            format=form,
+            dpi=plot_style.DOTS_PER_INCH,
+            facecolor="white",
+            metadata=undated.get(form, {"Software": None}),
+        )

@@ -1,56 +1,51 @@
-"""Every workload on every device: a table, the same for a terminal, and a heat map of the speed-ups over one core.
-
-The picture is that of A. N. Ziogas et al.: NPBench, a benchmarking suite for high-performance NumPy. ICS 2021.
-"""
+"""Many workloads on every device: a table with notes, the same for a terminal, and a heat map (`reports.heat_map`)."""
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from core.errors import UserError
-from reports import twelve_rules
+from reports import heat_map, twelve_rules
+from reports.cautions import BASELINE, FEW, Caution, cautions, is_short
 from reports.comparison import Comparison, NotRun, Row
-from reports.wording import cell, machine, ratio, seconds
+from reports.heat_map import DOUBTFUL, MISSING, halves, part_of, shortened, words_of
+from reports.plot_style import FORMATS
+from reports.schema import HASH_COVERS
+from reports.text_table import Table
+from reports.wording import cell, listed, machine, ratio_interval, seconds, seconds_interval
 
 NAME = "overview"
-FORMATS = ("svg", "png")
-MISSING = "n/a"
 WIDTH = 80
-"""Of a terminal."""
+"""Columns of a terminal."""
 FIRST = 18
-"""Of its first column at most."""
-
-COLOURS = "PuOr"
-"""ColorBrewer's map from orange (slower) over white to purple (faster), told apart by the colour-blind too."""
-GREY = "#808080"
-"""Of what stands outside the cells: it is read on white and on black, and the ground is transparent."""
-NO_COLOUR = "#b0b0b0"
-"""Of a cell without a speed-up."""
-LEAST_DECADES = 1.0
-"""How far the scale reaches from 1 on either side at least, so that small differences look small."""
+"""Most columns of its first column."""
+SHORT = "less than a second on one core, so that launches and copies weigh as much as the work"
+PICTURE = "Speed-up over one core, workload by device"
+EVERY_RUN = "every run"
 
 UNITS = ((1e12, "T "), (1e9, "G "), (1e6, "M "), (1e3, "k "), (0.0, ""))
 
 
 @dataclass(frozen=True)
 class Line:
-    """A workload: what it did on each device.
+    """A workload and its runs on each device.
 
     Attributes
     ----------
     workload, title : str
-        Its name, and what it is; records alone do not say the latter.
+        Its name and its title, which records alone do not say.
     comparison : Comparison, optional
         Its runs side by side; None where there is nothing to compare.
     not_run : tuple of NotRun
         What ran nowhere or was refused, and why.
     refused : str
         Why there is nothing to compare: nothing ran, the runs did different work, or nobody confirmed them.
+    why : str
+        Reason for this work, a sentence without its full stop; empty where the overview has one for all.
 
     """
 
@@ -59,11 +54,16 @@ class Line:
     comparison: Comparison | None
     not_run: tuple[NotRun, ...] = ()
     refused: str = ""
+    why: str = ""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All runs."""
+        return self.comparison.rows if self.comparison else ()
 
     def on(self, device: str) -> Row | None:
         """The run on a device, by `Row.name`."""
-        rows = self.comparison.rows if self.comparison else ()
-        return next((row for row in rows if row.name == device), None)
+        return next((row for row in self.rows if row.name == device), None)
 
     @property
     def baseline(self) -> Row | None:
@@ -101,16 +101,19 @@ class Overview:
     lines : tuple of Line
     not_here : tuple of NotRun
         Devices that no workload ran on, and why.
+    why : str
+        Reason for these works, a sentence without its full stop.
 
     """
 
     lines: tuple[Line, ...]
     not_here: tuple[NotRun, ...] = ()
+    why: str = ""
 
     @property
     def rows(self) -> list[Row]:
         """All runs."""
-        return [row for line in self.lines if line.comparison for row in line.comparison.rows]
+        return [row for line in self.lines for row in line.rows]
 
     @property
     def devices(self) -> dict[str, str]:
@@ -130,15 +133,45 @@ class Overview:
         """Where the runs were, in words."""
         return list(dict.fromkeys(machine(row.record.environment) for row in self.rows))
 
+    @cached_property
+    def cautions(self) -> dict[str, list[Caution]]:
+        """What makes figures doubtful, by workload, as a comparison says it."""
+        nearby = [row.record for row in self.rows]
+        return {line.workload: cautions(line.comparison, nearby) for line in self.lines if line.comparison}
+
+    def doubts(self, line: Line, row: Row) -> dict[str, str]:
+        """Return what makes a run doubtful, with its figure each."""
+        assert line.comparison is not None
+        label = line.comparison.label(row)
+        found = {one.text: one.figures[label] for one in self.cautions[line.workload] if label in one.figures}
+        if row.base is not None and is_short(row):
+            found[SHORT] = seconds(row.baseline_s or 0.0)
+        return found
+
+    def words(self, line: Line, row: Row | None) -> tuple[str, str]:
+        """Word a run's time and ratio, each with a mark where a note warns of it."""
+        if row is None:
+            return words_of(None, time_doubtful=False, ratio_doubtful=False)
+        found = self.doubts(line, row).keys() - {FEW}
+        of_ratio = [text for text in found if text == SHORT or text.startswith(BASELINE)]
+        return words_of(row, time_doubtful=len(found) > len(of_ratio), ratio_doubtful=bool(found))
+
     @property
     def notes(self) -> list[str]:
-        """What makes figures doubtful, and whose."""
+        """What makes figures doubtful, each with the runs that it touches, or with the workloads whose ratios."""
         said: dict[str, list[str]] = {}
+        figures: dict[str, list[str]] = {}
         for line in self.lines:
-            for row in line.comparison.rows if line.comparison else ():
-                for label in row.labels:
-                    said.setdefault(f"{row.name}: {label}", []).append(line.workload)
-        return [f"{label} ({', '.join(names)})" for label, names in said.items()]
+            for row in line.rows:
+                for text, figure in self.doubts(line, row).items():
+                    of_ratio = text == SHORT or text.startswith(BASELINE)
+                    who = line.workload if of_ratio else f"{row.name} on {line.workload}"
+                    said.setdefault(text, []).append(f"{who} {figure}".rstrip())
+                    figures.setdefault(text, []).append(figure)
+        for text, found in figures.items():
+            if len(found) == len(self.rows) > 1 and len(set(found)) == 1:
+                said[text] = [f"{EVERY_RUN} {found[0]}".rstrip()]
+        return [f"{text}: {'; '.join(dict.fromkeys(whose))}" for text, whose in said.items()]
 
 
 # --- Markdown ---
@@ -161,37 +194,79 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
     headings = ["workload", "instance", "work", *devices]
     table = [headings, ["---", "---", "---:", *["---:"] * len(devices)]]
     for line in overview.lines:
-        cells = [_in_markdown(line.on(device)) for device in devices]
+        cells = [_in_markdown(overview, line, line.on(device)) for device in devices]
         table.append([line.workload, line.instance or MISSING, line.work or MISSING, *cells])
-    text = ["# Every workload on everything here", "", *([f"Made by `{made_by}`.", ""] if made_by else [])]
+    text = ["# Workloads on everything here", ""]
+    text += [f"Made by `{made_by}`.", ""] if made_by else []
     if picture:
-        text += [f"![Speed-up over one core, workload by device]({picture})", ""]
+        left_out = part_of(overview).left_out
+        text += [f"![{PICTURE}]({picture})", ""]
+        text += [f"In the table and not in the picture: {'; '.join(left_out)}.", ""] if left_out else []
     text += ["| " + " | ".join(map(cell, row)) + " |" for row in table]
     text += [
         "",
         f"Each cell has the median time of {overview.repetitions} from end to end, without compilation, and how many "
-        f"times faster that is than one core; {MISSING}: no run. All runs of a workload did the same work: "
-        "their hashes are equal, and a plain scorer confirmed what they found.",
+        f"times faster that is than one core; {MISSING}: no run; {DOUBTFUL}: doubtful, the notes say why. "
+        f"{_proven(overview)} A plain scorer confirmed the answer of every run.",
         "",
     ]
-    text += ["## Workloads", "", *(f"- **{line.workload}**: {_about(line)}." for line in overview.lines), ""]
+    if overview.notes:
+        text += ["## Notes", "", *(f"- {note}." for note in overview.notes), ""]
+    text += ["## Workloads", "", *([f"{overview.why}.", ""] if overview.why else [])]
+    text += [*(f"- **{line.workload}**: {_about(line)}." for line in overview.lines), ""]
     text += ["## Devices", "", *(f"- **{name}**: {what}." for name, what in devices.items())]
     text += [f"- Machine: {one}." for one in overview.machines]
-    if overview.notes:
-        text += ["", "## Notes", "", *(f"- {note}." for note in overview.notes)]
     failures = list(_failures(overview))
     if failures:
         text += ["", "## Not run", "", *(f"- {failure}." for failure in failures)]
-    text += ["", _rules(overview, picture).rstrip()]
-    return "\n".join(text) + "\n"
+    text += ["", "## All times", "", str(_times(overview))]
+    page = "\n".join(text) + "\n"
+    return f"{page}\n{_rules(overview, page, picture).rstrip()}\n"
 
 
-def _rules(overview: Overview, picture: str | None) -> str:
-    """The twelve rules of Hoefler and Belli, as far as the records and the overview keep them."""
+def _proven(overview: Overview) -> str:
+    """Say what the hashes of the runs prove; runs with equal answers may have done unequal work."""
+    said = []
+    for covers in dict.fromkeys(line.comparison.work.hash_covers for line in overview.lines if line.comparison):
+        those = [line for line in overview.lines if line.comparison and line.comparison.work.hash_covers == covers]
+        proven = those[0].comparison.work.proven if those[0].comparison else ""
+        counts = [line.workload for line in those if len({row.record.evaluations for row in line.rows}) > 1]
+        unlike = f" (unequal numbers of evaluations: {listed(counts)})" if counts else ""
+        names = listed([line.workload for line in those])
+        said.append(f"{names}: {proven}, by the hash of {HASH_COVERS[covers]}{unlike}")
+    return f"The runs of a workload have one hash. {'; '.join(said)}."
+
+
+def _times(overview: Overview) -> Table:
+    """Make the table of all runs, with their intervals and extremes."""
+    headings = ("workload", "run", ">median [95 % CI]", ">shortest", ">longest", ">speed-up over one core [95 % CI]")
+    rows = [
+        [
+            line.workload,
+            line.comparison.label(row) if line.comparison else row.name,
+            seconds_interval(row.running.median),
+            seconds(row.running.minimum),
+            seconds(row.running.maximum),
+            ratio_interval(row.speedup) if row.speedup else "",
+        ]
+        for line in overview.lines
+        for row in line.rows
+    ]
+    return Table("All times", headings, rows)
+
+
+def _rules(overview: Overview, page: str, picture: str | None) -> str:
+    """Decide the twelve rules of Hoefler and Belli from the records and the page."""
+    reasons = {line.instance: line.why or overview.why for line in overview.lines if line.comparison}
     said = twelve_rules.Shown(
-        reasons="the instance that each workload is tried on unless another is asked for",
-        figures=["Speed-up over one core, workload by device"] if picture else [],
-        extremes="",
+        page=page,
+        reasons=reasons,
+        figures=[PICTURE] if picture else [],
+        extremes=["shortest", "longest"],
+        means={},
+        mean_ratios="",
+        assumed_normal="",
+        joined="",
     )
     comparisons = [line.comparison for line in overview.lines if line.comparison]
     return twelve_rules.in_markdown(twelve_rules.rules_of(comparisons, said))
@@ -202,7 +277,8 @@ def _about(line: Line) -> str:
         return line.title or line.refused
     work = line.comparison.work
     title = f"{line.title}; " if line.title else ""
-    return f"{title}{line.work}, best {work.best_cost}, hash `{work.trajectory_hash}`"
+    why = f"; {line.why}" if line.why else ""
+    return f"{title}{line.work}, best {work.best_cost}, hash `{work.trajectory_hash}`{why}"
 
 
 def _failures(overview: Overview) -> Iterator[str]:
@@ -211,11 +287,8 @@ def _failures(overview: Overview) -> Iterator[str]:
         yield from line.failures()
 
 
-def _in_markdown(row: Row | None) -> str:
-    if row is None:
-        return MISSING
-    time = seconds(row.running.median.value) + "*" * bool(row.labels)
-    return f"{time}, {ratio(row.speedup)}" if row.speedup else time
+def _in_markdown(overview: Overview, line: Line, row: Row | None) -> str:
+    return ", ".join(filter(None, overview.words(line, row)))
 
 
 # --- the terminal ---
@@ -224,10 +297,10 @@ def _in_markdown(row: Row | None) -> str:
 def plain_text(overview: Overview, width: int = WIDTH) -> str:
     """The table for a terminal: two lines a workload, times above speed-ups; columns that do not fit stand below."""
     devices = list(overview.devices)
-    cells = {(line.workload, name): _two_lines(line.on(name)) for line in overview.lines for name in devices}
+    cells = {(line.workload, name): overview.words(line, line.on(name)) for line in overview.lines for name in devices}
     lefts = [text for line in overview.lines for text in (line.workload, f"  {line.instance}")]
     first = min(max(map(len, lefts)), FIRST) + 1
-    headings = {name: _halves(name) for name in devices}
+    headings = {name: halves(name) for name in devices}
     wide = 2 + max(len(text) for pair in (*cells.values(), *headings.values()) for text in pair)
     fitting = max(1, (width - first) // wide)
     blocks = []
@@ -239,127 +312,11 @@ def plain_text(overview: Overview, width: int = WIDTH) -> str:
         for line in overview.lines:
             for left, part in ((line.workload, 0), (f"  {line.instance}", 1))[: 2 if line.comparison else 1]:
                 values = "".join(cells[line.workload, name][part].rjust(wide) for name in shown)
-                block.append((_shortened(left, first - 1).ljust(first) + values).rstrip())
+                block.append((shortened(left, first - 1).ljust(first) + values).rstrip())
         blocks.append("\n".join(one for one in block if one))
     said = [f"note: {note}" for note in overview.notes] + [f"not run: {one}" for one in _failures(overview)]
     said = [textwrap.fill(one, width, subsequent_indent="  ") for one in said]
     return "\n".join(["\n\n".join(blocks), *([""] if said else []), *said])
-
-
-def _halves(name: str) -> tuple[str, str]:
-    """A device's name above its ranks."""
-    device, _, ranks = name.partition(", ")
-    return device, ranks
-
-
-def _two_lines(row: Row | None) -> tuple[str, str]:
-    if row is None:
-        return MISSING, ""
-    return seconds(row.running.median.value) + "*" * bool(row.labels), ratio(row.speedup)
-
-
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
-# --- the heat map ---
-
-
-def draw(overview: Overview, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw the speed-ups, workload by device, into a folder.
-
-    The colour is the logarithm of the speed-up over one core, as far on one side of 1 as on the other.
-
-    Returns
-    -------
-    list of Path
-        The files written, in the order of the formats; empty where no run has a speed-up or matplotlib is not
-        installed.
-
-    """
-    if not any(row.speedup for row in overview.rows):
-        return []
-    try:
-        import matplotlib
-    except ImportError:
-        return []
-    matplotlib.use("Agg")
-    # Equal overviews must give equal files: no date, no random ids, text as text.
-    matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
-    from matplotlib import pyplot
-
-    size = 2.6 + 0.95 * max(2, len(overview.devices)), 1.6 + 0.5 * len(overview.lines)
-    figure, axes = pyplot.subplots(figsize=size, layout="constrained")
-    _fill(figure, axes, overview)
-    written = []
-    for form in formats:
-        path = folder / f"{NAME}.{form}"
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(path, dpi=150, metadata=metadata, transparent=True)
-        written.append(path)
-    pyplot.close(figure)
-    return written
-
-
-def _fill(figure: Any, axes: Any, overview: Overview) -> None:
-    from matplotlib import cm, colors
-
-    devices = overview.devices
-    decades = [abs(math.log10(row.speedup.value)) for row in overview.rows if row.speedup]
-    reach = max([LEAST_DECADES, *decades])
-    scale = cm.ScalarMappable(colors.Normalize(-reach, reach), COLOURS)
-    for down, line in enumerate(overview.lines):
-        for right, name in enumerate(devices):
-            _draw_cell(axes, scale, line.on(name), right, down)
-    axes.set_xlim(-0.5, len(devices) - 0.5)
-    axes.set_ylim(len(overview.lines) - 0.5, -0.5)
-    axes.set_xticks(range(len(devices)), ["\n".join(filter(None, _halves(name))) for name in devices])
-    named = [f"{line.workload}\n{_shortened(line.instance, 24)}".rstrip() for line in overview.lines]
-    axes.set_yticks(range(len(overview.lines)), named)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0, labelsize=8, labelcolor=GREY)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    bar = figure.colorbar(scale, ax=axes, orientation="horizontal", aspect=40, pad=0.03)
-    whole = range(-math.floor(reach), math.floor(reach) + 1)
-    bar.set_ticks(list(whole), labels=[ratio_of_ten(power) for power in whole])
-    bar.ax.tick_params(labelsize=8, labelcolor=GREY, color=GREY)
-    bar.outline.set_visible(False)
-    bar.set_label("speed-up over one core\n(below it: median time)", fontsize=8, color=GREY)
-
-
-def _draw_cell(axes: Any, scale: Any, row: Row | None, right: int, down: int) -> None:
-    from matplotlib.patches import Rectangle
-
-    at = right - 0.48, down - 0.47
-    if row is None:
-        axes.add_patch(Rectangle(at, 0.96, 0.94, facecolor="none", edgecolor=GREY, linewidth=0.6, linestyle=":"))
-        axes.text(right, down, MISSING, ha="center", va="center", fontsize=8, color=GREY)
-        return
-    ground = scale.to_rgba(math.log10(row.speedup.value)) if row.speedup else NO_COLOUR
-    axes.add_patch(Rectangle(at, 0.96, 0.94, facecolor=ground, edgecolor="none"))
-    ink = _ink(ground)
-    time = seconds(row.running.median.value) + "*" * bool(row.labels)
-    if not row.speedup:
-        axes.text(right, down, time, ha="center", va="center", fontsize=8, color=ink)
-        return
-    axes.text(right, down - 0.14, ratio(row.speedup), ha="center", va="center", fontsize=9, weight="bold", color=ink)
-    axes.text(right, down + 0.24, time, ha="center", va="center", fontsize=6.5, color=ink)
-
-
-def ratio_of_ten(power: int) -> str:
-    """A power of ten as a speed-up: 0.01x, 1x, 1,000x."""
-    return f"{10**power:,}x" if power >= 0 else f"{10.0**power:.{-power}f}x"
-
-
-def _ink(ground: Any) -> str:
-    """Black or white, whichever is read better on a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
-    from matplotlib import colors
-
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colors.to_rgb(ground)]
-    luminance = sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    # Where the contrasts (L + 0.05) / 0.05 and 1.05 / (L + 0.05) are equal.
-    return "black" if luminance > 0.179 else "white"
 
 
 # --- files ---
@@ -379,7 +336,9 @@ def remove(folder: Path) -> None:
 
 
 def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write the report, and the heat map where matplotlib is and one core ran; returns the files, the report first.
+    """Write the report, and the heat map where there is matplotlib and a ratio over enough work of one core.
+
+    Returns the files, the report first.
 
     Raises
     ------
@@ -389,7 +348,7 @@ def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence
     """
     report = folder / f"{NAME}.md"
     try:
-        drawn = draw(overview, folder, formats)
+        drawn = heat_map.draw(overview, folder, NAME, formats)
         report.write_text(render(overview, drawn[0].name if drawn else None, made_by), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the overview: {error.strerror}") from None

@@ -17,12 +17,15 @@ from reports.measures import KERNEL_APART
 from reports.paper import Disagreement, Exhibit, Paper
 from reports.paper_file import of_workload
 from reports.parameters import parameters, shared, worded
-from reports.plots import FORMATS
+from reports.plot_style import FORMATS
 from reports.records import Record, RecordError
 from reports.startup import MOST
 from reports.text_table import Table
 from reports.ways import sentences
 from reports.wording import cost, listed, per_cent, ratio, seconds, seconds_interval
+
+WHICH = "The instances are those of the paper's tables and figures"
+RATIOS_OVER_FIRST = "95 % intervals of the ratios over the first column, which resample both sides"
 
 
 def write(
@@ -34,6 +37,7 @@ def write(
     made_by: str = "",
     formats: Sequence[str] = FORMATS,
     earlier: Sequence[Exhibit] = (),
+    partial: str = "",
 ) -> list[Path]:
     """Write the report of some exhibits of a paper, named after the paper, and their plots.
 
@@ -52,6 +56,8 @@ def write(
         Of the plots.
     earlier : sequence of Exhibit, optional
         Exhibits with runs of another command line.
+    partial : str, optional
+        Reason for rows of the exhibits without a run, a sentence without its full stop, which the report then says.
 
     Returns
     -------
@@ -82,7 +88,7 @@ def write(
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
         before = listed([one.name for one in earlier]) if earlier else ""
-        path.write_text(_text(paper, exhibits, parts, found, made_by, before), encoding="utf-8")
+        path.write_text(_text(paper, exhibits, parts, found, made_by, before, partial), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{folder}: cannot write the report: {error.strerror}") from None
     return [path, *drawn]
@@ -147,6 +153,7 @@ def _text(
     found: Evidence,
     made_by: str,
     earlier: str,
+    partial: str,
 ) -> str:
     rows = [row for part in parts for row in part["rows"]]
     text = template("paper.md.j2").render(
@@ -155,6 +162,9 @@ def _text(
         earlier=earlier,
         most_startup=per_cent(MOST),
         kernel_apart=per_cent(KERNEL_APART),
+        which=WHICH,
+        partial=partial,
+        over_first=RATIOS_OVER_FIRST if _over_first(parts) else "",
         parts=parts,
         machines=found.machines,
         unconfirmed=found.unconfirmed,
@@ -162,10 +172,11 @@ def _text(
         elsewhere=_elsewhere(elsewhere(paper, found.rows)) if len(exhibits) == len(paper.exhibits) else None,
         ways=_ways(rows),
         plain=worded(paper.plain),
-        rules=_rules(paper, parts, found),
+        rules=twelve_rules.PLACE if found.comparisons else "",
         **statistics_of(rows),
     )
-    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+    page = twelve_rules.placed(text)
+    return twelve_rules.placed(page, _rules(page, parts, found, partial))
 
 
 def _part(exhibit: Exhibit, filled: Shown, pictures: Sequence[Path]) -> dict[str, Any]:
@@ -184,6 +195,8 @@ def _part(exhibit: Exhibit, filled: Shown, pictures: Sequence[Path]) -> dict[str
         "rows": [] if drawing else filled.rows,
         "data": filled.ours,
         "ran": bool(filled.ours),
+        "counts": (0, 0) if drawing or exhibit.never_ours else _without_ours(filled),
+        "joined": exhibit_plots.joined(exhibit, filled) if pictures else "",
     }
 
 
@@ -193,16 +206,32 @@ def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> list[Disagreeme
     return [one for one in paper.disagreements if not one.exhibits or there.intersection(one.exhibits)]
 
 
-def _rules(paper: Paper, parts: Sequence[dict[str, Any]], found: Evidence) -> str:
-    """The twelve rules of Hoefler and Belli, as far as the records and the report keep them; empty without runs."""
+def _without_ours(filled: Shown) -> tuple[int, int]:
+    """Count the rows of an exhibit that have no run of ours, and all rows."""
+    ours = {datum.line for datum in filled.ours}
+    return sum(line.key not in ours for line in filled.lines), len(filled.lines)
+
+
+def _over_first(parts: Sequence[dict[str, Any]]) -> bool:
+    return any("over_first" in datum.values for part in parts for datum in part["data"])
+
+
+def _rules(page: str, parts: Sequence[dict[str, Any]], found: Evidence, partial: str) -> str:
+    """Decide the twelve rules of Hoefler and Belli from the records and the page; empty without runs."""
     if not found.comparisons:
         return ""
-    ratios = any("over_first" in datum.values for part in parts for datum in part["data"])
+    without, rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
     about = twelve_rules.Shown(
-        reasons=f"they are those of {paper.name}, as many as the scale of the run has",
+        page=page,
+        reasons=WHICH,
+        absent=f"{without} of {rows} rows of the paper's tables have no run of ours" if without else "",
+        why_absent=partial,
         figures=[part["title"] for part in parts if part["picture"]],
-        extremes="",
-        tests="95 % intervals of the ratios over the first column" if ratios else "",
+        tests=RATIOS_OVER_FIRST if _over_first(parts) else "",
+        means={},
+        mean_ratios="",
+        assumed_normal="",
+        joined=listed(joined) if (joined := [part["joined"] for part in parts if part["joined"]]) else "",
     )
     return twelve_rules.in_markdown(twelve_rules.rules_of(found.comparisons, about))
 

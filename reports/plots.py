@@ -8,33 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
+from reports import plot_style
 from reports.cautions import marks
 from reports.comparison import Comparison, Row, is_baseline
+from reports.plot_style import LABEL, PAGE_WIDTH, TEXT, TITLE
 from reports.schema import HASH_COVERS
 from reports.sections import Compared
 from reports.statistics import Estimate
 from reports.wording import ratio, seconds
 
-FORMATS = ("svg", "png")
 # Above this spread a linear axis would hide the small bars.
 LOGARITHMIC_ABOVE = 20.0
 # Of Okabe and Ito's colours, which readers who see colours differently tell apart, on white in dark pages too.
 BASELINE, FASTER, SLOWER = "#999999", "#0072b2", "#e69f00"
 NAME_WIDTH = 34
-
-
-def pyplot() -> Any:
-    """Load matplotlib for files that are equal for equal reports; None where it is not installed."""
-    try:
-        import matplotlib
-    except ImportError:
-        return None
-    matplotlib.use("Agg")
-    # No random ids, and text as text; the date is left out when saving.
-    matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
-    from matplotlib import pyplot as loaded
-
-    return loaded
 
 
 def users_pyplot() -> Any:
@@ -53,17 +40,6 @@ def users_pyplot() -> Any:
     return loaded
 
 
-def save(figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Save a figure in some formats, on white; the first is what reports show."""
-    written = []
-    for form in formats:
-        path = folder / f"{name}.{form}"
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(path, dpi=150, facecolor="white", metadata=metadata)
-        written.append(path)
-    return written
-
-
 def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Path]:
     """Draw the speed-up of each row over one core into a folder as SVG and PNG of that name.
 
@@ -74,12 +50,12 @@ def speedups(section: Compared, folder: Path, name: str = "speedup") -> list[Pat
         to compare, or matplotlib is not installed.
     """
     rows = _with_speedup(section)
-    library = pyplot() if len(rows) > 1 else None
+    library = plot_style.pyplot() if len(rows) > 1 else None
     if library is None:
         return []
     figure, axes = library.subplots(figsize=_size(section), layout="constrained")
     draw_speedups(axes, section)
-    written = save(figure, folder, name)
+    written = plot_style.save(figure, folder, name)
     library.close(figure)
     return written
 
@@ -111,10 +87,10 @@ def draw_speedups(axes: Any, section: Compared) -> None:
     axes.set_title(
         f"{work.workload} on {work.instance}\n{work.proven}: hash {work.trajectory_hash[:12]} of "
         f"{HASH_COVERS[work.hash_covers]}",
-        fontsize=10,
+        fontsize=TITLE,
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""
-    axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{noted}", fontsize=8)
+    axes.set_xlabel(f"speed-up over one core, ratio of medians, 95 % CI{noted}", fontsize=LABEL)
 
 
 def _with_speedup(section: Compared) -> list[tuple[Row, Estimate]]:
@@ -128,7 +104,7 @@ def _names(section: Compared) -> list[str]:
 def _size(section: Compared) -> tuple[float, float]:
     """Width and height of a figure that has room for all names."""
     names = _names(section)
-    return 8, 1.4 + 0.2 * sum(1 + text.count("\n") for text in names) + 0.15 * len(names)
+    return PAGE_WIDTH, 1.4 + 0.2 * sum(1 + text.count("\n") for text in names) + 0.15 * len(names)
 
 
 def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str], heights: Sequence[int]) -> None:
@@ -148,16 +124,16 @@ def _draw(axes: Any, rows: Sequence[tuple[Row, Estimate]], names: Sequence[str],
     places = _places(heights)
     widths = [value - start for value in values]
     axes.barh(places, widths, left=start, height=0.7, xerr=reach, color=colours, capsize=3, ecolor="#333333")
-    axes.set_yticks(places, names, fontsize=9)
+    axes.set_yticks(places, names, fontsize=LABEL)
     axes.invert_yaxis()
-    if logarithmic:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
     axes.axvline(1.0, color="black", linewidth=0.8)
     for place, (row, speedup), (_, high) in zip(places, rows, ends, strict=True):
         text = f" {ratio(speedup)} ({seconds(row.running.median.value)})"
-        axes.annotate(text, (max(high, start), place), va="center", fontsize=8)
+        axes.annotate(text, (max(high, start), place), va="center", fontsize=TEXT)
     axes.margins(x=0.25)
+    axes.tick_params(axis="x", labelsize=TEXT)
+    if logarithmic:
+        plot_style.logarithmic(axes, "x")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 

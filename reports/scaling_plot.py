@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.plots import pyplot, save
+from reports import plot_style
+from reports.plot_style import MOST_TICKS, PAGE_WIDTH
 from reports.scaling import Curve
 from reports.sections import Compared
 from reports.wording import per_cent
@@ -25,17 +26,17 @@ def scaling(section: Compared, folder: Path, name: str) -> list[Path]:
         The files written, the SVG first; empty where there is no curve or matplotlib is not installed.
     """
     kinds = [curves for curves in (section.strong, section.weak) if curves]
-    library = pyplot() if kinds else None
+    library = plot_style.pyplot() if kinds else None
     if library is None:
         return []
     figure, every = library.subplots(
-        1, len(kinds), figsize=(5.6 * len(kinds), 4.2), layout="constrained", squeeze=False
+        1, len(kinds), figsize=(PAGE_WIDTH if len(kinds) > 1 else 5.6, 4.2), layout="constrained", squeeze=False
     )
     for axes, curves in zip(every[0], kinds, strict=True):
         _draw(axes, curves)
     work = section.comparison.work
-    figure.suptitle(f"{work.workload} on {work.instance}", fontsize=10)
-    written = save(figure, folder, name)
+    figure.suptitle(f"{work.workload} on {work.instance}")
+    written = plot_style.save(figure, folder, name)
     library.close(figure)
     return written
 
@@ -48,17 +49,15 @@ def _draw(axes: Any, curves: Sequence[Curve]) -> None:
         colour, marker = STYLES[number % len(STYLES)]
         _draw_curve(axes, curve, colour, marker)
     ticks = sorted({point.ranks for curve in curves for point in curve.points})
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log", base=2)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:g}")
-    axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    axes.minorticks_off()
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.set_xlabel("ranks", fontsize=9)
-    axes.set_ylabel("scaled speed-up" if weak else "speed-up over one rank, 95 % CI", fontsize=9)
-    axes.set_title("weak scaling: work grows with ranks" if weak else "strong scaling: the same work", fontsize=9)
-    axes.legend(fontsize=8, frameon=False)
+    plot_style.logarithmic(axes, "x", base=2)
+    plot_style.logarithmic(axes, "y", base=2)
+    if len(ticks) <= MOST_TICKS:
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    plot_style.dress(axes, framed=True)
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("scaled speed-up" if weak else "speed-up over one rank, 95 % CI")
+    axes.set_title("weak scaling: work grows with ranks" if weak else "strong scaling: the same work")
+    axes.legend(frameon=False)
 
 
 def _draw_curve(axes: Any, curve: Curve, colour: str, marker: str) -> None:

@@ -5,13 +5,12 @@ A section for each instance; works may be any algorithms with any parameters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UserError
-from reports import latex, plots, target_plots, target_tables, twelve_rules
+from reports import latex, plot_style, target_plots, target_tables, twelve_rules
 from reports.markdown import template
 from reports.parameters import worded
 from reports.rank_tests import LEVEL, PairTest, least_p
@@ -175,23 +174,31 @@ def render(sections: Sequence[Drawn]) -> str:
     UserError
         jinja2 is not installed.
     """
-    fields = [one.field for one in sections]
     text = template("statistics.md.j2").render(
         sections=[_section(one) for one in sections],
-        rules=twelve_rules.in_markdown(
-            twelve_rules.rules_of(
-                [(entry.family.label, _a_value_per_seed(entry)) for field in fields for entry in field.entries],
-                twelve_rules.Shown(
-                    figures=[what for one in sections for what, _ in one.pictures],
-                    extremes="the best cost and the distribution of times to targets",
-                    tests="rank tests with Holm's correction" if any(field.tests for field in fields) else "",
-                ),
-            )
-        ),
+        rules=twelve_rules.PLACE,
         resamples=RESAMPLES,
         least_for_interval=LEAST_FOR_INTERVAL,
     )
-    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+    page = twelve_rules.placed(text)
+    return twelve_rules.placed(page, _rules(sections, page))
+
+
+def _rules(sections: Sequence[Drawn], page: str) -> str:
+    """Decide the twelve rules of Hoefler and Belli from the records and the page."""
+    fields = [one.field for one in sections]
+    about = twelve_rules.Shown(
+        page=page,
+        figures=[what for one in sections for what, _ in one.pictures],
+        extremes=["best"],
+        tests="Mann and Whitney's test" if any(field.tests for field in fields) else "",
+        means={"costs": twelve_rules.ARITHMETIC},
+        mean_ratios="",
+        assumed_normal="",
+        joined="",
+    )
+    entries = [(entry.family.label, _a_value_per_seed(entry)) for field in fields for entry in field.entries]
+    return twelve_rules.in_markdown(twelve_rules.rules_of(entries, about))
 
 
 def _a_value_per_seed(entry: Entry) -> Record:
@@ -277,7 +284,7 @@ def remove(folder: Path) -> None:
     """
     for path in [folder / f"{NAME}.md", folder / f"{NAME}.tex"]:
         path.unlink(missing_ok=True)
-    for form in plots.FORMATS:
+    for form in plot_style.FORMATS:
         for kind in PICTURES:
             for stale in folder.glob(f"{NAME}-[0-9]*-{kind}.{form}"):
                 stale.unlink()

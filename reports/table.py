@@ -45,7 +45,7 @@ def lines(section: Compared, *, titled: bool = False, explained: bool = True) ->
     comparison = section.comparison
     if titled:
         yield from ["", comparison.work.instance]
-    yield from _wrapped(headline(comparison))
+    yield from _wrapped(headline(comparison, section.nearby))
     for verdict in section.beside.verdicts() if section.beside else []:
         yield from _wrapped(verdict.text)
     yield ""

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from reports.plots import pyplot, save
+from reports import plot_style
+from reports.plot_style import PAGE_WIDTH
 from reports.seeds import exact
 from reports.targets import Family, Measure, Target, Targets
 
@@ -70,7 +71,7 @@ def shown_families(families: Sequence[Family], targets: Targets) -> tuple[list[F
 def distributions(
     families: Sequence[Family], targets: Targets, folder: Path, name: str, title: str, unit: str
 ) -> list[Path]:
-    """Draw which part of the runs had reached each target after which time; evaluations below, where they have a unit.
+    """Draw which part of the runs had reached each target after which time, and evaluations where they have a unit.
 
     Returns
     -------
@@ -79,19 +80,19 @@ def distributions(
     """
     chosen, _ = shown_families(families, targets)
     reached = [target for target in targets.all if any(family.reached(target) for family in chosen)]
-    library = pyplot() if reached else None
+    library = plot_style.pyplot() if reached else None
     if library is None:
         return []
-    rows: list[tuple[Measure, str]] = [("seconds", "seconds")]
+    across: list[tuple[Measure, str]] = [("seconds", "seconds")]
     if unit:
-        rows.append(("evaluations", unit))
-    size = 3.6 * max(2, len(reached)), 2.6 * len(rows) + 0.9 + 0.2 * math.ceil(len(chosen) / 2)
-    figure, every = library.subplots(len(rows), len(reached), figsize=size, layout="constrained", squeeze=False)
-    for (measure, words), line in zip(rows, every, strict=True):
-        for target, axes in zip(reached, line, strict=True):
+        across.append(("evaluations", unit))
+    size = PAGE_WIDTH, 2.4 * len(reached) + 0.9 + 0.2 * math.ceil(len(chosen) / 2)
+    figure, every = library.subplots(len(reached), len(across), figsize=size, layout="constrained", squeeze=False)
+    for target, line in zip(reached, every, strict=True):
+        for (measure, words), axes in zip(across, line, strict=True):
             _draw_distributions(axes, chosen, target, measure)
-            axes.set_xlabel(f"{words} to {target.words}", fontsize=8)
-        line[0].set_ylabel("part of the runs", fontsize=8)
+            axes.set_xlabel(f"{words} to {target.words}")
+        line[0].set_ylabel("part of the runs")
     return _finished(library, figure, every[0][0], title, folder, name)
 
 
@@ -104,28 +105,28 @@ def courses(families: Sequence[Family], targets: Targets, folder: Path, name: st
         The files written, the SVG first; empty where no family has histories or matplotlib is not installed.
     """
     chosen, _ = shown_families(families, targets)
-    library = pyplot() if chosen else None
+    library = plot_style.pyplot() if chosen else None
     if library is None:
         return []
     panels: list[tuple[Measure, str]] = [("evaluations", unit)] if unit else []
     panels.append(("seconds", "seconds"))
-    size = 4.8 * len(panels), 3.6 + 0.2 * math.ceil(len(chosen) / 2)
+    size = PAGE_WIDTH, 3.6 + 0.2 * math.ceil(len(chosen) / 2)
     figure, every = library.subplots(1, len(panels), figsize=size, layout="constrained", squeeze=False)
     for (measure, words), axes in zip(panels, every[0], strict=True):
         _draw_courses(axes, chosen, targets.first, measure)
-        axes.set_xlabel(words, fontsize=8)
+        axes.set_xlabel(words)
     reference = targets.first.cost
     above = f"best cost, % above {exact(reference)}" if reference > 0 else "best cost"
-    every[0][0].set_ylabel(f"{above}:\nmedian and quartiles over seeds", fontsize=8)
+    every[0][0].set_ylabel(f"{above}:\nmedian and quartiles over seeds")
     return _finished(library, figure, every[0][0], title, folder, name)
 
 
 def _finished(library: Any, figure: Any, first: Any, title: str, folder: Path, name: str) -> list[Path]:
     """Put title and legend around the panels, save and close."""
     handles, labels = first.get_legend_handles_labels()
-    figure.suptitle(title, fontsize=10)
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8, frameon=False, handlelength=4)
-    written = save(figure, folder, name)
+    figure.suptitle(title)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, handlelength=4)
+    written = plot_style.save(figure, folder, name)
     library.close(figure)
     return written
 
@@ -139,9 +140,7 @@ def _draw_distributions(axes: Any, families: Sequence[Family], target: Target, m
     amounts = [reach(amount) for _, found in tries for amount in found.amounts(measure)]
     begin, end = min(amounts), max(amounts)
     logarithmic = end > WIDE * begin
-    if logarithmic:
-        axes.set_xscale("log")
-    else:
+    if not logarithmic:
         axes.locator_params(axis="x", nbins=5)
     left, right = (begin / 1.3, end * 1.3) if logarithmic else (0.0, 1.05 * end)
     for number, (family, found) in enumerate(tries):
@@ -158,8 +157,10 @@ def _draw_distributions(axes: Any, families: Sequence[Family], target: Target, m
         crosses = [max((h for a, h in zip(at, high, strict=True) if a <= end), default=0.0) for end in ends]
         axes.plot(ends, crosses, linestyle="none", marker="x", markersize=5, color=colour)
     axes.set_xlim(left, right)
+    if logarithmic:
+        plot_style.logarithmic(axes, "x")
     axes.set_ylim(-0.03, 1.03)
-    _plain(axes)
+    plot_style.dress(axes)
 
 
 def _at_least(amount: float, measure: Measure) -> float:
@@ -185,13 +186,13 @@ def _draw_courses(axes: Any, families: Sequence[Family], target: Target, measure
         positive = middle[middle > 0]
         if positive.size:
             lowest, highest = min(lowest, float(positive.min())), max(highest, float(positive.max()))
-    axes.set_xscale("log")
+    plot_style.logarithmic(axes, "x")
     if highest > WIDE * lowest:
         # Linear below the smallest that is above zero: the reference itself is on the axis.
         axes.set_yscale("symlog", linthresh=10 ** math.floor(math.log10(lowest)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_ylim(bottom=bottom)
-    _plain(axes)
+    plot_style.dress(axes)
 
 
 def course(family: Family, measure: Measure) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -214,10 +215,3 @@ def course(family: Family, measure: Measure) -> tuple[np.ndarray, np.ndarray, np
     low, middle, high = np.quantile(np.where(unknown, np.nanmax(costs), costs), (0.25, 0.5, 0.75), axis=1)
     known = unknown.mean(axis=1) <= 1 / 4
     return at[known], low[known], middle[known], high[known]
-
-
-def _plain(axes: Any) -> None:
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.tick_params(labelsize=8)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)

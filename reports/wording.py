@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,9 @@ def number(value: float | None) -> str:
         return ""
     if abs(value) >= 999.5:
         return f"{value:,.0f}"
-    return f"{value:#.3g}".rstrip(".") if abs(value) >= 1e-3 else f"{value:.4f}".rstrip("0").rstrip(".")
+    if value == 0 or abs(value) >= 1e-3:
+        return f"{value:#.3g}".rstrip(".") if value else "0"
+    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
 
 
 def rate(per_second: float | None) -> str:

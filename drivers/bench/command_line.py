@@ -58,7 +58,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         choices=("all", *WORKLOADS, RANKS),
         default="all",
         help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
-        "be several, with commas between; ranks, under mpirun -n 2, is every workload by one rank and by all "
+        "be several, with commas between; ranks, under mpirun -n 2, is ten workloads by one rank and by all "
         "(%(default)s)",
     )
     parser.add_argument("--rows", metavar="PARTS", help="with ranks: only rows whose names have one of these parts")

@@ -1,4 +1,4 @@
-"""What a second rank brings: every workload by one rank alone and by all together, in turn, on GPUs or on cores.
+"""Time ten workloads by one rank alone and by all ranks together, in turn, on GPUs or on cores.
 
 mpirun -n 2 python -m drivers.bench --workload ranks                    GPUs if each rank has one, else a core each
 mpirun -n 2 python -m drivers.bench --workload ranks --rows ppp,lcs     some rows of the table

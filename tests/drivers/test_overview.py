@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import UserError
-from drivers.compare import House
-from drivers.overview import main, repetitions
-from drivers.workloads import OF_PAPERS
+from drivers.compare import STANDARD, House
+from drivers.overview import LONG_ENOUGH, WORKS, main, repetitions
+from drivers.workloads import OF_PAPERS, named
 
 # Stands in for a driver: writes a record as the command line says; a backend's name decides how.
 STUB = """
@@ -165,6 +165,20 @@ def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_p
     records = [json.loads(line) for line in (tmp_path / "overview.jsonl").open()]
     assert [len(record["samples"]) for record in records] == [3, 10, 10]
     assert overview("--workloads", "lcs", "--seconds-each", "30") == (0, [])
+
+
+def test_works_are_longer_than_those_of_a_comparison_and_pages_say_why_they_were_chosen(overview, tmp_path):
+    assert set(WORKS) == set(OF_PAPERS) - {"lcs"}
+    overview()
+    asked = {
+        record["workload"]: record["details"]["asked"]
+        for record in map(json.loads, (tmp_path / "overview.jsonl").open())
+    }
+    assert asked["ihc"]["climbers"] == int(WORKS["ihc"][1]) > int(named("ihc").standard[1])
+    report = (tmp_path / "overview.md").read_text()
+    assert LONG_ENOUGH in report
+    assert f"- **lcs**: {named('lcs').title}; 1 G things, best 7, hash `0123`; {STANDARD}." in report
+    assert "**Kept**: It says why these instances were chosen" in report
 
 
 def test_a_first_device_that_fails_is_not_tried_twice(overview):

@@ -4,9 +4,10 @@ import hashlib
 
 import pytest
 
-from reports import compare_report
+from reports import compare_report, plot_style
 from reports.records import Record, Sample
 from reports.sections import Section, compared
+from tests.reports.pictures import illegible
 
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
@@ -103,6 +104,21 @@ def make_ants(make_record):
         return make_record(times=times, **(fields | changes))
 
     return make
+
+
+@pytest.fixture
+def legible(monkeypatch):
+    """Measure every picture that a test saves: it fails where one cannot be read. Gives the names of those measured."""
+    measured = []
+
+    def measure(figure, folder, name, *arguments, **more):
+        measured.append(name)
+        assert illegible(figure) == [], name
+        return save(figure, folder, name, *arguments, **more)
+
+    save = plot_style.save
+    monkeypatch.setattr(plot_style, "save", measure)
+    return measured
 
 
 @pytest.fixture

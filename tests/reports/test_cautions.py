@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reports.cautions import cautions
+from reports.cautions import BASELINE, cautions, doubts, is_short, ratio_doubts
 from reports.comparison import compare
 from reports.records import Sample
 
@@ -136,3 +136,40 @@ def test_notes_of_rows_have_marks_too(make_record):
     samples = (Sample(0.0, 0.0, 1.0, 1.0),) * 6
     found = cautions(compare([make_record(ranks=3, samples=samples)]))
     assert [(one.mark, one.text) for one in found] == [("a", "oversubscribed: 3 ranks on 2 cores")]
+
+
+def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, warned):
+    busy = with_conditions(make_record(times=[20.0, 30.0, 35.0, 30.0, 30.0, 30.0]), load_1min=3.0)
+    gpu = make_record(times=[0.02] * 6, backend="cuda")
+    found = warned(replace(busy, samples=busy.samples[:3] * 2), gpu)
+    assert said_of(found, "its baseline: spread above 10 %") == {"cuda": "50 %"}
+    (load,) = said_of(found, "its baseline: load of others").values()
+    assert load == "3.00 (1 ours, 2 cores)"
+    assert said_of(found, "spread above 10 %") == {"cpu": "50 %"}
+    row = compare([busy, gpu]).rows[1]
+    assert not any("load" in text for text in ratio_doubts(row))
+    assert any("load" in text for text in ratio_doubts(row, [busy, gpu]))
+    assert all(text.startswith(BASELINE) for text in ratio_doubts(row)) and ratio_doubts(row)
+    assert set(doubts(row, [busy, gpu])) <= set(ratio_doubts(row, [busy, gpu]))
+
+
+def test_a_load_that_our_own_run_explains_makes_no_ratio_doubtful(make_record, warned):
+    core = with_conditions(make_record(times=SIX), "2026-11-22T10:02:00Z", load_1min=2.0)
+    threads = with_conditions(make_record(times=[0.6] * 6, backend="threads"), "2026-11-22T10:00:00Z")
+    assert not any("load" in text for text, _ in warned(core, threads))
+
+
+@pytest.mark.parametrize(("elsewhere", "marked"), [(17.5, True), (28.0, False)])
+def test_an_interval_that_excludes_what_is_known_elsewhere_is_marked(make_record, warned, elsewhere, marked):
+    known = {"elsewhere": [{"seconds": elsewhere, "where": "a quiet host"}]}
+    core = make_record(times=[29.0, 30.0, 30.5, 27.5], details=known)
+    gpu = make_record(times=[0.02] * 6, backend="cuda")
+    found = warned(core, gpu)
+    text = "the interval excludes the median of a quiet host"
+    assert said_of(found, text) == ({"cpu": "17.5 s"} if marked else {})
+    assert said_of(found, f"its baseline: {text}") == ({"cuda": "17.5 s"} if marked else {})
+
+
+def test_less_than_a_second_of_one_core_is_short(make_record):
+    rows = [compare([make_record(times=[time]), make_record(times=[0.1], backend="cuda")]).rows for time in (0.9, 1.0)]
+    assert [[is_short(row) for row in of] for of in rows] == [[True, True], [False, False]]

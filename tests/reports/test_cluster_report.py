@@ -58,7 +58,7 @@ def test_an_error_has_the_interval_of_the_ratio():
     assert "0 of 1 runs are at most 15 % off" in text and "-20.0 % [-30.0 %, +5.0 %]" in text
 
 
-def test_the_plot_is_drawn_into_a_folder(tmp_path):
+def test_the_plot_is_drawn_into_a_folder(tmp_path, legible):
     pytest.importorskip("matplotlib")
     written = cluster_plot.curves(subject(), tmp_path)
     assert [path.name for path in written] == ["cluster-model.svg", "cluster-model.png"]

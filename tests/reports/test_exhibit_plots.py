@@ -1,10 +1,11 @@
 """Pictures of papers' tables and figures: which curves they have, and that they are written and stay the same."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
-from reports.exhibit_plots import draw, panels
+from reports.exhibit_plots import draw, joined, panels, remarks
 from reports.exhibits import evidence, shown
 from reports.paper_file import load
 
@@ -66,7 +67,8 @@ def test_speedups_of_one_machine_of_the_paper_stand_beside_ours_without_the_base
 
 
 def test_a_panel_for_whoever_measured_where_times_do_not_compare(ants):
-    runs = [ants(strategy, size, size / 1000) for strategy in ("coarse", "fine") for size in (1024, 8192)]
+    took = {"coarse": 1.0, "fine": 2.0}
+    runs = [ants(strategy, size, factor * size / 1000) for strategy, factor in took.items() for size in (1024, 8192)]
     figure, filled = drawn("menezes2019", "figure", "3", runs)
     paper, ours = panels(figure, filled)
     assert (paper.title, ours.title) == ("K20, published", "ours, suite: cuda")
@@ -74,6 +76,44 @@ def test_a_panel_for_whoever_measured_where_times_do_not_compare(ants):
     assert [curve.name for curve in ours.curves] == ["coarse", "fine"]
     assert paper.curves[0].values["1,024"] == 4.822 and paper.curves[0].published
     assert "not printed" in paper.axis and "not printed" not in ours.axis
+
+
+def test_curves_of_equal_values_are_one_and_the_axis_says_how_many_iterations(ants):
+    runs = [
+        replace(run, details={**run.details, "optimum": 6656})
+        for strategy in ("coarse", "fine", "fine-deposit")
+        for run in (ants(strategy, 1024, 1.0), ants(strategy, 8192, 2.0))
+    ]
+    (panel,) = panels(*drawn("menezes2019", "figure", "2", runs))
+    assert [curve.name for curve in panel.curves] == ["coarse, fine and fine-deposit"]
+    count = runs[0].parameters["iterations"]
+    assert panel.axis == f"best cost, {count} iterations"
+    assert panel.optimum == 6656
+
+
+def test_a_picture_of_published_figures_or_of_ours_alone_says_so(ants, qap):
+    both = panels(*drawn("luong2013", "table", "2", [qap(), qap("tai60a"), qap(backend="cuda", seconds=0.5)]))
+    assert remarks(both) == []
+    assert remarks(panels(*drawn("xavier2022", "figure", "5.1", []))) == ["(published figures alone: no run of ours)"]
+    ours = panels(*drawn("menezes2019", "figure", "2", [ants("coarse", 1024, 1.0), ants("coarse", 8192, 2.0)]))
+    assert remarks(ours) == ["(ours alone: no published figure)"]
+
+
+def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
+    spread = qap()
+    spread = replace(spread, samples=(*spread.samples[:2], replace(spread.samples[2], kernel_s=1.5, total_s=1.5)))
+    found = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
+    assert [curve.name for curve in found[0].curves][-1] == "ours, suite: cuda*"
+    assert remarks(found)[-1].startswith("(* over a time of one core that is doubtful")
+
+
+def test_lines_over_numbers_join_what_has_values_between(ants):
+    figure, filled = drawn("menezes2019", "figure", "3", [ants("coarse", 1024, 1.0), ants("coarse", 8192, 2.0)])
+    assert joined(figure, filled) == ""
+    table, of_instances = drawn("luong2013", "table", "2", [])
+    assert joined(table, of_instances) == ""
+    lines = replace(table, plot=replace(table.plot, kind="lines"))
+    assert joined(lines, of_instances) == "the places of table 2"
 
 
 def test_ratios_that_were_printed_as_nothing_have_no_bar(make_record):

@@ -69,6 +69,32 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(gallery):
     assert "| lcs | letters | 3 T cells | 4.00 s, 1.00x | 8.00 s, 0.500x |" in overview
 
 
+def test_what_the_same_work_took_elsewhere_marks_its_ratios_on_every_page(gallery):
+    elsewhere = """
+[[elsewhere]]
+workload = "ihc"
+instance = "kroE100"
+parameters = { climbers = 100000 }
+ways = { scan = "full", mapping = "suite" }
+device_kind = "core"
+seconds = 1.5
+where = "a quiet host"
+"""
+    (gallery / "gallery.toml").write_text(elsewhere + DATA)
+    write(gallery, gallery)
+    for page in ("index.md", "oneil2011.md"):
+        text = (gallery / page).read_text()
+        assert "its baseline: the interval excludes the median of a quiet host" in text, page
+    overview = (gallery / "overview.md").read_text()
+    assert "the interval excludes the median of a quiet host: cpu on ihc 1.50 s" in overview
+    assert "| 2.00 s*, 1.00x* | 500 ms, 4.00x* |" in overview
+    assert "ours, suite, every move*" in (gallery / "oneil2011-figure-2.svg").read_text()
+    unknown = elsewhere.replace("seconds", "minutes")
+    (gallery / "gallery.toml").write_text(unknown + DATA)
+    with pytest.raises(UserError, match="elsewhere: found"):
+        read(gallery)
+
+
 def test_pages_that_are_what_the_records_say_pass_the_check(gallery):
     write(gallery, gallery)
     there = {name: (gallery / name).read_bytes() for name in files(gallery)}
@@ -185,6 +211,8 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
                 assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
 
 
-def test_the_repository_s_pages_are_what_their_records_say():
+def test_the_repository_s_pages_are_what_their_records_say_and_its_pictures_can_be_read(legible):
     pytest.importorskip("matplotlib")
     assert differences(ROOT / "reports" / "gallery") == [], "`make gallery` mends it"
+    pictures = {path.stem for path in (ROOT / "reports" / "gallery").glob("*.svg")}
+    assert set(legible) == pictures

@@ -69,3 +69,10 @@ def test_a_run_by_another_algorithm_than_those_on_one_core_has_no_ratio(make_rec
     ]
     said = headline(compare(runs))
     assert said.endswith(" with 100 ms, and its algorithm did not run on one core: no ratio.")
+
+
+def test_a_ratio_over_a_busy_core_says_that_it_is_doubtful(said):
+    text = said(([25.5, 30.2, 35.1], {}), ([0.025], CUDA))
+    assert text.startswith("cuda is 1,208x as fast as one core: 25.0 ms against 30.2 s. Doubtful, its baseline: spread")
+    assert text.endswith("(from the shortest to the longest time): 32 %.")
+    assert "Doubtful" not in said(([30.0, 30.2, 30.4], {}), ([0.025], CUDA))

@@ -3,6 +3,7 @@
 import pytest
 
 from reports.history_plot import best_so_far, save_figure
+from tests.reports.pictures import illegible
 
 pytest.importorskip("matplotlib")
 HISTORY = [[0, 0, 0.5, 900], [3, 40, 0.6, 700], [9, 100, 0.8, 650]]
@@ -28,6 +29,7 @@ def test_panels_hold_the_history_over_evaluations_and_over_seconds():
 def test_what_spreads_far_is_logarithmic_and_a_start_that_cost_nothing_is_shown():
     figure = best_so_far(LONG, "moves", "a search")
     left, right = figure.axes
+    assert illegible(figure) == []
     assert {axes.get_xscale() for axes in figure.axes} | {left.get_yscale()} == {"log"}
     assert lines(left)["best cost"] == ([1, 60, 9_000], [90_000, 4_000, 100])
     assert lines(right)["best cost"] == ([0.001, 0.4, 3.0], [90_000, 4_000, 100])

@@ -174,7 +174,8 @@ def test_another_workload_has_no_published_table(make_record, report_of):
     ("value", "text"),
     [
         (0.0, "0"),
-        (0.00004, "0"),
+        (0.00004, "0.0000400"),
+        (0.0005, "0.000500"),
         (0.0123, "0.0123"),
         (1.0, "1.00"),
         (99.96, "100"),
@@ -184,7 +185,7 @@ def test_another_workload_has_no_published_table(make_record, report_of):
         (None, ""),
     ],
 )
-def test_numbers_have_three_digits_and_no_exponent(value, text):
+def test_numbers_have_three_digits_and_no_exponent_and_zero_alone_reads_zero(value, text):
     assert number(value) == text
 
 

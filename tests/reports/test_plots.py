@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from reports import plots
 
 
-def test_svg_and_png_show_every_row_with_its_ratio(tmp_path, make_record, section_of):
+def test_svg_and_png_show_every_row_with_its_ratio(tmp_path, make_record, section_of, legible):
     comparison = section_of(
         [
             make_record(times=[2.0, 2.1, 2.2]),
@@ -40,7 +40,7 @@ def test_equal_records_give_equal_pictures(tmp_path, make_record, section_of):
     assert first == [path.read_bytes() for path in plots.speedups(comparison, tmp_path)]
 
 
-def test_bars_of_one_device_are_told_apart_by_their_ways(tmp_path, make_record, section_of):
+def test_bars_of_one_device_are_told_apart_by_their_ways(tmp_path, make_record, section_of, legible):
     rows = [make_record(ways={"scan": scan}, evaluations=count) for scan, count in (("full", 9), ("pruned", 4))]
     text = plots.speedups(
         section_of([*rows, make_record(backend="threads", ways={"scan": "full"}, evaluations=9)]), tmp_path

@@ -134,7 +134,7 @@ def test_a_report_names_the_law_and_its_source(make_record, report_of):
     assert "T(p) / T(1) = s + (1 - s) / p" in text and "Amdahl 1967" in text
 
 
-def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_runs, section_of, tmp_path):
+def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_runs, section_of, tmp_path, legible):
     runs = [make_record(ranks=ranks, times=[8 * amdahl(0.1, ranks)] * 3, environment=MANY) for ranks in (1, 2, 32)]
     runs.append(make_record(ranks=4, times=[8 * amdahl(0.1, 4)] * 3, environment=MANY))
     section = section_of([*runs, *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])

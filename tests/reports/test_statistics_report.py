@@ -70,7 +70,7 @@ def compared_with_golden(text, name, tmp_path):
     assert text == golden.read_text(encoding="utf-8"), f"if the change is meant: cp {found} {golden}"
 
 
-def test_the_report_reads_as_it_did_and_has_its_pictures(searches, tmp_path):
+def test_the_report_reads_as_it_did_and_has_its_pictures(searches, tmp_path, legible):
     files = statistics_report.write(fields_of(searches), tmp_path / "out")
     pictures = [f"statistics-1-{kind}.{form}" for kind in ("targets", "course") for form in ("svg", "png")]
     assert [file.name for file in files] == ["statistics.md", "statistics.tex", *pictures]

@@ -4,9 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from reports.comparison import NotRun, compare
+from reports.comparison import Comparison, NotRun, compare
 from reports.schema import Sample
-from reports.twelve_rules import BROKEN, KEPT, NOT_APPLICABLE, RULES, Shown, in_markdown, rules_of, summary
+from reports.twelve_rules import (
+    ARITHMETIC,
+    BROKEN,
+    CANNOT_TELL,
+    HARMONIC,
+    KEPT,
+    NOT_APPLICABLE,
+    RATES,
+    RULES,
+    Shown,
+    in_markdown,
+    rules_of,
+    summary,
+)
+from reports.wording import ratio_interval, seconds, seconds_interval
 
 MACHINE = {
     "suite": "0123abc",
@@ -19,7 +33,19 @@ MACHINE = {
     "packages": {"numpy": "2.0.0"},
 }
 CONDITIONS = {"load_1min": 0.1, "cpu_mhz_mean": 3000.0, "gpu_mhz": 1900.0}
-BOUNDED = Shown(reasons="the paper's", bounds=("cpu", "threads", "cpu, 2 ranks"), figures=["Speed-up over one core"])
+PICTURE = "Speed-up over one core"
+SAID = "These are the paper's instances. Efficiency is over the ideal."
+BOUNDED = Shown(
+    reasons="These are the paper's instances",
+    bounds=("cpu", "threads", "cpu, 2 ranks"),
+    bound="Efficiency",
+    figures=[PICTURE],
+    extremes=["shortest", "longest"],
+    means={"seconds": ARITHMETIC},
+    mean_ratios="",
+    assumed_normal="",
+    joined="",
+)
 
 
 def samples(count=7, ranks=1, time=1.0, **changes):
@@ -43,12 +69,29 @@ def runs(make_record):
     }
 
 
+def page_of(comparisons):
+    """A page that prints everything that the rules look for."""
+    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {MACHINE['cpu']}", "| run | shortest | longest |"]
+    for comparison in comparisons:
+        for row in comparison.rows:
+            times = row.running
+            lines.append(f"{seconds_interval(times.median)} {seconds(times.minimum)} {seconds(times.maximum)}")
+            if row.speedup and row.speedup.low is not None:
+                lines.append(f"{ratio_interval(row.speedup)} over {seconds(row.baseline_s)}")
+    return "\n".join(lines)
+
+
+def on_a_page(shown, about=BOUNDED):
+    return replace(about, page=page_of([one for one in shown if isinstance(one, Comparison)]))
+
+
 def verdicts(shown, about=BOUNDED):
-    return {one.number: one for one in rules_of(shown, about)}
+    return {one.number: one for one in rules_of(shown, on_a_page(shown, about))}
 
 
 def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
-    found = rules_of([compare(runs.values())], BOUNDED)
+    shown = [compare(runs.values())]
+    found = rules_of(shown, on_a_page(shown))
     assert [one.number for one in found] == list(range(1, 13))
     assert [one.rule for one in found] == list(RULES)
     assert [one.verdict for one in found] == [KEPT] * 12
@@ -135,8 +178,11 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, what, said):
     [
         (2, {"reasons": ""}, "does not say why kroA100 was chosen"),
         (4, {"mean_ratios": "speed-ups over instances"}, "averages speed-ups over instances"),
+        (2, {"absent": "3 of 9 rows have no run", "why_absent": "the time was over"}, "why 3 of 9 rows have no run"),
+        (3, {"means": {RATES: ARITHMETIC}}, "averages rates by the arithmetic mean"),
+        (3, {"means": {"seconds": HARMONIC}}, "averages seconds by the harmonic mean"),
         (6, {"assumed_normal": "the intervals of table 3"}, "for the intervals of table 3"),
-        (8, {"extremes": ""}, "medians alone"),
+        (8, {"extremes": ()}, "medians alone"),
         (11, {"bounds": ()}, "No upper bound"),
         (
             11,
@@ -153,6 +199,71 @@ def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
     assert said in found[rule].reason
 
 
+@pytest.mark.parametrize(
+    ("rule", "printed", "said"),
+    [
+        (1, lambda row: f"over {seconds(row.baseline_s)}", "does not print the time of one core that the speed-up of"),
+        (2, lambda row: "These are the paper's instances", "does not say why kroA100 was chosen"),
+        (5, lambda row: seconds_interval(row.running.median), "prints the median of threads without its interval"),
+        (7, lambda row: ratio_interval(row.speedup), "does not print the interval of the speed-up of threads"),
+        (8, lambda row: "| run | shortest | longest |", "shows medians alone"),
+        (8, lambda row: seconds(row.running.maximum), "the shortest and the longest time of threads"),
+        (9, lambda row: MACHINE["cpu"], "does not print the processor of its runs: Test CPU"),
+        (11, lambda row: "Efficiency is over the ideal", "does not name the upper bound of"),
+        (12, lambda row: f"![{PICTURE}]", "There is no picture"),
+    ],
+)
+def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, said):
+    """The time of one core goes with its row's interval too, which is what rule 1 looks for."""
+    comparison = compare(runs.values())
+    row = next(row for row in comparison.rows if row.name == "threads")
+    page = page_of([comparison])
+    text = printed(row)
+    assert text in page
+    page = page.replace(text, seconds(row.running.median.value) if rule == 5 else "")
+    if rule == 1:
+        page = page.replace(seconds(row.baseline_s), "")
+    found = {one.number: one for one in rules_of([comparison], replace(BOUNDED, page=page))}
+    assert found[rule].verdict == BROKEN, found[rule]
+    assert said in found[rule].reason
+
+
+@pytest.mark.parametrize(
+    ("rule", "unknown"),
+    [
+        *((rule, {"page": None}) for rule in (1, 2, 5, 7, 8, 9, 11, 12)),
+        (3, {"means": None}),
+        (4, {"mean_ratios": None}),
+        (6, {"assumed_normal": None}),
+        (12, {"joined": None}),
+    ],
+)
+def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, rule, unknown):
+    shown = [compare(runs.values())]
+    found = rules_of(shown, replace(on_a_page(shown), **unknown))[rule - 1]
+    assert found.verdict == CANNOT_TELL, found
+
+
+def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
+    shown = [replace(runs["cpu"], environment=MACHINE | {"cores": None})]
+    found = verdicts(shown)[2]
+    assert (found.verdict, found.reason) == (
+        CANNOT_TELL,
+        "The number of cores of the machine is not recorded of cpu.",
+    )
+
+
+def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
+    comparison = compare(runs.values())
+    wrong = [replace(row, speedup=replace(row.speedup, value=9.0)) if row.base else row for row in comparison.rows]
+    found = verdicts([replace(comparison, rows=tuple(wrong))])[4]
+    assert found.verdict == BROKEN and "is no ratio of two medians" in found.reason
+
+
+def test_means_that_are_not_shown_need_no_rule(runs):
+    assert verdicts([compare(runs.values())], replace(BOUNDED, means={}))[3].verdict == NOT_APPLICABLE
+
+
 def test_what_a_report_does_not_have_needs_no_rule(runs):
     once = replace(runs["cpu"], samples=samples(1))
     found = verdicts([compare([once])])
@@ -163,23 +274,25 @@ def test_what_a_report_does_not_have_needs_no_rule(runs):
 
 
 def test_why_a_part_of_the_machine_was_used_may_be_said(runs):
-    assert verdicts([compare([runs["cpu"]])], replace(BOUNDED, parts="one core is asked about"))[2].verdict == KEPT
+    assert verdicts([compare([runs["cpu"]])], replace(BOUNDED, parts="Efficiency is over the ideal"))[2].verdict == KEPT
     gpu = replace(runs["cpu"], backend="cuda", device_kind="gpu")
     assert verdicts([compare([gpu])])[2].verdict == KEPT
 
 
 def test_tests_of_ranks_compare_runs_too(runs):
-    said = verdicts([runs["cpu"]], replace(BOUNDED, tests="rank tests"))[7]
-    assert (said.verdict, said.reason) == (KEPT, "Runs are compared by rank tests.")
-    both = verdicts([compare(runs.values())], replace(BOUNDED, tests="rank tests"))[7].reason
-    assert both.endswith("both sides. Runs are compared by rank tests.")
+    printed = replace(BOUNDED, tests="the paper's instances")
+    said = verdicts([runs["cpu"]], printed)[7]
+    assert (said.verdict, said.reason) == (KEPT, "Runs are compared by the paper's instances.")
+    both = verdicts([compare(runs.values())], printed)[7].reason
+    assert both.endswith("both sides. Runs are compared by the paper's instances.")
+    assert verdicts([runs["cpu"]], replace(BOUNDED, tests="rank tests"))[7].verdict == NOT_APPLICABLE
 
 
 def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
     other = replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, samples=samples(3))
     found = verdicts([compare(runs.values()), other, ("mine", replace(other, samples=samples(2)))])
     assert "cpu on b and mine on b have 2 to 3 repetitions" in found[5].reason
-    reasons = replace(BOUNDED, reasons={"kroA100": "the paper's"})
+    reasons = replace(BOUNDED, reasons={"kroA100": BOUNDED.reasons})
     assert "why b was chosen" in verdicts([compare(runs.values()), other], reasons)[2].reason
 
 
@@ -195,10 +308,10 @@ def test_what_did_not_run_is_no_row(runs):
 
 def test_the_section_counts_and_lists(runs):
     found = rules_of([compare(runs.values())])
-    assert summary(found) == "9 kept, 3 broken, 0 not applicable"
+    assert summary(found) == "1 kept, 1 broken, 0 not applicable, 10 cannot be told"
     text = in_markdown(found, 3)
     assert text.startswith("### The twelve rules\n\nHoefler and Belli's rules")
-    assert text.splitlines()[5] == f"2. *{RULES[1]}* **Broken**: It does not say why kroA100 was chosen."
+    assert text.splitlines()[5] == f"2. *{RULES[1]}* **Cannot be told**: The report's page was not given."
     assert len([line for line in text.splitlines() if "* **" in line]) == 12
 
 

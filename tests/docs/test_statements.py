@@ -1,0 +1,137 @@
+"""Statements of pages, docstrings and data that the tree decides: names of modules and files, and counts."""
+
+import ast
+import re
+import tomllib
+from functools import cache
+
+import pytest
+
+from core.search.exact.published import DEPTH
+from docs import pages
+from drivers.bench.ranks import ON_CORES, ON_GPUS
+from drivers.exact_options import ExactOptions
+from drivers.workloads import NAMES, OF_PAPERS
+
+ROOT = pages.ROOT
+PACKAGES = "core|backends|cluster|drivers|reports|tests|docs|examples"
+MODULE = re.compile(rf"`((?:{PACKAGES})(?:\.\w+)+)(?<!\.py)`")
+PATH = re.compile(rf"`((?:{PACKAGES})/(?!out/)[\w./-]+\.(?:py|toml|md|c))\b")
+NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "fifteen"]
+VALUES = dict(zip(NUMBERS, (*range(1, 13), 15), strict=True))
+COUNTED = re.compile(rf"\b({'|'.join(NUMBERS)}|\d+) workloads\b", re.IGNORECASE)
+EXAMPLE = re.compile(r"\(\.\./examples/(\w+\.py)\)")
+
+
+def sources():
+    """Every text of the tree that names other parts of it."""
+    for package in PACKAGES.split("|"):
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.suffix in (".py", ".toml", ".md", ".j2") and "_build" not in path.parts:
+                yield path
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "onekernel.py", "pyproject.toml", "Makefile"))
+
+
+def texts():
+    return [(path, path.read_text(encoding="utf-8")) for path in sources()]
+
+
+@cache
+def names_in(path):
+    """The names that a module defines, with those of its classes, and the names that it imports."""
+    found, imported = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, ast.alias):
+            imported.add((node.asname or node.name).partition(".")[0])
+    return found, imported
+
+
+def is_there(name):
+    """True if a dotted name is a module or a package of the tree, or is defined in one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        place = ROOT.joinpath(*parts[:end])
+        file = place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
+        if file.is_file():
+            found, imported = names_in(file)
+            rest = parts[end:]
+            return all(part in found for part in rest) or rest[0] in imported
+        if place.is_dir():
+            return end == len(parts)
+    return False
+
+
+def test_modules_that_are_named_exist():
+    wrong = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, text in texts()
+        for name in MODULE.findall(text)
+        if not is_there(name)
+    }
+    assert not wrong
+
+
+def test_files_that_are_named_exist():
+    wrong = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, text in texts()
+        for name in PATH.findall(text)
+        if "NAME" not in name and not (ROOT / name).is_file()
+    }
+    assert not wrong
+
+
+def test_numbers_of_workloads_are_those_of_the_programs():
+    """The overview and the bench over ranks have the papers' workloads, the suite has more."""
+    assert {row.workload for row in ON_GPUS} == {row.workload for row in ON_CORES} == set(OF_PAPERS)
+    right = {len(OF_PAPERS), len(NAMES)}
+    told = [*pages.pages(), ROOT / "Makefile", ROOT / "drivers" / "overview.py", *(ROOT / "drivers/bench").glob("*.py")]
+    said = {
+        (str(path.relative_to(ROOT)), VALUES.get(count.lower()) or int(count))
+        for path in told
+        for count in COUNTED.findall(path.read_text(encoding="utf-8"))
+    }
+    assert {path for path, _ in said} >= {"README.md", "docs/first-run.md", "Makefile", "drivers/overview.py"}
+    assert {one for one in said if one[1] not in right} == set()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/first-run.md", "Makefile"])
+def test_the_overview_is_not_said_to_have_every_workload(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert not re.search(r"\b(every|all) workloads?\b", text, re.IGNORECASE)
+
+
+def test_the_page_of_examples_has_every_program_and_says_where_it_is_explained():
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    programs = {path.name for path in (ROOT / "examples").glob("*.py")}
+    assert set(EXAMPLE.findall(page)) == programs
+    explained = dict(re.findall(r"`(\w+\.py)`(?:(?!`\w+\.py`)[^()])*\[[^\]]*\]\(([\w-]+\.md)\)", page))
+    assert explained
+    for program, where in explained.items():
+        assert f"examples/{program}" in (ROOT / "docs" / where).read_text(encoding="utf-8"), program
+
+
+def test_the_default_depth_of_an_item_is_that_of_the_search():
+    about = next(declared for one, declared in ExactOptions.declared() if one.name == "depth")
+    assert f"--mapping published {DEPTH}," in about.help
+
+
+def test_the_page_of_the_api_has_every_name():
+    import onekernel
+    from core import lang
+
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    own = [name for name in onekernel.__all__ if name not in lang.__all__]
+    assert [name for name in own if not re.search(rf"\bonekernel\.{name}\b|function:: {name}\b|`{name}`", page)] == []
+
+
+def test_findings_name_tables_by_their_number():
+    """A reader cannot look up a table that has a description and no number."""
+    for path in sorted((ROOT / "reports" / "papers").glob("*.toml")):
+        paper = tomllib.loads(path.read_text(encoding="utf-8"))
+        for one in paper.get("disagreements", []):
+            assert "see the table" not in one["finding"], (path.name, one["where"])

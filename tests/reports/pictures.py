@@ -1,0 +1,111 @@
+"""Legibility of a picture, measured: sizes of texts where they are printed, ticks of every axis, texts that overlap."""
+
+import math
+from itertools import combinations
+
+from reports.plot_style import PAGE_WIDTH, TEXT
+
+SLACK = 1.0
+"""Pixels by which two texts may touch: boxes of texts have a margin."""
+
+
+def illegible(figure):
+    """Describe the parts of a figure that cannot be read; an empty list for a legible one."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    if not hasattr(figure.canvas, "get_renderer"):
+        FigureCanvasAgg(figure)
+    figure.canvas.draw()
+    return [*_small(figure), *_without_ticks(figure), *_overlapping(figure)]
+
+
+def _small(figure):
+    shrunk = min(1.0, PAGE_WIDTH / figure.get_size_inches()[0])
+    for text in _texts(figure):
+        size = text.get_fontsize() * shrunk
+        if size < TEXT - 1e-6:
+            yield f"{text.get_text()!r} has {size:.1f} points at the printed width, expected {TEXT} at least"
+
+
+def _without_ticks(figure):
+    for axes in figure.axes:
+        if not axes.axison:
+            continue
+        shared = {
+            "horizontal": [one.xaxis for one in axes.get_shared_x_axes().get_siblings(axes)],
+            "vertical": [one.yaxis for one in axes.get_shared_y_axes().get_siblings(axes)],
+        }
+        for name, alike in shared.items():
+            labels = [text for axis in alike for text in _tick_texts(axis) if text.get_text()]
+            if len(labels) < 2 and (labels or alike[0].get_scale() == "log"):
+                yield f"the {name} axis has {len(labels)} tick labels, expected two at least"
+
+
+def _overlapping(figure):
+    every = [(text, _box(text, figure)) for text in _texts(figure)]
+    for (one, box), (other, its) in combinations(every, 2):
+        if _meet(box, its):
+            yield f"{one.get_text()!r} and {other.get_text()!r} overlap"
+
+
+def _texts(figure):
+    """All texts that are seen."""
+    found = []
+    if figure._suptitle is not None:
+        found.append(figure._suptitle)
+    for legend in figure.legends:
+        found += legend.get_texts()
+    for axes in figure.axes:
+        if not axes.axison:
+            continue
+        found += [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        found += [*_tick_texts(axes.xaxis), *_tick_texts(axes.yaxis)]
+        found += axes.get_legend().get_texts() if axes.get_legend() else []
+    return [text for text in found if text.get_visible() and text.get_text().strip()]
+
+
+def _tick_texts(axis):
+    """Labels of the ticks within the axis' limits; shared axes have labels at one side alone."""
+    low, high = sorted(axis.get_view_interval())
+    shown = [tick for tick in axis.get_major_ticks() if _within(axis, tick.get_loc(), low, high)]
+    return [text for tick in shown for text in (tick.label1, tick.label2) if text.get_visible()]
+
+
+def _within(axis, place, low, high):
+    """True if a place is on the axis, to a part of its length that rounding may add."""
+    change = axis.get_transform().transform
+    low, place, high = change([low, place, high])
+    slack = 1e-6 * (high - low)
+    return low - slack <= place <= high + slack
+
+
+def _box(text, figure):
+    """Corners of a text, turned as it is drawn."""
+    renderer = figure.canvas.get_renderer()
+    turned = text.get_rotation()
+    if turned % 90 == 0:
+        box = text.get_window_extent(renderer)
+        return [(box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)]
+    text.set_rotation(0)
+    box = text.get_window_extent(renderer)
+    text.set_rotation(turned)
+    x, y = text.get_transform().transform(text.get_unitless_position())
+    sine, cosine = math.sin(math.radians(turned)), math.cos(math.radians(turned))
+    corners = [(box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)]
+    return [
+        (x + (a - x) * cosine - (b - y) * sine, y + (a - x) * sine + (b - y) * cosine) for a, b in corners
+    ]  # as matplotlib turns a text about its anchor
+
+
+def _meet(one, other):
+    """True if two turned rectangles overlap: no side of either separates them."""
+    for corners in (one, other):
+        for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
+            length = math.hypot(x1 - x0, y1 - y0)
+            if length == 0:
+                return False
+            across = (y0 - y1) / length, (x1 - x0) / length
+            spans = [[a * across[0] + b * across[1] for a, b in box] for box in (one, other)]
+            if max(spans[0]) <= min(spans[1]) + SLACK or max(spans[1]) <= min(spans[0]) + SLACK:
+                return False
+    return True
