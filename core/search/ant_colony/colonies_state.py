@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.ants import STATES
-from core.search.ant_colony.colony import Colony
+from core.search.ant_colony.colony import UNKNOWN, Colony
 from core.search.states import State
 
 HISTORY = "history"
@@ -110,7 +110,8 @@ def is_here(colony: Colony) -> bool:
 
 def shortest_of_iterations(search: Any, done: int) -> np.ndarray:
     """Length of the shortest tour of each iteration, over all colonies of all ranks, on every rank."""
-    curve = np.minimum.reduce([colony.lengths_of_best(done) for colony in search.colonies])
+    nothing = np.full(done, UNKNOWN, np.uint32)
+    curve = np.minimum.reduce([nothing, *(colony.lengths_of_best(done) for colony in search.colonies)])
     curves = search.communicator.gather(curve)
     shortest: np.ndarray = search.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
     return shortest

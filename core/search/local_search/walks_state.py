@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels import walks
+from core.lang.bundles import row_sizes
 from core.search.local_search.history import Recorder, states_together
 from core.search.local_search.outcome import Outcome
 from core.search.states import State
@@ -57,9 +58,9 @@ def go_on(search: Any, state: State, recorder: Recorder | None) -> int:
 
 
 def rows_of(search: Any, name: str) -> np.ndarray:
-    """What this rank's walks have in one field, a row each."""
-    buffer = getattr(search.walkers, name)
-    return np.array(search.rows_of(buffer, buffer.size // max(1, search.walkers.count)))
+    """Return one field of this rank's walks, shape (walks, elements): elements as declared, since walks may be 0."""
+    elements = row_sizes(search.walkers.bundle)[name]
+    return np.array(search.rows_of(getattr(search.walkers, name), elements))
 
 
 def checked(search: Any, state: State, name: str, first: int, end: int) -> np.ndarray:
