@@ -6,6 +6,7 @@ has no 64-bit index and no unsigned values, so `Mpi.minloc` brings its own opera
 
 from __future__ import annotations
 
+import atexit
 import os
 import struct
 from collections.abc import Sequence
@@ -232,9 +233,9 @@ class Solo(SharesWords):
 
 
 class Mpi(SharesWords):
-    """The communicator of a rank under MPI.
+    """The communicator of a rank under MPI, one for a process (`cluster.communicator`).
 
-    Making one starts MPI and installs `cluster.abort`, `cluster.presence` and `cluster.lost_hosts`, so that a rank that
+    Making it starts MPI and installs `cluster.abort`, `cluster.presence` and `cluster.lost_hosts`, so that a rank that
     fails, leaves the others or is cut off ends the job.
 
     Raises
@@ -268,14 +269,18 @@ class Mpi(SharesWords):
         abort.hear_launcher()
         local_rank = launcher.local_rank()
         if local_rank is None:
-            local_rank = self.world.Split_type(mpi.COMM_TYPE_SHARED).Get_rank()
+            of_host = self.world.Split_type(mpi.COMM_TYPE_SHARED)
+            local_rank = of_host.Get_rank()
+            of_host.Free()
         self.local_rank = local_rank
         lost_hosts.watch()
         self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = mpi.Op.Create(_keep_least, commute=True)
-        self._presence = self._present(mpi)
         self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
-        self._words: WordWindow | None = None
+        self._windows: list[WordWindow] = []
+        # What is registered first runs last: when all ranks have ended, as `Presence.leave` sees to.
+        atexit.register(self.free)
+        self._presence = self._present(mpi)
 
     def _present(self, mpi: Any) -> presence.Presence | presence.Unseen:
         """What the others see of this rank."""
@@ -331,8 +336,10 @@ class Mpi(SharesWords):
         whole: Any = np.empty(sum(lengths), items.dtype)
         element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
         mine = np.ascontiguousarray(items).view(np.uint8)
-        self.world.Allgatherv([mine, items.size, element], [whole.view(np.uint8), lengths, element])
-        element.Free()
+        try:
+            self.world.Allgatherv([mine, items.size, element], [whole.view(np.uint8), lengths, element])
+        finally:
+            element.Free()
         return np.asarray(whole)
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
@@ -390,9 +397,20 @@ class Mpi(SharesWords):
         """Make a word that lies with rank 0; see `Communicator`."""
         if self.size == 1:
             return OwnWord()
-        if self._words is None or not self._words.free:
-            self._words = WordWindow(self)
-        return WindowWord(self, self._words)
+        window = next((one for one in self._windows if one.free), None)
+        if window is None:
+            window = WordWindow(self)
+            self._windows.append(window)
+        return WindowWord(self, window)
+
+    def free(self) -> None:
+        """Give back what MPI keeps for this communicator; all ranks call it together, when nothing follows."""
+        if self._mpi.Is_finalized():
+            return
+        for window in self._windows:
+            window.close()
+        self._least.Free()
+        self._pair.Free()
 
 
 def host_name() -> str:

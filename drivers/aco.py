@@ -18,6 +18,7 @@ from drivers.command import driver
 from drivers.endings import run_driver
 from drivers.forecast import Work
 from drivers.history import asks_for_history, improvements, refuse_clocked_records, save_history
+from drivers.sharing import tell_idle
 from drivers.workload import Opinion, Result, Run, Task, Workload, gap
 
 NAMES = {"as": "Ant System", "mmas": "Max-Min Ant System"}
@@ -34,6 +35,11 @@ def load(options: AntOptions, ranks: int) -> Task:
     refuse_clocked_records(settled)
     task = tours.at_hand(settled)
     tours.refuse_blank_drawing(options, task.problem)
+    settings = settled.settings()
+    if settings.colonies > 1:
+        tell_idle(settings.colonies, "colonies", ranks)
+    else:
+        tell_idle(settings.ants, "ants", ranks)
     return task
 
 

@@ -108,8 +108,9 @@ class Sharing:
         Where ranks work apart, say how many of them have nothing to do.
         """
         apart = self.workload.shorter is None or self.workload.shorter(self.shared, 1) is None
-        if apart and self.ranks.rank == 0:
-            self.tell_idle()
+        parts = getattr(self.shared.options, self.workload.scaled or "none", None)
+        if apart and self.ranks.rank == 0 and parts:
+            tell_idle(parts, self.workload.scaled, self.ranks.size)
         if self.is_settled or apart:
             return
         self.is_settled = True
@@ -120,14 +121,6 @@ class Sharing:
             steps *= GROWTH
         pace = self.together(steps)
         self.decide(pace, steps, in_doubt=pace.share > GAINS or pace.seconds < steps * LONG_STEP_S)
-
-    def tell_idle(self) -> None:
-        """Say how many ranks have nothing to do, if there are fewer walks or climbers than ranks."""
-        parts = getattr(self.shared.options, self.workload.scaled or "none", None)
-        idle = self.ranks.size - (parts or self.ranks.size)
-        if idle > 0:
-            words = f"{parts} {self.workload.scaled} for {self.ranks.size} ranks"
-            note(f"{words}: {idle} of them {'has' if idle == 1 else 'have'} no work")
 
     def after_first(self, seconds: float, share: float) -> bool:
         """Decide after the first repetition of any other search; True if it is to be made again, by one rank.
@@ -220,6 +213,13 @@ class Sharing:
         seconds = time.perf_counter() - began
         met = run.ranks.seconds + backend.seconds_in_collectives() - before
         return Pace(seconds, met / seconds)
+
+
+def tell_idle(parts: int, what: str, ranks: int) -> None:
+    """Say how many ranks have nothing to do, if there are fewer parts (walks, climbers, colonies) than ranks."""
+    idle = ranks - parts
+    if idle > 0:
+        note(f"{parts} {what} for {ranks} ranks: {idle} of them {'has' if idle == 1 else 'have'} no work")
 
 
 def in_small_units(seconds: float) -> str:

@@ -45,7 +45,7 @@ class ThreadRank(Solo):
         self.everything(None)
 
     def minloc(self, value, index):
-        return min(self.everything((int(value), int(index))))
+        return min(self.everything(super().minloc(value, index)))
 
     def sum(self, summand):
         given = self.everything(summand)

@@ -26,7 +26,7 @@ def alike(backend: Any, ranks: Any) -> bool:
 
 
 def share(total: int, rank: int, size: int) -> tuple[int, int]:
-    """Cut the work into equal shares, which differ by at most one item.
+    """Cut the work into equal shares, which differ by at most one item; the first rank has a largest one.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def share(total: int, rank: int, size: int) -> tuple[int, int]:
 
     """
     _check(total, rank, size)
-    return total * rank // size, total * (rank + 1) // size
+    return -(-total * rank // size), -(-total * (rank + 1) // size)
 
 
 def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:

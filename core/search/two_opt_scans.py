@@ -74,8 +74,8 @@ class Scan:
         raise NotImplementedError
 
     def launch(self, climbs: CountedClimbs) -> None:
-        """Queue climbs; their ticket is 0, and their best and totals are what earlier launches left."""
-        teams = min(self.teams(), climbs.count)
+        """Queue climbs, or none; their ticket is 0, and their best and totals are what earlier launches left."""
+        teams = max(1, min(self.teams(), climbs.count))
         self.backend.launch(self.kernel, teams, self.team_size, climbs, *self.arguments(teams))
 
 

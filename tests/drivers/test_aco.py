@@ -403,15 +403,28 @@ def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, arguments, r
     assert sorted(cities_of(tmp_path / "best.tour")) == list(range(1, 31))
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"ants": 2}, "note: 2 ants for 3 ranks: 1 of them has no work\n"),
+        ({"ants": 6, "colonies": 2}, "note: 2 colonies for 3 ranks: 1 of them has no work\n"),
+        ({"ants": 2, "colonies": 3}, ""),
+    ],
+    ids=str,
+)
+def test_ranks_without_ants_are_told(given, told, capsys):
+    aco.load(aco.AntOptions(instance="uniform:9:seed=1", iterations=1, **given), 3)
+    assert capsys.readouterr().err == told
+
+
 @pytest.mark.xdist_group("mpi")
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["--exchange", "2"], "--exchange changes nothing here"),
-        (["--ants", "2"], "2 ants for 3 ranks"),
         (["--mapping", "published"], "--mapping published has all ants of a colony on one rank"),
     ],
-    ids=["an option that changes nothing", "more ranks than ants", "ants of the paper's mapping over ranks"],
+    ids=["an option that changes nothing", "ants of the paper's mapping over ranks"],
 )
 def test_a_mistake_on_three_ranks_is_said_once(mpirun, arguments, told):
     done = mpirun(3, *SMALL, *arguments)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.kernels.ants import STATES
-from core.search.ant_colony.colony import Colony
+from core.search.ant_colony.colony import UNKNOWN, Colony
 from core.search.ant_colony.settings import MOST
 from core.search.layouts import Array, State, history_rows, permutations
 
@@ -133,7 +133,8 @@ def is_here(colony: Colony) -> bool:
 
 def shortest_of_iterations(search: Any, done: int) -> np.ndarray:
     """Length of the shortest tour of each iteration, over all colonies of all ranks, on every rank."""
-    curve = np.minimum.reduce([colony.lengths_of_best(done) for colony in search.colonies])
+    nothing = np.full(done, UNKNOWN, np.uint32)
+    curve = np.minimum.reduce([nothing, *(colony.lengths_of_best(done) for colony in search.colonies)])
     curves = search.communicator.gather(curve)
     shortest: np.ndarray = search.communicator.bcast(None if curves is None else np.minimum.reduce(curves))
     return shortest

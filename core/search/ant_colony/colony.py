@@ -134,6 +134,8 @@ class Ground:
 class Colony:
     """Ants ``first`` to ``first + count - 1`` of a colony, and its pheromone.
 
+    A rank may have no ants of a colony that ranks share: its launches make no tour, and update the pheromone.
+
     Parameters
     ----------
     ground
@@ -197,6 +199,8 @@ class Colony:
         )
         allocate = backend.allocate
         self.ants = backend.rows(self.ant(n=n, first=first), count)
+        self.judged = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
+        """`ants` or, where there is none, one row behind all ants: a kernel may not read from no rows."""
         self.laid = pheromone.Laid(allocate(n, np.uint32), allocate(1, np.uint32))
         self.memory: Any = ants_kernels.Colony(
             number=number,
@@ -275,8 +279,8 @@ class Colony:
         self.row_bounds = self.together.equal_parts(n) if shared else [0, n]
 
     def at_once(self, teams: int) -> int:
-        """So many teams, or fewer that do the same in turns, where a team is a lane."""
-        return teams if self.wide else min(teams, 8 * self.backend.capabilities.compute_units)
+        """So many teams, at least one, or fewer that do the same in turns, where a team is a lane."""
+        return max(1, teams if self.wide else min(teams, 8 * self.backend.capabilities.compute_units))
 
     def make_places(self, iterations: int) -> None:
         """Have room for the best lengths of so many iterations; those that are there are kept.
@@ -318,7 +322,7 @@ class Colony:
         elif ground.joined is not None:
             self.backend.launch(
                 climb_near,
-                min(ants.count, 16 * self.backend.capabilities.compute_units),
+                max(1, min(ants.count, 16 * self.backend.capabilities.compute_units)),
                 self.climbing_lanes,
                 Climbs(ground.n, ants.tour, ants.count, self.memory.ticket),
                 *(ground.distances, ground.joined),
@@ -326,13 +330,13 @@ class Colony:
 
     def measure(self) -> None:
         """Measure the tours; the digest comes of it, and the least (length, ant) of all ranks."""
-        teams = min(self.ants.count, 32 * self.backend.capabilities.compute_units)
+        teams = max(1, min(self.ants.count, 32 * self.backend.capabilities.compute_units))
         self.backend.launch(ants_kernels.measure, teams, self.lanes, self.ground.distances, self.ants, self.memory)
         self.together.reduce(self.memory.least, "least")
 
     def judge(self) -> None:
         """Keep the best tour, and in a Max-Min Ant System tell all ranks the one that deposits."""
-        self._judge(self.ants, adopt=False)
+        self._judge(self.judged, adopt=False)
         if self.limited:
             self.together.reduce(self.laid.cities, "sum")
 
@@ -353,7 +357,7 @@ class Colony:
             self.backend.launch(pheromone.deposit_laid, teams, shape.update_lanes, self.laid, self.update, self.trails)
         else:
             given = self.ants, self.update, self.trails
-            self.backend.launch(pheromone.deposit, min(teams, self.ants.count), shape.update_lanes, *given)
+            self.backend.launch(pheromone.deposit, max(1, min(teams, self.ants.count)), shape.update_lanes, *given)
             self.together.reduce(self.trails.deposits, "sum")
 
     def evaporate(self) -> None:

@@ -20,6 +20,7 @@ from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
 from core.search.layouts import State
 from core.search.shape import Callback, Watch, checked_stop
+from core.search.shares import share
 from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
 
@@ -61,8 +62,8 @@ class AntColony:
     Raises
     ------
     UserError
-        Settings that make no sense or have no published mapping, tours whose length does not fit 31 bits, fewer ants
-        or colonies than ranks, or more memory than the device has: the message says how many bytes it takes.
+        Settings that make no sense or have no published mapping, tours whose length does not fit 31 bits, or more
+        memory than the device has: the message says how many bytes it takes.
 
     """
 
@@ -89,10 +90,7 @@ class AntColony:
             raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
         rank, size = communicator.rank, communicator.size
         self.shared = settings.colonies == 1
-        shared_out, what = (settings.ants, "ants") if self.shared else (settings.colonies, "colonies")
-        if shared_out < size:
-            raise UserError(f"{shared_out} {what} for {size} ranks; every rank takes at least one")
-        begin, end = shared_out * rank // size, shared_out * (rank + 1) // size
+        begin, end = share(settings.ants if self.shared else settings.colonies, rank, size)
         self.backend = backend
         self.communicator = communicator
         self.n = n
@@ -119,22 +117,25 @@ class AntColony:
                 kind(self.ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
                 for number in ([0] if self.shared else range(begin, end))
             ]
-            self.shape = self.colonies[0].shape
+            self.shape = self.colonies[0].shape if self.colonies else self.shape
             self.leader = backend.rows(Ant(n=n, first=0), 1)
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
-        self.looks: dict[int, list[tuple[int, float]]] = {}
-        """Of every colony of this rank: iterations made, and the seconds of the run, whenever the host looked."""
+        self.looks: dict[int, list[tuple[int, float]]] | None = None
+        """Of every colony of this rank: iterations made, and the seconds of the run, whenever the host looked.
+
+        None where no history is asked for.
+        """
         self.winner: tuple[int, ...] = ()
         """Length, colony, iteration and ant of the best tour that all ranks know of."""
 
     def warm_up(self) -> None:
         """Make an iteration of every kind, so that everything is compiled; the time counts as compilation."""
         with self.backend.warming_up():
-            colony = self.colonies[0]
-            colony.begin(2)
-            colony.iterate()
+            for colony in self.colonies[:1]:
+                colony.begin(2)
+                colony.iterate()
 
     def run(
         self,
@@ -182,7 +183,7 @@ class AntColony:
         history_s = spent_s(keeper) if history else None
         earlier = taken_from(keeper, partial(layout, self, stop.iterations, history_s))
         done = go_on(self, earlier) if earlier is not None else 0
-        self.looks = {colony.number: looked(earlier, done, watch) for colony in self.colonies if history}
+        self.looks = {one.number: looked(earlier, done, watch) for one in self.colonies} if history else None
         made = self._iterate(stop, watch, done, keeper)
         outcome = self._outcome(made)
         watch.tell_end(made, outcome.length, outcome.evaluations)
@@ -231,8 +232,8 @@ class AntColony:
         ranks, target = self.communicator, watch.stop.target
         reached = False
         if watch.is_due() or target != Stop().target:
-            best = min(colony.best_so_far()[0] for colony in self.colonies)
-            reached = best <= target
+            best = min((colony.best_so_far()[0] for colony in self.colonies), default=None)
+            reached = best is not None and best <= target
             if watch.is_due():
                 watch.tell(done, best, done * self._evaluations)
         told = np.zeros(2 + ranks.size, np.int64)
@@ -244,7 +245,7 @@ class AntColony:
 
     def _state(self, done: int) -> State | None:
         """The state after so many iterations, on the first rank; all ranks call this."""
-        history = self._history(shortest_of_iterations(self, done)) if self.looks else None
+        history = None if self.looks is None else self._history(shortest_of_iterations(self, done))
         return state_of(self, done, None if history is None else np.array(history).reshape(-1, 4))
 
     @property
@@ -285,8 +286,8 @@ class AntColony:
         """Run iterations of one colony, and wait for them."""
         colony.replay(iterations)
         self.backend.synchronize()
-        looks = self.looks.get(colony.number)
-        if looks is not None:
+        if self.looks is not None:
+            looks = self.looks[colony.number]
             looks.append((looks[-1][0] + iterations, watch.seconds))
 
     def _exchange(self) -> None:
@@ -304,7 +305,8 @@ class AntColony:
     def _find_best(self) -> None:
         """Learn which colony of all ranks has the best tour; one that others took over remains its finder's."""
         found = {colony.number: colony.best_so_far() for colony in self.colonies}
-        length, number = self.communicator.minloc(*min((best[0], number) for number, best in found.items()))
+        best_here = min(((best[0], number) for number, best in found.items()), default=(MOST, MOST))
+        length, number = self.communicator.minloc(*best_here)
         _, iteration, ant = found.get(number, (0, MOST, MOST))
         iteration, ant = self.communicator.minloc(iteration, ant)
         if not self.winner or length < self.winner[0]:
@@ -329,8 +331,9 @@ class AntColony:
         curve = curve.astype(np.int64)
         before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
         better = np.flatnonzero(curve < before)
+        assert self.looks is not None
         seconds = [np.interp(better + 1, *np.transpose(looks)) for looks in self.looks.values()]
-        every = self.communicator.gather(np.maximum.reduce(seconds))
+        every = self.communicator.gather(np.max([np.zeros(len(better)), *seconds], axis=0))
         latest = self.communicator.bcast(None if every is None else np.maximum.reduce(every))
         each = self._evaluations
         rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)

@@ -632,9 +632,12 @@ class LocalSearch(Launches):
     # --- results ---
 
     def best_here(self, control: np.ndarray) -> tuple[int, int]:
-        """The least cost among this rank's walks, and the first walk that has it; without a walk more than any cost."""
+        """Return the least cost of this rank's walks and the first walk that has it.
+
+        A rank without a walk returns the largest number of 32 bits, which no walk costs, and a walk behind all others.
+        """
         if not self.here:
-            return np.iinfo(np.int64).max, self.end_walk
+            return moves.NEVER, self.walks
         w = int(np.argmin(control[:, walks.BEST_COST]))
         return int(control[w, walks.BEST_COST]), self.first_walk + w
 

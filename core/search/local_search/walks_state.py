@@ -179,9 +179,9 @@ def remembered_rows(search: Any) -> State:
 
 
 def rows_of(search: Any, name: str) -> np.ndarray:
-    """What this rank's walks have in one field, a row each."""
-    buffer = getattr(search.walkers, name)
-    return np.array(search.rows_of(buffer, buffer.size // max(1, search.walkers.count)))
+    """Return one field of this rank's walks, shape (walks, elements): elements as declared, since walks may be 0."""
+    elements = row_sizes(search.walkers.bundle)[name]
+    return np.array(search.rows_of(getattr(search.walkers, name), elements))
 
 
 def with_found(search: Any, state: State | None, found: Sequence[Outcome]) -> State | None:

@@ -42,7 +42,9 @@ def climbers(backend, ranks, count):
     search._climb = lambda begin, end, *more: made.append(end - begin) or climb(begin, end, *more)
     told = []
     outcome = search.run(Iterations(count), callback=told.append, ranks=ranks, trace=False)
-    return [*outcome], sum(made), [told[-1].done, count // ranks.size]
+    # Of equal shares the first rank has a largest one.
+    part = -(-count // ranks.size) if search.are_alike else count // ranks.size
+    return [*outcome], sum(made), [told[-1].done, part]
 
 
 def walking(backend, ranks, count):

@@ -1,0 +1,129 @@
+"""Searches with fewer items (walks, climbers, ants, colonies, subtrees, rows of a table) than ranks find what one does."""
+
+import numpy as np
+import pytest
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from cluster.timed import Rehearsal
+from core.problems import strings
+from core.problems.knapsack import Knapsack
+from core.problems.qap import Qap
+from core.search.ant_colony import AntColony, Settings
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.lcs import LongestCommonSubsequence
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
+from core.search.stops import Iterations
+from tests.core.search.searches import Kind, cities
+from tests.core.search.test_states import Kept, impatient, said, some
+from tests.thread_ranks import on_ranks, twin
+
+RANKS = 3
+PROBLEM = Qap.load("taillard:7:seeds=1,2")
+PAIR = strings.from_texts("AB", "BAB")
+
+
+def walking(algorithm, walks, exchange, history):
+    settings = {"level": "algorithm", "walks": walks, "exchange": exchange, "history": history}
+    return Kind(LocalSearch, (PROBLEM, algorithm, "exchange2"), settings, Iterations(20), "")
+
+
+def ants(**settings):
+    return Kind(AntColony, (cities(6), Settings(**settings)), {}, Iterations(5), "")
+
+
+def exact(n, bound, **settings):
+    return Kind(ExactSearch, (cities(n),), {"bound": bound, "count": True, **settings}, None, "")
+
+
+CASES = {
+    **{
+        f"{count} {name}, exchange {exchange}, {'history' if history else 'no history'}": walking(
+            algorithm, count, exchange, history
+        )
+        for name, algorithm in (
+            ("tabu walks", TabuSearch()),
+            ("iterated walks", IteratedLocalSearch()),
+            ("annealed walks", SimulatedAnnealing()),
+        )
+        for count in (1, 2)
+        for exchange in (0, 1)
+        for history in (False, True)
+    },
+    **{f"{count} climbers": Kind(HillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
+    "1 ant": ants(ants=1),
+    "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),
+    "1 ant that climbs": ants(ants=1, local_search="2opt"),
+    "1 ant that climbs by lists": ants(ants=1, local_search="2opt-near"),
+    "2 colonies": ants(ants=2, colonies=2),
+    "2 colonies that exchange": ants(ants=2, variant="mmas", colonies=2, exchange=2),
+    "2 colonies as published": ants(ants=2, colonies=2)._replace(settings={"mapping": "published"}),
+    "a tree of 1-trees": exact(5, "one-tree"),
+    "a tree with the thesis' bound": exact(5, "edges"),
+    "a tree without a bound": exact(5, "none"),
+    "tours by number": exact(5, "none", enumerate="permutations"),
+    "a tree as published": exact(8, "edges", mapping="published"),
+    "a table of 4 cities": Kind(HeldKarp, (cities(4),), {}, None, ""),
+    "a table of 2 letters": Kind(LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, ""),
+    "a table of 1 thing": Kind(
+        KnapsackSearch, (Knapsack("k", np.array([1]), np.array([5]), 1),), {}, None, ""
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(params=CASES)
+def kind(request):
+    return CASES[request.param]
+
+
+def run(kind, backend, ranks, keeper=None):
+    """Run as programs do: each rank is made and warmed up alone, and all meet then."""
+    search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
+    search.warm_up()
+    history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
+    return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
+
+
+def found_by(kind, result):
+    """Return what must be the same on any number of ranks: of equally good solutions of a table or tree any may be."""
+    if kind.search in (LocalSearch, AntColony):
+        return said(result)
+    return result.hash, result.cost, result.finished
+
+
+def on_three(kind, cpu, kept, state=None):
+    return on_ranks(RANKS, lambda ranks: run(kind, twin(cpu), ranks, kept and kept.keeper(state)))
+
+
+def test_they_find_what_one_rank_finds(kind, cpu):
+    alone = found_by(kind, run(kind, cpu, Solo()))
+    assert [found_by(kind, one) for one in on_three(kind, cpu, None)] == [alone] * RANKS
+
+
+def test_they_go_on_from_a_state_on_more_ranks_and_on_one(kind, cpu):
+    alone, of_three = Kept(), Kept()
+    expected = found_by(kind, run(kind, cpu, Solo(), alone.keeper()))
+    assert [found_by(kind, one) for one in on_three(kind, cpu, of_three)] == [expected] * RANKS
+    for state in some(alone.states, 2):
+        assert [found_by(kind, one) for one in on_three(kind, cpu, Kept(), state)] == [expected] * RANKS
+    for state in some(of_three.states, 2):
+        assert found_by(kind, run(kind, cpu, Solo(), Kept().keeper(state))) == expected
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_callback_of_the_first_rank_hears_of_a_cost(count, cpu):
+    def act(ranks):
+        told = []
+        search = walking(TabuSearch(), count, 0, False).made(twin(cpu), Rehearsal(ranks))
+        search.run(Iterations(20), callback=told.append, ranks=ranks)
+        return [one.cost for one in told]
+
+    assert None not in on_ranks(RANKS, act)[0]

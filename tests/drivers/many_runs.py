@@ -1,0 +1,81 @@
+"""Program of a rank: runs of several workloads in one process, and what it holds before and after some of them.
+
+mpirun -n 2 python tests/drivers/many_runs.py
+
+Prints two lines of JSON on each rank: for every workload its hashes and what is held before and after; and what MPI
+holds when the process begins and when all else has ended.
+"""
+
+import atexit
+import gc
+import json
+import os
+import threading
+from pathlib import Path
+
+import onekernel as ok
+from cluster.presence import start_mpi
+from core.problems.qap import Qap
+
+BEFORE, BETWEEN = 1, 2
+SMALL = Qap.load("taillard:5:seeds=1,2")
+SHARED = {"backend": "cpu", "share": "always"}
+WORK = {
+    "walks": lambda: ok.minimize(SMALL, walks=2, iterations=5, **SHARED),
+    "neighbours": lambda: ok.minimize(SMALL, iterations=5, **SHARED),
+    "climbers": lambda: ok.run("ihc", instance="uniform:12:seed=1", climbers=40, **SHARED),
+    "ants": lambda: ok.run("aco", instance="uniform:9:seed=1", ants=6, iterations=3, **SHARED),
+    "subtrees": lambda: ok.run("exact", instance="uniform:8:seed=1", **SHARED),
+    "layers": lambda: ok.run("heldkarp", instance="uniform:7:seed=1", **SHARED),
+    "columns": lambda: ok.run("lcs", text=("ABCBDAB" * 9, "BDCABA" * 9), **SHARED),
+}
+
+
+def next_handles():
+    """Return the number that MPI gives to the next handle of each kind: it takes the least that is free."""
+    from mpi4py import MPI
+
+    window = MPI.Win.Create(None, comm=MPI.COMM_WORLD)
+    made = {
+        "operations": MPI.Op.Create(lambda given, result, kind: None),
+        "datatypes": MPI.BYTE.Create_contiguous(3),
+        "groups": MPI.COMM_WORLD.Get_group(),
+        "communicators": MPI.COMM_WORLD.Dup(),
+        "windows": window,
+    }
+    numbers = {name: one.py2f() for name, one in made.items()}
+    for one in made.values():
+        one.Free()
+    return numbers
+
+
+def held():
+    """Count what this process holds."""
+    gc.collect()
+    return {
+        **next_handles(),
+        "files": len(os.listdir("/proc/self/fd")),
+        "segments": Path("/proc/self/maps").read_text().count("memfd"),
+        "tasks": len(os.listdir("/proc/self/task")),
+        "threads": threading.active_count(),
+    }
+
+
+def main():
+    """Run, count, run more and count again."""
+    # With the first reduction Open MPI makes a communicator of its own.
+    start_mpi().COMM_WORLD.allreduce(1)
+    begin = next_handles()
+    # What is registered first runs last.
+    atexit.register(lambda: print(json.dumps({"begin": begin, "end": next_handles()}), flush=True))
+    found = {}
+    for name, act in WORK.items():
+        hashes = [act().hash for _ in range(BEFORE)]
+        before = held()
+        hashes += [act().hash for _ in range(BETWEEN)]
+        found[name] = {"hashes": hashes, "before": before, "after": held()}
+    print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
