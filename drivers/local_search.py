@@ -142,7 +142,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         tables=options.tables,
         history=asks_for_history(options),
     )
-    made.warm_up()
+    made.warm_up(options.chosen_stop().seconds)
     return made
 
 
