@@ -12,7 +12,7 @@ LATE_PART, LEAST_LATE_S, MOST_LATE_S = 0.1, 0.05, 0.25
 UNEVEN = 4.0
 """A launch that takes up to this many times its estimate still ends in time."""
 MOST_UNEVEN = 64.0
-"""The same of searches whose iterations differ by more, at most: shorter launches would cost more than they give."""
+"""The same at most, where iterations are expected to become slower: shorter launches would cost too much."""
 
 
 def allowance_s(limit_s: float) -> float:

@@ -525,7 +525,7 @@ class LocalSearch(Launches):
         Walks find an improving neighbour late, draw long before one is accepted, or come to a larger neighbourhood.
         """
         most = self.algorithm.batch if self.algorithm.rule == ANNEAL else max(self.sizes)
-        return min(MOST_UNEVEN, max(UNEVEN, count * self.here * most / max(1, work)))
+        return min(MOST_UNEVEN, UNEVEN * max(1.0, count * self.here * most / max(1, work)))
 
     def compared(
         self, control: np.ndarray, seconds: float, before_s: float, uneven: float, is_ended: bool, is_due: bool

@@ -136,7 +136,7 @@ class Slices:
 
     def parts_of(self, neighbours: float) -> int:
         """Number of parts in which the next slice may scan so many neighbours, each of at least one."""
-        return max(1, min(round(neighbours), round(neighbours / max(self.slice_s * self.pace, 1.0))))
+        return max(1, ceil(round(neighbours / max(self.slice_s * self.pace, 1.0), 6)))
 
     def is_cut_for_all(self, is_cut: bool) -> bool:
         """Return True if a rank of those that share one walk's neighbours has not scanned its own; all call this."""
