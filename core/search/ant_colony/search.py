@@ -181,18 +181,19 @@ class AntColony:
         earlier = keeper.taken() if keeper is not None else None
         done = go_on(self, earlier) if earlier is not None else 0
         self.looks = {colony.number: looked(earlier, done, watch) for colony in self.colonies if history}
-        made = self._iterate(stop, watch, done, keeper)
+        made, by_time = self._iterate(stop, watch, done, keeper)
         outcome = self._outcome(made)
         watch.tell_end(made, outcome.length, outcome.evaluations)
         return outcome._replace(
             history=self._history(outcome.curve) if history else None,
             tour=self.best_tour(),
             finished=made == stop.iterations or not self.communicator.bcast(watch.interrupted),
+            by_time=by_time,
         )
 
-    def _iterate(self, stop: Stop, watch: Watch, done: int, keeper: Keeper | None) -> int:
-        """Run further iterations of all colonies until it is time to end; how many there are then."""
-        batch = 1
+    def _iterate(self, stop: Stop, watch: Watch, done: int, keeper: Keeper | None) -> tuple[int, bool]:
+        """Run further iterations of all colonies; return their number at the end, and True if time ended them."""
+        batch, by_time = 1, False
         exchange = self.settings.exchange or stop.iterations
         has_target = stop.target != Stop().target
         while done < stop.iterations:
@@ -207,13 +208,14 @@ class AntColony:
                 self._exchange()
             is_over, is_due, slowest, spent = self._compared(watch, done, before, seconds, keeper)
             one, limit = max(slowest / count, 1e-6), stop.seconds
-            if is_over or spent > limit or not is_time_for(limit, spent, one):
+            by_time = done < stop.iterations and (spent > limit or not is_time_for(limit, spent, one))
+            if is_over or by_time:
                 break
             if keeper is not None and is_due:
                 keeper.keep(self.communicator, self._state(done))
             longest = min(MOST * one, longest_launch_s(limit, spent))
             batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6)), int(longest / one)))
-        return done
+        return done, by_time and not is_over
 
     def _compared(
         self, watch: Watch, done: int, before: float, seconds: float, keeper: Keeper | None

@@ -448,7 +448,8 @@ class LocalSearch(Launches):
             watch.done += done
         batch = FIRST_BATCH if stop.seconds == inf and keeper is None else 1
         iteration_s, most_s = whole_s(self), longest_launch_s(stop.seconds, spent_s(keeper))
-        work = self.work_done()
+        work = self.work_done() if stop.seconds != inf else 0
+        by_time = False
         while done < stop.iterations:
             if self.slices is not None:
                 self.slices.is_on = iteration_s > most_s
@@ -485,14 +486,16 @@ class LocalSearch(Launches):
                 )
             # Walks that rest may go on after an exchange, which must not depend on when the clock makes a batch end.
             exchanged = self.exchange == 0 or done % self.exchange == 0
-            if standing.late or (standing.running == 0 and exchanged):
+            if standing.running == 0 and exchanged:
                 break
-            if standing.spent > stop.seconds or not self.is_time_for_one(stop.seconds, standing.spent, iteration_s):
+            is_over = self.is_over(stop.seconds, standing.spent, iteration_s)
+            by_time = is_over and (done < stop.iterations or self.is_cut)
+            if standing.late or by_time:
                 break
             if keeper is not None and standing.due:
                 keeper.keep(self.communicator, with_found(state_of(self, done, recorder), found))
         self.slices = None
-        return self.outcome(recorder.history() if recorder else None)
+        return self.outcome(recorder.history() if recorder else None)._replace(by_time=by_time)
 
     def told(self, watch: Watch, count: int, control: np.ndarray) -> bool:
         """Tell whoever watches of so many further iterations; whether the walk shall end."""
@@ -511,9 +514,10 @@ class LocalSearch(Launches):
         """True if the time was over before all walks of this rank had made an iteration."""
         return self.slices is not None and self.slices.is_cut
 
-    def is_time_for_one(self, limit_s: float, spent_s: float, seconds: float) -> bool:
-        """Return True if a further iteration of this duration ends in time, or can be cut."""
-        return self.slices is not None or is_time_for(limit_s, spent_s, seconds)
+    def is_over(self, limit_s: float, spent_s: float, iteration_s: float) -> bool:
+        """Return True if the time is over, or a further iteration, which cannot be cut, would end too late."""
+        has_time = self.slices is not None or is_time_for(limit_s, spent_s, iteration_s)
+        return self.is_cut or spent_s > limit_s or not has_time
 
     def work_done(self) -> int:
         """Neighbours that this rank's walks have evaluated so far, as one walk after the other would."""
@@ -573,6 +577,7 @@ class LocalSearch(Launches):
         for number in range(len(found), self.walks):
             left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
             if found and (left <= 0 or self.communicator.bcast(watch.interrupted)):
+                found[-1] = found[-1]._replace(by_time=left <= 0)
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))

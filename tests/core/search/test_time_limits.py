@@ -168,10 +168,10 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
     monkeypatch.setattr(one.colonies[0], "make_places", lambda count: None)
     monkeypatch.setattr(one.colonies[0], "replay", lambda count: machine.launch(count * pace))
     stop = Seconds(limit_s)
-    made = one._iterate(stop, Watch(stop, None), 0, None)
+    made, by_time = one._iterate(stop, Watch(stop, None), 0, None)
     # Of an iteration that is as slow as no other before it nothing can be known.
     surprise = (SLOW - 1) * pace if SLOW * pace > allowance_s(limit_s) else 0.0
-    assert made >= 1
+    assert made >= 1 and by_time
     assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
 
 
