@@ -12,7 +12,6 @@ from drivers.outputs import writing
 from drivers.search_options import SearchOptions
 from drivers.workload import Opinion, Result, Run, Task, Workload, ended, gap
 
-
 FIRST_SECONDS, FEWEST_ITERATIONS = 4, 5
 """Seconds of one core's work in a run for which no option says what to do, and iterations of a walk at least."""
 NEIGHBOURS_OF_A_DRAW = 16
@@ -82,7 +81,7 @@ def local_search(
         save(run, outcome.solution)
 
     def work(run: Run[SearchOptions]) -> Work | None:
-        """Return all neighbours in all iterations, which another stop criterion may cut short; None where the clock does."""
+        """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
         if run.options.iterations is None or run.options.seconds is not None:
             return None
         annealing = run.options.algorithm == "annealing"
@@ -141,7 +140,7 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
         return max(problem.neighbourhood(name).size(problem.encoding, problem.points) for name in listed)
 
     usual = second.get("--neighbourhood") or type(settled)().neighbourhood
-    work = int(second["--walks"] if "--walks" in second else 1) * int(second["--iterations"]) * neighbours(usual)
+    work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
     an_iteration = NEIGHBOURS_OF_A_DRAW if settled.algorithm == "annealing" else neighbours(settled.neighbourhood)
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
 

@@ -11,7 +11,7 @@ from math import inf
 LATE_PART, LEAST_LATE_S, MOST_LATE_S = 0.1, 0.05, 0.25
 UNEVEN = 4.0
 """A launch that takes up to this many times its estimate still ends in time."""
-MOST_UNEVEN = 64.0
+MOST_UNEVEN = 128.0
 """The same at most, where iterations are expected to become slower: shorter launches would cost too much."""
 
 

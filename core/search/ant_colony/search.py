@@ -150,8 +150,9 @@ class AntColony:
         ----------
         stop
             Iterations of every colony, the time, or a target; patience is refused. The time is read between batches of
-            iterations, which become shorter towards its end; an iteration that would end too late is not begun. With a target the host looks after every iteration, so that the search ends with the
-            first one that reaches it, on every backend.
+            iterations, which become shorter towards its end; an iteration that would end too late is not begun. With a
+            target the host looks after every iteration, so that the search ends with the first one that reaches it, on
+            every backend.
         history
             Whether `Outcome.history` says when the best length improved. Its seconds are known where the host looks
             and interpolated linearly by iteration between.

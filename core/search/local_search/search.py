@@ -328,7 +328,8 @@ class LocalSearch(Launches):
         stop
             Criteria of every walk, all of which are honoured; the time is read between batches of iterations, which
             become shorter towards its end (see `core.search.time_limits`). An iteration that a host drives and that
-            would end too late is not begun. None: hill climbing ends at a local optimum, and everything else with the callback.
+            would end too late is not begun. None: hill climbing ends at a local optimum, and everything else with the
+            callback.
         history
             Ask for `Outcome.history`; a search that was made with one has it in any case.
         callback
