@@ -1,7 +1,7 @@
 """Repetitions that the first rank does alone, and that pause now and then to find out if the ranks should share them.
 
 A rehearsal on a busy machine may be wrong, and a run may take hours. So the first rank pauses after `FIRST_PAUSE_S`
-and then at growing intervals: its search hands out its checkpoint, all ranks rehearse again, and the run continues from
+and then at growing intervals: its search returns its checkpoint, all ranks rehearse again, and the run continues from
 the checkpoint, on that rank or on all of them. A checkpoint continues with the same result on any number of ranks.
 """
 
@@ -25,7 +25,7 @@ FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 5.0, 4.0, 600.0
 
 
 class Paused(Exception):  # noqa: N818
-    """The search handed out its checkpoint instead of continuing."""
+    """The search ended with its checkpoint instead of continuing."""
 
     def __init__(self, state: State) -> None:
         super().__init__("paused")
@@ -91,7 +91,7 @@ class Alone:
 
     def waits(self) -> bool:
         """Sleep on another rank, and rehearse when the first rank pauses; True if this rank has to share the rest."""
-        while self.told():
+        while self.is_paused():
             if self.sharing.again(0.0):
                 return True
         return False
@@ -134,7 +134,7 @@ class Alone:
         self.ranks.assemble()
         self.ranks.bcast(paused)
 
-    def told(self) -> bool:
+    def is_paused(self) -> bool:
         """Sleep until the first rank has paused (True) or is done (False)."""
         self.ranks.assemble()
         return bool(self.ranks.bcast(False))

@@ -271,7 +271,7 @@ class Repetitions:
         return outcome, (times, share, {**self.readings(meter), "bytes_moved": moved})
 
     def searched(self, callback: Callback | None) -> Any:
-        """Search once, on all ranks that work; the callback is told of the progress."""
+        """Search once, on all ranks that work; the callback gets the progress."""
 
         def once(run: Run[Any]) -> Any:
             return self.workload.once(run, callback)

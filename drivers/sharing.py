@@ -188,7 +188,7 @@ class Sharing:
         if verdict is None:
             self.former, self.run = former, self.shared
             if self.ranks.rank == 0:
-                note(f"{self.run.problem.name}: after {rounded(seconds)} s alone, all {self.ranks.size} ranks go on")
+                note(f"{self.run.problem.name}: after {rounded(seconds)} s alone, all {self.ranks.size} ranks continue")
         return verdict is None
 
     def are_unlike(self) -> bool:

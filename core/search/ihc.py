@@ -41,7 +41,7 @@ GROWTH = 2
 """Where the host looks between launches, each has at most so many times as many climbers as the one before."""
 
 Look = Callable[[int, int, int, float], float]
-"""Called with a rank's climbs, its shortest length, the steps that the callback is told, and the least seconds of the
+"""Called with a rank's climbs, its shortest length, the steps that the callback gets, and the least seconds of the
 next launch. Returns the most seconds that the next launch may be estimated at; 0: it ends."""
 
 

@@ -34,7 +34,7 @@ AS_WORKLOADS = ("instance", "data", "repeats", "seed", "quiet")
 RANKS = "ranks"
 """What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
 TIME_LIMITS = "time-limits"
-"""What `--workload` takes besides: how late runs end that have a time limit (`drivers.bench.time_limits`)."""
+"""What `--workload` takes besides: lateness of runs with a time limit (`drivers.bench.time_limits`)."""
 ONLY_WHEN_NAMED = ("aco-strategies",)
 """Workloads that `all` leaves out."""
 
@@ -61,7 +61,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         default="all",
         help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
         "be several, with commas between; ranks, under mpirun -n 2, is every workload by one rank and by all; "
-        "time-limits is how late runs with --seconds end (%(default)s)",
+        "time-limits is the lateness of runs with --seconds (%(default)s)",
     )
     parser.add_argument(
         "--rows", metavar="PARTS", help="with ranks or time-limits: only rows whose names have one of these parts"

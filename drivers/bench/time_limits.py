@@ -30,7 +30,7 @@ class Row(NamedTuple):
     Attributes
     ----------
     name : str
-        Search and instance, in words; `--rows` takes parts of it.
+        Search and instance; `--rows` takes parts of it.
     workload, arguments : str
         Program and its command line, without a limit.
 
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measured(row: Row, limit_s: float, given: argparse.Namespace) -> Line | str:
-    """Repetitions of a row with one limit; in words why there are none."""
+    """Repetitions of a row with one limit, or the reason that there are none."""
     from cluster import Solo
     from cluster.timed import Timed
 

@@ -1,4 +1,4 @@
-"""A run that the first rank does alone is looked at again while it runs, and goes on over all ranks with the same hash."""
+"""A run that the first rank does alone is decided again while it runs; all ranks continue it with the same hash."""
 
 from itertools import repeat
 
@@ -65,7 +65,7 @@ def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(given, pauses, tmp_p
     assert said["together_s"] == 2.0 and said["until_s"] > 0
     (sample,) = one.samples
     assert all(seconds > 0 for seconds in sample.rank_seconds)
-    assert "s alone, all 2 ranks go on" in capsys.readouterr().err
+    assert "s alone, all 2 ranks continue" in capsys.readouterr().err
 
 
 def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_path, capsys):
@@ -117,7 +117,7 @@ class Asked:
 
 
 def worked(clock, seconds):
-    """Work for so many seconds, and look at the keeper after each."""
+    """Work for some seconds, and ask the keeper after each."""
 
     def once(run):
         done = 0 if run.keeper is None or (earlier := run.keeper.taken()) is None else earlier["done"]

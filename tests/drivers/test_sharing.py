@@ -150,7 +150,7 @@ def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
 
 
 class Disturbed:
-    """What meeting takes, and some hundred times as long in the calls of which the test says so."""
+    """A search whose numbered calls take 300 times as long."""
 
     def __init__(self, one, calls):
         self.one, self.calls, self.made = one, calls, 0
@@ -178,7 +178,7 @@ def test_a_rehearsal_that_was_noisy_all_the_time_is_made_again(capsys):
     assert one.verdict is not None and one.may_change
     assert one.again(5.0) and one.verdict is None and one.run is one.shared
     assert one.former.details()["until_s"] == 5.0
-    assert "note: none: after 5 s alone, all 2 ranks go on\n" in capsys.readouterr().err
+    assert "note: none: after 5 s alone, all 2 ranks continue\n" in capsys.readouterr().err
 
 
 def test_a_rehearsal_that_was_right_is_confirmed(capsys):

@@ -360,10 +360,14 @@ class LocalSearch(Launches):
         stop.check()
         self.meet(ranks)
         self.try_problem()
+        self.bind_slices(stop.seconds)
         watch = Watch(
             stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
         )
-        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper)
+        if self.takes_turns:
+            outcome = self.walk_in_turn(stop, start, watch, keeper)
+        else:
+            outcome = self.walk(stop, start, watch, keeper, spent=spent_s(keeper))
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
@@ -432,14 +436,22 @@ class LocalSearch(Launches):
         watch: Watch | None,
         keeper: Keeper | None = None,
         found: Sequence[Outcome] = (),
+        spent: float = 0.0,
     ) -> Outcome:
-        """Walk until ``stop`` holds or whoever watches wants it, without a look at the result.
+        """Walk until ``stop`` holds or the callback ends it, without a look at the result.
 
-        A state that is kept has also what walks before this one have ``found``.
+        Parameters
+        ----------
+        stop, start, watch, keeper
+            See `run`.
+        found
+            Outcomes of the walks before this one, which a checkpoint has too.
+        spent
+            Seconds of the run so far, the same on all ranks.
+
         """
-        self.bind_slices(stop.seconds)
         earlier = keeper.taken() if keeper is not None else None
-        began = time.perf_counter() - (0.0 if self.takes_turns else spent_s(keeper))
+        began = time.perf_counter() - spent
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
         iterate = recorder.iterate if recorder else self.iterate
@@ -448,7 +460,7 @@ class LocalSearch(Launches):
         if watch is not None:
             watch.done += done
         batch = FIRST_BATCH if stop.seconds == inf and keeper is None else 1
-        iteration_s, most_s = whole_s(self), longest_launch_s(stop.seconds, spent_s(keeper))
+        iteration_s, most_s = whole_s(self), longest_launch_s(stop.seconds, spent)
         work = self.work_done() if stop.seconds != inf else 0
         by_time = False
         while done < stop.iterations:
@@ -576,13 +588,14 @@ class LocalSearch(Launches):
         found = found_in(keeper.earlier) if keeper is not None else []
         watch.done = sum(one.iterations for one in found)
         for number in range(len(found), self.walks):
-            left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
-            if found and (left <= 0 or self.communicator.bcast(watch.interrupted)):
-                found[-1] = found[-1]._replace(by_time=left <= 0)
+            spent = self.communicator.bcast(time.perf_counter() - began)
+            is_over = spent >= stop.seconds
+            if found and (is_over or self.communicator.bcast(watch.interrupted)):
+                found[-1] = found[-1]._replace(by_time=is_over)
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
-            found.append(self.walk(stop._replace(seconds=left), start, watch, keeper, found))
+            found.append(self.walk(stop, start, watch, keeper, found, spent))
         return together(found)
 
     def bind_all(self) -> None:

@@ -135,7 +135,7 @@ class Slices:
         return True
 
     def parts_of(self, neighbours: float) -> int:
-        """Number of parts in which the next slice may scan so many neighbours, each of at least one."""
+        """Number of parts in which the next slice may scan these neighbours; a part has at least one."""
         return max(1, ceil(round(neighbours / max(self.slice_s * self.pace, 1.0), 6)))
 
     def is_cut_for_all(self, is_cut: bool) -> bool:

@@ -94,7 +94,7 @@ def local_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, 
     """A local search whose launches move the clock.
 
     A walk's iteration takes ``seconds`` if it evaluates all neighbours or makes all draws; it does the part
-    ``work_of(iterations)`` of that after so many.
+    ``work_of(iterations)`` of that after these iterations.
     """
     one = LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
     one.sizes = [10**6]

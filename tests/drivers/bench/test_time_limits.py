@@ -1,4 +1,4 @@
-"""The table of how late runs end: its rows are read, and a late run is said and ends with exit code 1."""
+"""The table of late runs: its rows are read, and a late run is printed and ends with exit code 1."""
 
 import pytest
 
