@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,8 @@ class Alone:
         began, wait_s = time.perf_counter() - before_s, FIRST_PAUSE_S
         state: State | None = None
         while True:
-            keeper = Pausing(self.inner, state, wait_s) if sharing.may_change else self.inner
+            after_s = wait_s if self.pauses_at(time.perf_counter() - began + wait_s) else inf
+            keeper = Pausing(self.inner, state, after_s) if sharing.may_change else self.inner
             try:
                 outcome = once(replace(sharing.run, keeper=keeper))
             except Paused as pause:
@@ -122,6 +124,11 @@ class Alone:
             if shared:
                 return self.shared(once, state)
             wait_s = min(GROWTH * wait_s, LONGEST_PAUSE_S)
+
+    def pauses_at(self, seconds: float) -> bool:
+        """Return True if a pause at this time of the run is far from the end of its time limit."""
+        limit_s = getattr(self.sharing.run.options, "seconds", None)
+        return limit_s is None or seconds <= limit_s / 2
 
     def shared(self, once: Callable[[Run[Any]], Any], state: State | None) -> Any:
         """Continue on all ranks from the first one's checkpoint."""

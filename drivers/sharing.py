@@ -219,6 +219,7 @@ class Sharing:
 
         """
         can = self.ranks.rank > 0 or self.own is not None or self.has_own()
+        self.ranks.assemble()
         if not self.ranks.bcast(can):
             return None
         together: list[float] = []

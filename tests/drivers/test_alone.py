@@ -1,6 +1,7 @@
 """A run that the first rank does alone is decided again while it runs; all ranks continue it with the same hash."""
 
 from itertools import repeat
+from types import SimpleNamespace
 
 import pytest
 
@@ -141,6 +142,13 @@ def test_a_run_of_a_moment_never_pauses(clock):
     asked = Asked(clock)
     assert Alone(asked, None).search(worked(clock, 4)) == 4
     assert asked.asked == []
+
+
+def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
+    asked = Asked(clock)
+    asked.run = Run(SimpleNamespace(seconds=60.0), None, "", None, Solo())
+    assert Alone(asked, None).search(worked(clock, 60)) == 60
+    assert asked.asked == pytest.approx([5.0, 25.1])
 
 
 def test_what_cannot_be_rehearsed_again_is_not_interrupted(clock):
