@@ -19,7 +19,7 @@ from drivers.endings import run_driver
 from drivers.forecast import Work
 from drivers.history import asks_for_history, improvements, refuse_clocked_records, save_history
 from drivers.sharing import tell_idle
-from drivers.workload import Opinion, Result, Run, Task, Workload, gap
+from drivers.workload import Opinion, Result, Run, Task, Workload, ended, gap
 
 NAMES = {"as": "Ant System", "mmas": "Max-Min Ant System"}
 CLIMBS = {
@@ -120,7 +120,7 @@ def result(run: Run[AntOptions], outcome: Any) -> Result:
     length = f"length {outcome.length}{gap(outcome.length, run.problem.optimum)}"
     return Result.of(
         outcome,
-        f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}",
+        f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{ended(outcome)}",
         outcome,
         index=outcome.ant,
         details={

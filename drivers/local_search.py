@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,12 @@ from drivers.forecast import Work
 from drivers.history import asks_for_history, save_history
 from drivers.outputs import writing
 from drivers.search_options import SearchOptions
-from drivers.workload import Opinion, Result, Run, Task, Workload, gap
+from drivers.workload import Opinion, Result, Run, Task, Workload, ended, gap
+
+FIRST_SECONDS, FEWEST_ITERATIONS = 4, 5
+"""Seconds of one core's work in a run for which no option says what to do, and iterations of a walk at least."""
+NEIGHBOURS_OF_A_DRAW = 16
+"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
 
 def local_search(
@@ -62,7 +67,10 @@ def local_search(
                 "and those of a record do equal work; expected --iterations, --target or --patience instead of "
                 "--seconds"
             )
-        return Task(settled, *load(settled))
+        problem, source = load(settled)
+        if options.is_open:
+            settled = replace(settled, iterations=first_iterations(settled, problem, fitted(problem)))
+        return Task(settled, problem, source)
 
     def saved(run: Run[SearchOptions], outcome: Any) -> None:
         path = run.options.solution
@@ -73,10 +81,12 @@ def local_search(
         save(run, outcome.solution)
 
     def work(run: Run[SearchOptions]) -> Work | None:
-        """All neighbours in all iterations, which another stop criterion may cut short; None where the clock does."""
+        """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
         if run.options.iterations is None or run.options.seconds is not None:
             return None
-        count = run.search.walks * run.options.iterations * max(run.search.sizes)
+        annealing = run.options.algorithm == "annealing"
+        an_iteration = NEIGHBOURS_OF_A_DRAW if annealing else max(run.search.sizes)
+        count = run.search.walks * run.options.iterations * an_iteration
         return Work(count, "neighbours", speed(run.problem), at_most=True)
 
     def result(run: Run[SearchOptions], outcome: Any) -> Result:
@@ -111,6 +121,30 @@ def local_search(
     )
 
 
+def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]) -> int:
+    """Return the iterations of a walk in a run for which no option says what to do: some seconds of one core's work.
+
+    Parameters
+    ----------
+    settled
+        Its options, filled in.
+    problem
+    fitted
+        Options of about a second of one core's work (see `Workload`).
+
+    """
+    second = dict(zip(fitted[::2], fitted[1::2], strict=True))
+
+    def neighbours(names: str) -> int:
+        listed = problem.neighbourhood_names()[:1] if names == "auto" else names.split(",")
+        return max(problem.neighbourhood(name).size(problem.encoding, problem.points) for name in listed)
+
+    usual = second.get("--neighbourhood") or type(settled)().neighbourhood
+    work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
+    an_iteration = NEIGHBOURS_OF_A_DRAW if settled.algorithm == "annealing" else neighbours(settled.neighbourhood)
+    return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
+
+
 def shorter(run: Run[SearchOptions], iterations: int) -> SearchOptions | None:
     """So few iterations of each walk; walks of their own meet too seldom to be rehearsed."""
     if run.search.level == "algorithm":
@@ -142,7 +176,7 @@ def search(backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> An
         tables=options.tables,
         history=asks_for_history(options),
     )
-    made.warm_up()
+    made.warm_up(options.chosen_stop().seconds)
     return made
 
 
@@ -199,7 +233,8 @@ def found(run: Run[SearchOptions], outcome: Any, words: str) -> Result:
     search = run.search
     return Result.of(
         outcome,
-        f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations",
+        f"{words} in iteration {outcome.found_at} of walk {outcome.walk}, {outcome.iterations} iterations"
+        f"{ended(outcome)}",
         outcome,
         index=outcome.walk,
         details={

@@ -123,6 +123,8 @@ class LongRun:
     ----------
     keeper : Keeper or None
         Of the repetition that goes on; None: no state is kept.
+    before_s : float
+        Seconds that the repetition had taken before it resumed here.
     resumed : int
         Number of times that repetition has resumed from a file.
 
@@ -134,6 +136,7 @@ class LongRun:
         self.memory = memory or Memory()
         self.file = file_of(options)
         self.keeper: Keeper | None = None
+        self.before_s = 0.0
         self.resumed = 0
 
     def begin(self, about: Callable[[], About]) -> bool:
@@ -183,6 +186,7 @@ class LongRun:
             hold if self.ranks.survives else None,
             self.options.state or "the state in memory",
         )
+        self.before_s = self.keeper.before_s
         if earlier is not None and self.ranks.survives:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
@@ -193,11 +197,6 @@ class LongRun:
     def done(self) -> int:
         """How many repetitions of this run all ranks know to be done."""
         return self.memory.done.get(self.options.seed, 0)
-
-    @property
-    def before_s(self) -> float:
-        """Seconds that the repetition had taken before it went on here."""
-        return self.keeper.before_s if self.keeper is not None else 0.0
 
     @property
     def conditions(self) -> dict[str, Any]:

@@ -58,8 +58,8 @@ def minimize(
     **options
         Those of ``python -m drivers.qap`` by name, with underscores: ``backend="threads"``, ``device``, ``iterations``,
         ``seconds``, ``target``, ``patience``, ``seed``, ``seeds`` (several integers), ``walks``, ``exchange``,
-        ``history=True``, ``record="runs.jsonl"``, ``progress``, ... Without any that limits the work, 64 walks for five
-        seconds.
+        ``history=True``, ``record="runs.jsonl"``, ``progress``, ... Without any that limits the work, 64 walks of some
+        seconds of one core's work.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from drivers.alone import Alone
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
@@ -143,6 +144,8 @@ class Repetitions:
         self.details = details
         self.saved = False
         self.contradicted = 0
+        self.alone: Alone | None = None
+        """The repetition that the first rank began alone, if it did."""
         self.hosts = 1
         self.beside = Beside(workload, run) if run.options.peers else None
         self.long_run = LongRun(run.options, run.ranks, memory)
@@ -227,9 +230,10 @@ class Repetitions:
         # The first rank may still judge and record the repetition before.
         self.ranks.assemble()
         self.ranks.reset()
-        outcome, own = self.work() if self.sharing.works else (None, RESTED)
-        if self.sharing.verdict is not None:
-            self.ranks.assemble()
+        self.sharing.former = None
+        self.alone = None if self.sharing.verdict is None else Alone(self.sharing, self.long_run.keeper)
+        works = self.alone is None or self.ranks.rank == 0 or self.alone.waits()
+        outcome, own = self.work() if works else (None, RESTED)
         return outcome, Spent.of(self.ranks.gather(own) or [own])
 
     def work(self) -> tuple[Any, tuple[Times, float, Mapping[str, Any]]]:
@@ -237,9 +241,10 @@ class Repetitions:
         backend = self.run.search.backend
         timings = backend.timings
         met_before = backend.seconds_in_collectives()
-        if self.sharing.verdict is None:
+        if self.alone is None:
             self.ranks.barrier()
-            self.ranks.reset()
+        self.ranks.reset()
+        before_s = self.long_run.before_s
         compiled = timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
@@ -257,7 +262,6 @@ class Repetitions:
             began = time.perf_counter()
             outcome = self.searched(told)
             ran_s = time.perf_counter() - began
-        before_s = self.long_run.before_s
         # What was compiled before counts for the first repetition; what is compiled now is in its time already.
         times = Times(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
         met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
@@ -273,8 +277,12 @@ class Repetitions:
         return outcome, (times, share, read)
 
     def searched(self, callback: Callback | None) -> Any:
-        """Search once, on all ranks; the callback is told of the progress."""
-        return self.workload.once(self.run, callback)
+        """Search once, on all ranks that work; the callback gets the progress."""
+
+        def once(run: Run[Any]) -> Any:
+            return self.workload.once(run, callback)
+
+        return once(self.run) if self.alone is None else self.alone.search(once)
 
     def meter(self) -> Any:
         """What reads this rank's device, and its host too."""
@@ -417,8 +425,8 @@ class Repetitions:
         backend = self.run.search.backend
         device = backend.device
         peers = {} if self.beside is None else {"peers": self.beside.recorded()}
-        verdict = self.sharing.verdict
-        alone = {} if verdict is None else {"first_rank_alone": verdict._asdict()}
+        verdict = self.sharing.verdict or self.sharing.former
+        alone = {} if verdict is None else {"first_rank_alone": verdict.details()}
         conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
         about = {
             "instance_source": self.run.source,

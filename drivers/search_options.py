@@ -13,8 +13,8 @@ from drivers.outputs import OutputFile
 ITERATIONS = 10_000
 """What ends a search that nobody limits."""
 
-FIRST_WALKS, FIRST_SECONDS = 64, 5.0
-"""What runs if no option says what to do: a core, all cores, a GPU and 64 ranks are all busy with so many walks."""
+FIRST_WALKS = 64
+"""Walks where no option says what to do: they keep a core, all cores, a GPU and 64 ranks busy."""
 DECIDING = ("instance", "record", "level", "walks", "exchange", "iterations", "seconds", "target", "patience")
 """Options that say what to do."""
 
@@ -88,14 +88,15 @@ class SearchOptions(Options):
     )
     iterations: int | None = option(
         None,
-        f"of a walk (default: {ITERATIONS}, or unlimited with --seconds)",
+        f"of a walk (default: {ITERATIONS}, or unlimited with --seconds; if no option says what to do, some seconds of "
+        "one core's work)",
         positive,
         "N",
         group=STOP,
         decides="search",
     )
     seconds: float | None = option(
-        None, "wall-clock time; ends every run at another iteration", number, "S", group=STOP, decides="search"
+        None, "wall-clock time; every run ends elsewhere, with another hash", number, "S", group=STOP, decides="search"
     )
     target: int | None = option(None, "a cost that is good enough", int, "COST", group=STOP, decides="search")
     patience: int | None = option(
@@ -112,7 +113,7 @@ class SearchOptions(Options):
     walks: int | None = option(
         None,
         f"over all ranks, one after another with --mapping published (default: 1; if no option says what to do, "
-        f"{FIRST_WALKS} for {FIRST_SECONDS:g} seconds)",
+        f"{FIRST_WALKS} or one a rank)",
         positive,
         "W",
         group=PARALLEL,
@@ -163,12 +164,17 @@ class SearchOptions(Options):
     curve: OutputFile | None = curve_option(RESULTS)
     plot: OutputFile | None = plot_option(RESULTS)
 
+    @property
+    def is_open(self) -> bool:
+        """True if no option says what to do."""
+        usual = {one.name: one.default for one in fields(self)}
+        return all(getattr(self, name) == usual[name] for name in DECIDING)
+
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with what the command line left open filled in, for so many ranks."""
         given, published = self, self.mapping == "published"
-        usual = {one.name: one.default for one in fields(self)}
-        if all(getattr(self, name) == usual[name] for name in DECIDING):
-            given = replace(self, walks=1 if published else max(FIRST_WALKS, ranks), seconds=FIRST_SECONDS)
+        if self.is_open:
+            given = replace(self, walks=1 if published else max(FIRST_WALKS, ranks))
         walks = given.walks or 1
         unlimited = given.iterations is None and given.seconds is None
         # Where the work grows with the ranks, one rank works on its one walk as each of several does.

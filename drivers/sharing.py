@@ -1,11 +1,13 @@
-"""Whether ranks share a run out, or the first of them does all of it because there is too little work between meetings.
+"""Decision if ranks share a run, or the first rank does all of it because there is too little work between reductions.
 
-Nobody guesses: the ranks rehearse a run, or some iterations of it. Where they are together for much of that time, the
-first one rehearses the same alone, while the others sleep, and the shorter time decides for all.
+The ranks rehearse a run, or some iterations of it. Where communication takes much of that time, they rehearse in
+rounds, together and then the first rank alone, while the others sleep; the median of the rounds' ratios decides for
+all. A run that the first rank does alone pauses now and then to decide again (`drivers.alone`).
 """
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +30,8 @@ ENOUGH_S = 0.02
 FEWEST_STEPS, GROWTH = 1, 4
 MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
 """Trials of a rehearsal, and seconds after which no more of them are made."""
+FEWEST_ROUNDS, ENOUGH_ROUNDS_S = 3, 10.0
+"""Least number of rounds that decide, since one of them may be noisy; seconds after which fewer have to do."""
 UNITS_OF_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 LEAST_GAIN = 1.1
 """One rank alone is preferred to ranks that are faster by less."""
@@ -56,6 +60,12 @@ class Verdict(NamedTuple):
     alone_s: float
     iterations: int | None
     """How many were rehearsed; None: the whole run."""
+    until_s: float | None = None
+    """Seconds after which the ranks shared the rest of the run after all; None: they did not."""
+
+    def details(self) -> dict[str, Any]:
+        """Return this for the details of a record."""
+        return {name: value for name, value in self._asdict().items() if name != "until_s" or value is not None}
 
     def words(self, name: str, ranks: int) -> str:
         """The line that says so."""
@@ -94,8 +104,19 @@ class Sharing:
         self.run = run
         self.ranks = run.ranks
         self.make_alone = alone
+        self.own: Run[Any] | None = None
+        """The run of the first rank alone, on that rank, once it was rehearsed."""
+        self.steps: int | None = None
+        """Iterations of a rehearsal; None: the whole run."""
         self.verdict: Verdict | None = None
+        self.former: Verdict | None = None
+        """The verdict on which the first rank began a repetition alone, which the ranks then shared."""
         self.is_settled = alone is None or run.ranks.size == 1 or run.options.share == "always"
+
+    @property
+    def may_change(self) -> bool:
+        """True if the first rank alone has to pause: all ranks rehearse iterations, and can take over."""
+        return self.steps is not None
 
     @property
     def works(self) -> bool:
@@ -120,7 +141,8 @@ class Sharing:
         while self.ranks.bcast(self.trial(self.shared, steps).seconds < ENOUGH_S and self.has_more(steps)):
             steps *= GROWTH
         pace = self.together(steps)
-        self.decide(pace, steps, in_doubt=pace.share > GAINS or pace.seconds < steps * LONG_STEP_S)
+        self.steps = steps
+        self.decide(None, in_doubt=pace.share > GAINS or pace.seconds < steps * LONG_STEP_S)
 
     def after_first(self, seconds: float, share: float) -> bool:
         """Decide after the first repetition of any other search; True if it is to be made again, by one rank.
@@ -139,8 +161,28 @@ class Sharing:
         in_doubt, is_short = self.ranks.bcast((alone_s < max(LONGEST_ALONE_S, seconds), seconds < SHORT_S))
         if not in_doubt or self.are_unlike():
             return False
-        self.decide(self.together(None) if is_short else Pace(seconds, share), None, in_doubt=True)
+        self.decide(None if is_short else seconds, in_doubt=True)
         return self.verdict is not None
+
+    def again(self, seconds: float) -> bool:
+        """Decide again while the first rank works alone; True if the ranks share the rest. All ranks call this.
+
+        Parameters
+        ----------
+        seconds
+            Of the repetition so far; the first rank's count.
+
+        """
+        timings = self.shared.search.backend.timings
+        before = timings.transfer_s, timings.kernel_s, timings.copied_bytes
+        verdict, former = self.rounds(None), self.ranks.bcast(self.verdict and self.verdict._replace(until_s=seconds))
+        timings.transfer_s, timings.kernel_s, timings.copied_bytes = before  # rehearsals are no part of the run
+        self.verdict = verdict
+        if verdict is None:
+            self.former, self.run = former, self.shared
+            if self.ranks.rank == 0:
+                note(f"{self.run.problem.name}: after {rounded(seconds)} s alone, all {self.ranks.size} ranks continue")
+        return verdict is None
 
     def are_unlike(self) -> bool:
         """Whether ranks have devices of several kinds, of which the first rank's may be the slower one."""
@@ -149,18 +191,57 @@ class Sharing:
         unlike: bool = self.ranks.bcast(kinds is not None and len(set(kinds)) > 1)
         return unlike
 
-    def decide(self, together: Pace, steps: int | None, *, in_doubt: bool) -> None:
-        """Let the first rank rehearse alone if there is a doubt, and choose."""
-        verdict = None
-        if self.ranks.rank == 0 and in_doubt:
-            verdict = self.verdict_on(together.seconds, steps)
-        self.ranks.assemble()
-        self.verdict = self.ranks.bcast(verdict)
+    def decide(self, together_s: float | None, *, in_doubt: bool) -> None:
+        """Let the first rank rehearse alone if there is a doubt, and choose; ``together_s`` is `rounds`'."""
+        if not in_doubt:
+            return
+        self.verdict = self.rounds(together_s)
         if self.verdict is not None and self.ranks.rank == 0:
+            assert self.own is not None
+            self.run = self.own
             note(self.verdict.words(self.run.problem.name, self.ranks.size))
 
-    def verdict_on(self, together_s: float, steps: int | None) -> Verdict | None:
-        """On the first rank: make its own search, and try it; None if the ranks together are faster."""
+    def rounds(self, together_s: float | None) -> Verdict | None:
+        """Rehearse together and alone in turns; None if the ranks together are faster. All ranks call this.
+
+        Parameters
+        ----------
+        together_s
+            Seconds of all ranks together where that is known and takes long: then the first rank alone rehearses,
+            once.
+
+        """
+        can = self.ranks.rank > 0 or self.own is not None or self.has_own()
+        self.ranks.assemble()
+        if not self.ranks.bcast(can):
+            return None
+        together: list[float] = []
+        alone: list[float] = []
+
+        def goes_on() -> bool:
+            spent = sum(together) + sum(alone)
+            if together_s is not None or len(alone) >= MOST_TRIALS:
+                return not alone
+            return spent < ENOUGH_TRIALS_S or (len(alone) < FEWEST_ROUNDS and spent < ENOUGH_ROUNDS_S)
+
+        while self.ranks.bcast(goes_on()):
+            together.append(self.trial(self.shared, self.steps).seconds if together_s is None else together_s)
+            if self.ranks.rank == 0:
+                assert self.own is not None
+                alone.append(self.trial(self.own, self.steps).seconds)
+            self.ranks.assemble()
+        verdict = None
+        if self.ranks.rank == 0:
+            ratio = statistics.median(one / other for one, other in zip(together, alone, strict=True))
+            if ratio * LEAST_GAIN >= 1:
+                iterations = None if self.steps is None else self.rehearsed(self.steps).iterations
+                verdict = Verdict(statistics.median(together), statistics.median(alone), iterations)
+        self.ranks.reset()
+        chosen: Verdict | None = self.ranks.bcast(verdict)
+        return chosen
+
+    def has_own(self) -> bool:
+        """Make the search of the first rank alone, on that rank; False if it has no room for all of it."""
         from cluster import Solo
         from cluster.timed import Timed
 
@@ -168,15 +249,9 @@ class Sharing:
         try:
             search = self.make_alone()
         except (MemoryError, UserError):
-            # Together they have room for it.
-            return None
-        own = replace(self.shared, search=search, ranks=Timed(Solo()))
-        iterations = None if steps is None else self.rehearsed(steps).iterations
-        alone = Verdict(together_s, self.trials(own, steps).seconds, iterations)
-        if together_s * LEAST_GAIN < alone.alone_s:
-            return None
-        self.run = own
-        return alone
+            return False
+        self.own = replace(self.shared, search=search, ranks=Timed(Solo()))
+        return True
 
     def rehearsed(self, steps: int | None) -> Any:
         """The options of a rehearsal of so many iterations, which has no more than the run; None: those of the run."""

@@ -253,6 +253,11 @@ class Workload(Generic[AnyOptions]):
         return shlex.join(("python", *self.started))
 
 
+def ended(outcome: Any) -> str:
+    """Words for a search that its time limit ended; empty for any other."""
+    return ", ended by time (other runs end elsewhere, with other hashes)" if outcome.by_time else ""
+
+
 def gap(cost: int, best: int | None, name: str = "optimum") -> str:
     """How far a cost is from the optimum or the best known value, in brackets; nothing where none is known."""
     if best is None:

@@ -41,8 +41,9 @@ PARTS = 20
 GROWTH = 2
 """Where the host looks between launches, each has at most so many times as many climbers as the one before."""
 
-Look = Callable[[int, int, int], bool]
-"""Is told of a rank's climbs, its shortest length, and the steps that the callback is told; whether it has to end."""
+Look = Callable[[int, int, int, float], float]
+"""Called with a rank's climbs, its shortest length, the steps that the callback gets, and the least seconds of the
+next launch. Returns the most seconds that the next launch may be estimated at; 0: it ends."""
 
 
 class Outcome(NamedTuple):
@@ -330,14 +331,14 @@ class HillClimbing:
         if watch is None and looks is None:
             return None
 
-        def look(further: int, length: int, taken: int) -> bool:
+        def look(further: int, length: int, taken: int, next_s: float) -> float:
             if looks is not None:
                 looks.see(length, int(self._totals()[two_opt.EVALUATIONS]), made + further)
             if watch is None:
-                return False
+                return LOOK_S
             if watch.is_due():
                 watch.tell(steps + made + taken, length)
-            return watch.ends(length)
+            return 0.0 if watch.ends(length, next_s) else watch.longest_launch_s(LOOK_S)
 
         return look
 
@@ -397,9 +398,11 @@ class HillClimbing:
             best = min(best, (key >> 32, first + (key & 0xFFFFFFFF)))
             first += part
             if look is not None:
-                is_over = look(made + first - begin, best[0], made + first - begin)
                 spent = max(perf_counter() - began, 1e-9)
-                wanted = max(self._least(), min(GROWTH * part, int(part * LOOK_S / spent)))
+                next_s = spent * min(1.0, self._least() / part) if first < end else 0.0
+                longest_s = look(made + first - begin, best[0], made + first - begin, next_s)
+                is_over = longest_s == 0
+                wanted = max(self._least(), min(GROWTH * part, int(part * longest_s / spent)))
         return best, first - begin, is_over
 
     def _climb_in_batches(
@@ -415,12 +418,16 @@ class HillClimbing:
         )
         made, taken = 0, []
         for begin, end in batches:
+            began = perf_counter()
             for one, behind in left.part(begin, end).pairs:
                 best = min(best, self._climb(one, behind, None)[0])
             made += end - begin
             taken.append((begin, end))
-            if look is not None and look(made, best[0], batches.taken() // ranks.size):
-                break
+            if look is not None:
+                next_s = (perf_counter() - began) * min(1.0, least / (end - begin))
+                batches.seconds = look(made, best[0], batches.taken() // ranks.size, next_s)
+                if batches.seconds == 0:
+                    break
         self.is_measured = self.is_measured or batches.done > 0
         self.speed = batches.speed
         batches.close()

@@ -23,6 +23,7 @@ import numpy as np
 from core.errors import UserError
 from core.search.states import Keeper, spent_s
 from core.search.stops import MOST, Stop
+from core.search.time_limits import is_time_for, longest_launch_s
 
 LOOK_S = 0.25
 """Callbacks are called about so often, and launches of a run that may be ended are about as long at most."""
@@ -254,6 +255,14 @@ class Watch:
         """Whether this rank's clock or callback ends the run."""
         return self.interrupted or self.seconds > self.stop.seconds
 
+    def longest_launch_s(self, most: float = inf) -> float:
+        """Return the most seconds that the next launch may be estimated at, up to ``most``."""
+        return min(most, longest_launch_s(self.stop.seconds, self.seconds))
+
+    def is_time_for(self, seconds: float) -> bool:
+        """Return True if a launch of this estimate, which cannot be shortened, ends in time."""
+        return is_time_for(self.stop.seconds, self.seconds, seconds)
+
     def counts(self, work: int) -> Callable[[int, int], None] | None:
         """What tells the caller of parts of a table: so many of all, of which all together are ``work``.
 
@@ -278,8 +287,8 @@ class Watch:
 class SharedWatch(Watch):
     """The watch of ranks that do not meet between their launches: a shared word says that all of them meet.
 
-    The first rank's clock and callback end the run, and so does whichever rank reaches the target; where a rank's state
-    is due they meet, keep it and go on.
+    The first rank's callback ends the run, and so does any rank's clock or target. Where a rank's checkpoint is due the
+    ranks synchronise, keep it and continue.
 
     Parameters
     ----------
@@ -311,9 +320,10 @@ class SharedWatch(Watch):
         early = stop.seconds != inf or stop.target != Stop().target or keeper is not None
         return cls(ranks, stop, callback, total, keeper) if ranks.bcast(early or callback is not None) else None
 
-    def ends(self, cost: int) -> bool:
-        """Whether all ranks have to meet now, by what this one has found or wants, or another has said."""
-        self.over = self.over or cost <= self.stop.target or (self.leads and self.is_over())
+    def ends(self, cost: int, next_s: float = 0.0) -> bool:
+        """Return True if all ranks have to synchronise now; this rank's next launch takes at least ``next_s``."""
+        late = self.is_over() if self.leads else self.seconds > self.stop.seconds
+        self.over = self.over or cost <= self.stop.target or late or not self.is_time_for(next_s)
         calls = self.over or (self.keeper is not None and self.keeper.is_due())
         self.called = self.called or self.word.add(int(calls)) > 0 or calls
         return self.called

@@ -82,14 +82,32 @@ class Keeper:
         self.hold = hold
         self.asked = False
         self.source = source
-        self.earlier, self.before_s, self.goes_on = earlier, 0.0, earlier is not None
-        if earlier is not None:
-            seconds = {name: one for name, one in earlier.items() if name == SECONDS}
-            self.before_s = float(checked(seconds, seconds_layout, source)[SECONDS])
-            self.earlier = {name: one for name, one in earlier.items() if name != SECONDS}
-        self.kept = self.held = time.perf_counter()
-        self.began = self.kept - self.before_s
+        self.earlier: State | None = None
+        self.before_s, self.goes_on = 0.0, False
+        self.kept = self.held = self.began = time.perf_counter()
         self.hold_every_s = HOLD_EVERY_S
+        if earlier is not None:
+            self.resume_from(earlier)
+
+    def resume_from(self, state: State) -> None:
+        """Let the run resume from a state, of which nothing is checked yet but its seconds.
+
+        Raises
+        ------
+        UserError
+            It does not say how many seconds it took.
+
+        """
+        seconds = {name: one for name, one in state.items() if name == SECONDS}
+        self.before_s = float(checked(seconds, seconds_layout, self.source)[SECONDS])
+        self.earlier = {name: one for name, one in state.items() if name != SECONDS}
+        self.goes_on = True
+        self.began = time.perf_counter() - self.before_s
+
+    def passed_on(self) -> State | None:
+        """Return the state from which the run would resume, for another keeper of the same run."""
+        earlier, self.earlier = self.earlier, None
+        return None if earlier is None else {**earlier, SECONDS: np.array(self.before_s)}
 
     def taken(self, layout: Layout) -> State | None:
         """Return the state from which a run resumes, once: what follows in the same run begins.

@@ -33,6 +33,8 @@ AS_WORKLOADS = ("instance", "data", "repeats", "seed", "quiet")
 """Options of workloads that a bench has, too."""
 RANKS = "ranks"
 """What `--workload` takes besides: not contests on a device, but all workloads over ranks (`drivers.bench.ranks`)."""
+TIME_LIMITS = "time-limits"
+"""What `--workload` takes besides: lateness of runs with a time limit (`drivers.bench.time_limits`)."""
 ONLY_WHEN_NAMED = ("aco-strategies",)
 """Workloads that `all` leaves out."""
 
@@ -55,18 +57,20 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--workload",
-        choices=("all", *WORKLOADS, RANKS),
+        choices=("all", *WORKLOADS, RANKS, TIME_LIMITS),
         default="all",
         help="what to measure; all leaves out aco-strategies, which takes minutes of a GPU and whose --instance may "
-        "be several, with commas between; ranks, under mpirun -n 2, is ten workloads by one rank and by all "
-        "(%(default)s)",
+        "be several, with commas between; ranks, under mpirun -n 2, is ten workloads by one rank and by all; "
+        "time-limits is the lateness of runs with --seconds (%(default)s)",
     )
-    parser.add_argument("--rows", metavar="PARTS", help="with ranks: only rows whose names have one of these parts")
+    parser.add_argument(
+        "--rows", metavar="PARTS", help="with ranks or time-limits: only rows whose names have one of these parts"
+    )
     parser.add_argument(
         "--limit", type=number, metavar="S", help="with ranks: begin no repetition S seconds after the start"
     )
     parser.add_argument(
-        "--backend", default="auto", metavar="B", help="with ranks: the backend of every rank (%(default)s)"
+        "--backend", default="auto", metavar="B", help="with ranks or time-limits: the backend (%(default)s)"
     )
     parser.add_argument(
         "--full",
@@ -95,6 +99,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return ranks.run(options)
     refuse_ranks(options)
+    if options.workload == TIME_LIMITS:
+        from drivers.bench import time_limits
+
+        return time_limits.run(options)
     rows = backends.survey()
     cores, gpus = places(rows, on_gpu=False), places(rows, on_gpu=True)
     say(f"usable: {', '.join(f'{place.backend}:{place.device}' for place in [*cores, *gpus])}")
@@ -118,10 +126,11 @@ def refuse_ranks(options: argparse.Namespace) -> None:
     from cluster import launcher
     from core.errors import UserError
 
-    for name in ("rows", "limit"):
+    is_table = options.workload == TIME_LIMITS
+    for name in ("limit",) if is_table else ("rows", "limit"):
         if getattr(options, name) is not None:
             raise UserError(f"--{name}: expected with --workload {RANKS}")
-    if options.backend != "auto":
+    if options.backend != "auto" and not is_table:
         raise UserError(f"--backend {options.backend}: expected with --workload {RANKS}")
     if (launcher.size() or 1) > 1:
         raise UserError(f"{launcher.size()} ranks: expected one, or --workload {RANKS}")

@@ -12,11 +12,13 @@ from backends.cuda import CudaBackend
 from drivers import automatic, flowshop, labs, linearordering, maxcut, maxsat, ppp, qap, tsp, weierstrass
 from drivers.command import parse
 from drivers.options import Options
-from drivers.search_options import FIRST_SECONDS, FIRST_WALKS, ITERATIONS
+from drivers.search_options import FIRST_WALKS, ITERATIONS
+from drivers.workloads import FURTHER, named
 from reports.comparison import compare
 from reports.records import load
 
 DRIVER = qap
+LOCAL_SEARCHES = ("qap", "ppp", "tsp", "weierstrass", *FURTHER)
 SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
 
 
@@ -312,17 +314,44 @@ def settled(*arguments, ranks=1):
     return ppp.PPP.load(parse(ppp.PPP, "", arguments), ranks).options
 
 
-def test_a_run_without_options_makes_walks_for_every_rank_and_ends_in_seconds():
-    options = settled("--backend", "cpu")
-    assert (options.instance, options.level, options.walks) == ("73-73", "algorithm", FIRST_WALKS)
-    assert (options.iterations, options.seconds) == (None, FIRST_SECONDS)
-    assert settled(ranks=100).walks == 100
+@pytest.mark.parametrize("name", LOCAL_SEARCHES)
+def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations(name):
+    """So that equal seeds give equal hashes."""
+    workload = named(name)
+    options = workload.load(workload.options(backend="cpu"), 1).options
+    assert (options.level, options.walks, options.seconds) == ("algorithm", FIRST_WALKS, None)
+    standard = dict(zip(workload.standard[::2], workload.standard[1::2], strict=True))
+    in_a_second = int(standard["--iterations"]) * int(standard.get("--walks", 1)) / FIRST_WALKS
+    assert options.iterations == max(5, 4 * in_a_second)
 
 
-def test_the_paper_s_mapping_without_other_options_is_one_walk_that_ends_in_seconds():
+def test_hundred_ranks_have_a_walk_each_and_together_the_work_of_some_seconds():
+    options = settled(ranks=100)
+    assert (options.walks, options.iterations) == (100, 4 * 64 * 160 // 100)
+
+
+def test_the_paper_s_mapping_without_other_options_is_one_walk_that_ends_by_iterations():
     options = settled("--mapping", "published", ranks=100)
     assert (options.level, options.walks, options.select, options.layout) == ("iteration", 1, "host", "local")
-    assert (options.iterations, options.seconds) == (None, FIRST_SECONDS)
+    assert (options.iterations, options.seconds) == (4 * 64 * 160, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "iterations"),
+    # Of 2,628 pairs of columns, 73 columns; of a draw's time 16 neighbours are evaluated.
+    [(["--neighbourhood", "flip1"], 4 * 160 * 2628 // 73), (["--algorithm", "annealing"], 4 * 160 * 2628 // 16)],
+)
+def test_other_iterations_are_as_much_work(arguments, iterations):
+    assert settled(*arguments).iterations == iterations
+
+
+def test_a_run_that_the_clock_ends_says_so(capsys):
+    quick = ["--instance", "9-9", "--backend", "cpu", "--no-progress"]
+    assert ppp.main([*quick, "--seconds", "0.01", "--target=-1"]) == 0
+    ended = "iterations, ended by time (other runs end elsewhere, with other hashes), "
+    assert ended in capsys.readouterr().out
+    assert ppp.main([*quick, "--iterations", "10", "--seconds", "1000"]) == 0
+    assert "ended" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--instance", "9-9"], ["--record", "r.jsonl"], ["--walks", "1"]])

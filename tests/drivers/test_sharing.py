@@ -149,6 +149,46 @@ def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
     assert one.verdict is None and together.iterations == []
 
 
+class Disturbed:
+    """A search whose numbered calls take 300 times as long."""
+
+    def __init__(self, one, calls):
+        self.one, self.calls, self.made = one, calls, 0
+
+    def __getattr__(self, name):
+        if name == "working_s":
+            self.made += 1
+            return getattr(self.one, name) * (300 if self.made in self.calls else 1)
+        return getattr(self.one, name)
+
+
+@pytest.mark.parametrize("disturbed", [(8,), (9,), (10,)])
+def test_a_single_noisy_round_decides_nothing(disturbed):
+    """An iteration takes 0.6 ms together and 1 ms alone; seven trials of all ranks together come before the rounds."""
+    together = Disturbed(search(2e-4, 4e-4), disturbed)
+    one = sharing(STEPWISE, together, search(1e-3))
+    one.before()
+    assert together.made == 10 and one.verdict is None
+
+
+def test_a_rehearsal_that_was_noisy_all_the_time_is_made_again(capsys):
+    together = Disturbed(search(2e-4, 4e-4), (8, 9, 10))
+    one = sharing(STEPWISE, together, search(1e-3))
+    one.before()
+    assert one.verdict is not None and one.may_change
+    assert one.again(5.0) and one.verdict is None and one.run is one.shared
+    assert one.former.details()["until_s"] == 5.0
+    assert "note: none: after 5 s alone, all 2 ranks continue\n" in capsys.readouterr().err
+
+
+def test_a_rehearsal_that_was_right_is_confirmed(capsys):
+    one = sharing(STEPWISE, search(1e-4, 1e-3), search(2e-4))
+    one.before()
+    run = one.run
+    assert not one.again(5.0) and one.verdict is not None and one.run is run and one.former is None
+    assert capsys.readouterr().err.count("note:") == 1
+
+
 def test_unlike_devices_always_share():
     one = sharing(STEPWISE, search(1e-4, 1e-3), search(1e-5))
     one.ranks.other = ("gpu", "a card")

@@ -62,6 +62,8 @@ class Outcome(NamedTuple):
         The shortest tour, in the instance's numbers; None: not fetched yet.
     finished : bool
         Whether the stop criteria ended the search; False: its callback did.
+    by_time : bool
+        True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
 
     """
 
@@ -75,6 +77,7 @@ class Outcome(NamedTuple):
     history: list[list[Any]] | None = None
     tour: np.ndarray | None = None
     finished: bool = True
+    by_time: bool = False
 
     @property
     def cost(self) -> int:

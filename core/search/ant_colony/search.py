@@ -23,6 +23,7 @@ from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import share
 from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
+from core.search.time_limits import is_time_for, longest_launch_s
 
 BATCH_SECONDS = 0.2
 """Iterations queue for about this long before the host looks."""
@@ -151,9 +152,10 @@ class AntColony:
         Parameters
         ----------
         stop
-            Iterations of every colony, the time, or a target; patience is refused. The time is looked at between
-            batches of iterations. With a target the host looks after every iteration, so that the search ends with the
-            first one that reaches it, on every backend.
+            Iterations of every colony, the time, or a target; patience is refused. The time is read between batches of
+            iterations, which become shorter towards its end; an iteration that would end too late is not begun. With a
+            target the host looks after every iteration, so that the search ends with the first one that reaches it, on
+            every backend.
         history
             Whether `Outcome.history` says when the best length improved. Its seconds are known where the host looks
             and interpolated linearly by iteration between.
@@ -184,49 +186,62 @@ class AntColony:
         earlier = taken_from(keeper, partial(layout, self, stop.iterations, history_s))
         done = go_on(self, earlier) if earlier is not None else 0
         self.looks = {one.number: looked(earlier, done, watch) for one in self.colonies} if history else None
-        made = self._iterate(stop, watch, done, keeper)
+        made, by_time = self._iterate(stop, watch, done, keeper)
         outcome = self._outcome(made)
         watch.tell_end(made, outcome.length, outcome.evaluations)
         return outcome._replace(
             history=self._history(outcome.curve) if history else None,
             tour=self.best_tour(),
             finished=made == stop.iterations or not self.communicator.bcast(watch.interrupted),
+            by_time=by_time,
         )
 
-    def _iterate(self, stop: Stop, watch: Watch, done: int, keeper: Keeper | None) -> int:
-        """Run further iterations of all colonies until it is time to end; how many there are then."""
-        batch = 1
+    def _iterate(self, stop: Stop, watch: Watch, done: int, keeper: Keeper | None) -> tuple[int, bool]:
+        """Run further iterations of all colonies; return their number at the end, and True if time ended them."""
+        batch, by_time = 1, False
         exchange = self.settings.exchange or stop.iterations
         has_target = stop.target != Stop().target
         while done < stop.iterations:
             count = 1 if has_target else min(batch, stop.iterations - done, exchange - done % exchange)
-            began = time.perf_counter()
+            before, began = watch.seconds, time.perf_counter()
             for colony in self.colonies:
                 colony.make_places(done + count)
                 self._replay(colony, count, watch)
             done += count
-            spent = time.perf_counter() - began
+            seconds = time.perf_counter() - began
             if self.settings.exchange and done % exchange == 0:
                 self._exchange()
-            is_over, is_due, slowest = self._compared(watch, done, spent, keeper)
-            if is_over:
+            is_over, is_due, slowest, spent = self._compared(watch, done, before, seconds, keeper)
+            one, limit = max(slowest / count, 1e-6), stop.seconds
+            by_time = done < stop.iterations and (spent > limit or not is_time_for(limit, spent, one))
+            if is_over or by_time:
                 break
             if keeper is not None and is_due:
                 keeper.keep(self.communicator, self._state(done))
-            batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6))))
-        return done
+            longest = min(MOST * one, longest_launch_s(limit, spent))
+            batch = max(1, min(4 * batch, int(batch * BATCH_SECONDS / max(slowest, 1e-6)), int(longest / one)))
+        return done, by_time and not is_over
 
-    def _compared(self, watch: Watch, done: int, seconds: float, keeper: Keeper | None) -> tuple[bool, bool, float]:
-        """Where all ranks stand after a batch that took this one so long: all of them call this, and hear the same.
+    def _compared(
+        self, watch: Watch, done: int, before: float, seconds: float, keeper: Keeper | None
+    ) -> tuple[bool, bool, float, float]:
+        """Compare all ranks after a batch; all of them call this.
+
+        Parameters
+        ----------
+        before, seconds
+            When the batch began, in seconds of the run, and its duration on this rank.
 
         Returns
         -------
         bool
-            Whether to end: by the first rank's clock or callback, or since a rank has reached the target.
+            True if the run ends: by the first rank's callback, or since a rank has reached the target.
         bool
-            Whether a rank wants the state to be kept.
+            True if a rank's checkpoint is due.
         float
             The seconds of the rank that took longest: ranks that share a colony's ants must queue equally many.
+        float
+            Seconds of the run, by the first rank's clock.
 
         """
         ranks, target = self.communicator, watch.stop.target
@@ -236,12 +251,14 @@ class AntColony:
             reached = best is not None and best <= target
             if watch.is_due():
                 watch.tell(done, best, done * self._evaluations)
-        told = np.zeros(2 + ranks.size, np.int64)
-        told[0] = reached or (ranks.rank == 0 and watch.is_over())
+        told = np.zeros(3 + ranks.size, np.int64)
+        told[0] = reached or (ranks.rank == 0 and watch.interrupted)
         told[1] = keeper is not None and keeper.is_due()
-        told[2 + ranks.rank] = round(seconds * 1e9)
+        told[2] = round(before * 1e9) if ranks.rank == 0 else 0
+        told[3 + ranks.rank] = round(seconds * 1e9)
         ranks.reduce(told, "sum")
-        return bool(told[0]), bool(told[1]), float(told[2:].max()) / 1e9
+        slowest = float(told[3:].max()) / 1e9
+        return bool(told[0]), bool(told[1]), slowest, float(told[2]) / 1e9 + slowest
 
     def _state(self, done: int) -> State | None:
         """The state after so many iterations, on the first rank; all ranks call this."""

@@ -147,7 +147,7 @@ class BoundSearch:
         Parameters
         ----------
         stop
-            Gives up when the time is over, looked at after every launch of about a quarter of a second.
+            Gives up when the time is over, read after every launch of a quarter of a second at most.
         history
             Refused: nobody keeps when the value improved.
         callback
@@ -181,7 +181,7 @@ class BoundSearch:
                 break
             if keeper is not None and keeper.is_due():
                 keeper.keep(self.communicator, self._state())
-            goal = min(2 * budget, int(budget * SLICE_SECONDS / max(now - launched, 1e-6)))
+            goal = min(2 * budget, int(budget * watch.longest_launch_s(SLICE_SECONDS) / max(now - launched, 1e-6)))
             budget = max(FIRST_BUDGET, min(goal, MOST_BUDGET))
         watch.tell_end(nodes, best, nodes)
         taken = self.backend.download(self.search.best)[: len(self.items)] > 0

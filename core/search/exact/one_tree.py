@@ -198,7 +198,8 @@ class OneTreeSearch(Method):
             return items
         least = ranks.least(self.limit_here())
         first = self.lanes if ranks.size > 1 or self.stoppable else count
-        batches = Batches(ranks, count, first, least=self.lanes, seconds=LOOK_S if self.stoppable else inf)
+        longest_s = self.launch_s(LOOK_S) if self.stoppable else inf
+        batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
         taken = []
         for begin, end in batches:
             self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
@@ -208,6 +209,7 @@ class OneTreeSearch(Method):
                 self.set_limit(least.lower(limit))
             if self._tell(report):
                 break
+            batches.seconds = self.launch_s(LOOK_S)
         batches.close()
         least.close()
         if not self.stoppable:

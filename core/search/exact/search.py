@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -192,7 +193,8 @@ class ExactSearch:
             cost = self.start_length if earlier is None else None
             looks = Looks(began - spent_s(keeper), cost, searched.history, (searched.explored, 0))
         watch = SharedWatch.of(ranks, stop, callback, self.work, keeper)
-        method.stoppable, method.is_kept = watch is not None, keeper is not None
+        method.stoppable, method.is_kept = watch is not None, keeper is not None or stop.seconds != inf
+        method.launch_s = watch.longest_launch_s if watch is not None else float
         course = Course(method, ranks, searched, watch, looks, keeper)
         proved = course.find(self.start_length)
         optimal_tours = course.count() if self.count and proved else None

@@ -158,7 +158,7 @@ class ItemSearch(Method):
             self.first_slice,
             least=self.least_slice,
             most=self.most_slice,
-            seconds=self.slice_seconds,
+            seconds=self.launch_s(self.slice_seconds),
             speed=self.speed,
         )
 
@@ -170,6 +170,7 @@ class ItemSearch(Method):
                 self.set_limit(shortest)
             if report is None:
                 return False
+            slices.seconds = self.launch_s(self.slice_seconds)
             return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
         taken, is_over = [], False

@@ -99,7 +99,9 @@ class Method:
     stoppable : bool
         Whether a search may be ended before its end, by what its report returns; then its launches are short.
     is_kept : bool
-        Whether it may be ended because of its state, which somebody waits for.
+        True if launches end soon, because of a checkpoint or a time limit.
+    launch_s : callable
+        (most seconds) -> seconds at which the next launch may be estimated at most.
     undone : int
         How much this rank knows of that is not explored, of whatever it counts.
     directions : int
@@ -109,6 +111,7 @@ class Method:
 
     stoppable = False
     is_kept = False
+    launch_s: Callable[[float], float] = float
     undone = 0
     directions = 1
     backend: Any

@@ -35,6 +35,8 @@ class Outcome(NamedTuple):
         `core.search.local_search.history.Recorder`. None: not asked for.
     finished : bool
         Whether the stop criteria ended the search; False: its callback did.
+    by_time : bool
+        True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
 
     """
 
@@ -47,6 +49,7 @@ class Outcome(NamedTuple):
     solution: np.ndarray
     history: list[list[Any]] | None = None
     finished: bool = True
+    by_time: bool = False
 
     @property
     def hash(self) -> str:
@@ -58,7 +61,8 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
     """What walks found that were made one after another, as if they had been made side by side; without a history."""
     best = min(outcomes, key=lambda one: (one.cost, one.walk))
     iterations, evaluations, digests = (sum(column) for column in zip(*(one[3:6] for one in outcomes), strict=True))
-    return best._replace(iterations=iterations, evaluations=evaluations, digest=digests % 2**64)
+    by_time = any(one.by_time for one in outcomes)
+    return best._replace(iterations=iterations, evaluations=evaluations, digest=digests % 2**64, by_time=by_time)
 
 
 class Unconfirmed(UserError):  # noqa: N818

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,13 +29,14 @@ from core.search.local_search.launches import Launches, rounded
 from core.search.local_search.move_check import check_custom_moves
 from core.search.local_search.outcome import Outcome, Unconfirmed, mixed_digests, together
 from core.search.local_search.plan import MOST_LEVELS
-from core.search.local_search.slices import LONG_S, Slices, longest_s, slices_for, whole_s
+from core.search.local_search.slices import Slices, is_long, needs_parts, slices_for, whole_s
 from core.search.local_search.validation import first_moves_together
 from core.search.local_search.walks_state import found_in, go_on, layout, remembered, state_of, with_found
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.states import Keeper, spent_s, taken_from
-from core.search.stops import CRITERIA, Stop
+from core.search.stops import CRITERIA, MOST, Stop
+from core.search.time_limits import MOST_UNEVEN, UNEVEN, is_time_for, longest_launch_s
 
 FIRST_BATCH = 16
 """Iterations of the first batch without a clock; with one it is a single iteration, since nobody knows how long."""
@@ -48,6 +50,35 @@ LONGEST_BATCH_S = 0.25
 """The host looks at the time and can be interrupted about so often."""
 MOST_TRIED_AGAIN_S = 2.0
 """A longer iteration is not repeated to tell what a first launch takes besides."""
+
+
+class Standing(NamedTuple):
+    """State of all ranks after a batch, the same on all of them.
+
+    Attributes
+    ----------
+    running, astray : int
+        Number of walks that continue, and of walks with an impossible cost.
+    late : bool
+        True if the run ends: by the first rank's callback, or by a rank that has broken off an iteration.
+    due : bool
+        True if a rank's checkpoint is due.
+    slowest : float
+        Seconds of the batch on the rank that took longest.
+    spent : float
+        Seconds of the run.
+    uneven : float
+        Factor by which the next batch may take longer than the last one suggests.
+
+    """
+
+    running: int
+    astray: int
+    late: bool
+    due: bool
+    slowest: float
+    spent: float
+    uneven: float
 
 
 class LocalSearch(Launches):
@@ -259,10 +290,16 @@ class LocalSearch(Launches):
 
     # --- running ---
 
-    def warm_up(self) -> None:
+    def warm_up(self, limit_s: float = inf) -> None:
         """Make one iteration, so that everything is compiled; the time counts as the backend's compilation.
 
-        Of many walks those make it that run side by side. How long it takes tells how a clock can be kept.
+        Of many walks those make it that run side by side. Its duration decides whether iterations are made in slices.
+
+        Parameters
+        ----------
+        limit_s
+            Time limit of the runs, if it is known: what slices launch is compiled now, and not when a run begins.
+
         """
         self.try_problem()
         with self.backend.warming_up():
@@ -270,13 +307,12 @@ class LocalSearch(Launches):
             try:
                 self.walk(Stop(iterations=1), None, None)
                 self.iteration_s = self.latest_s
-                if LONG_S < self.iteration_s < MOST_TRIED_AGAIN_S:
+                if is_long(self.iteration_s, limit_s) and self.iteration_s < MOST_TRIED_AGAIN_S:
                     self.walk(Stop(iterations=1), None, None)
                     self.iteration_s = min(self.iteration_s, self.latest_s)
             finally:
                 self.awake = self.here
-            if longest_s(self) > LONG_S and self.host_loop is None:
-                self.bind_parts()
+            self.bind_slices(limit_s)
 
     def run(
         self,
@@ -293,8 +329,10 @@ class LocalSearch(Launches):
         Parameters
         ----------
         stop
-            Criteria of every walk, all of which are honoured; the time is looked at between batches of iterations.
-            None: hill climbing ends at a local optimum, and everything else with the callback.
+            Criteria of every walk, all of which are honoured; the time is read between batches of iterations, which
+            become shorter towards its end (see `core.search.time_limits`). An iteration that a host drives and that
+            would end too late is not begun. None: hill climbing ends at a local optimum, and everything else with the
+            callback.
         history
             Ask for `Outcome.history`; a search that was made with one has it in any case.
         callback
@@ -325,11 +363,15 @@ class LocalSearch(Launches):
         stop.check()
         self.meet(ranks)
         self.try_problem()
+        self.bind_slices(stop.seconds)
         watch = Watch(
             stop, callback, stop.limit and stop.limit * (self.walks if self.takes_turns else 1), spent_s(keeper)
         )
         earlier = taken_from(keeper, partial(layout, self, stop, spent_s(keeper)))
-        outcome = (self.walk_in_turn if self.takes_turns else self.walk)(stop, start, watch, keeper, earlier)
+        if self.takes_turns:
+            outcome = self.walk_in_turn(stop, start, watch, keeper, earlier)
+        else:
+            outcome = self.walk(stop, start, watch, keeper, earlier, spent=spent_s(keeper))
         watch.tell_end(watch.done, outcome.cost)
         self.confirm(outcome)
         return outcome._replace(finished=watch.done == watch.total or not self.communicator.bcast(watch.interrupted))
@@ -399,15 +441,23 @@ class LocalSearch(Launches):
         keeper: Keeper | None = None,
         earlier: State | None = None,
         found: Sequence[Outcome] = (),
+        spent: float = 0.0,
     ) -> Outcome:
-        """Walk until ``stop`` holds or whoever watches wants it, without a look at the result.
+        """Walk until ``stop`` holds or the callback ends it, without a look at the result.
 
-        The walk begins, or resumes from an ``earlier`` state. A state that is kept has also what walks before this one
-        have ``found``.
+        Parameters
+        ----------
+        stop, start, watch, keeper
+            See `run`.
+        earlier
+            State from which the walk resumes; None: it begins.
+        found
+            Outcomes of the walks before this one, which a checkpoint has too.
+        spent
+            Seconds of the run so far, the same on all ranks.
+
         """
-        if stop.seconds != float("inf") and whole_s(self) > LONG_S:
-            self.bind_slices()
-        began = time.perf_counter() - (0.0 if self.takes_turns else spent_s(keeper))
+        began = time.perf_counter() - spent
         self.begin(stop, start)
         recorder = Recorder(self, began) if self.history else None
         iterate = recorder.iterate if recorder else self.iterate
@@ -415,9 +465,14 @@ class LocalSearch(Launches):
         done = go_on(self, earlier, recorder) if earlier is not None else 0
         if watch is not None:
             watch.done += done
-        batch = FIRST_BATCH if stop.seconds == float("inf") and keeper is None else 1
+        batch = FIRST_BATCH if stop.seconds == inf and keeper is None else 1
+        iteration_s, most_s = whole_s(self), longest_launch_s(stop.seconds, spent)
+        work = self.work_done() if stop.seconds != inf else 0
+        by_time = False
         while done < stop.iterations:
-            count = 1 if self.slices else min(batch, stop.iterations - done)
+            if self.slices is not None:
+                self.slices.is_on = iteration_s > most_s
+            count = 1 if self.in_slices else min(batch, stop.iterations - done)
             if self.exchange:
                 count = min(count, self.exchange - done % self.exchange)
             before = time.perf_counter()
@@ -431,24 +486,35 @@ class LocalSearch(Launches):
                     recorder.meet()
                 control = self.rows_of(self.walkers.control, walks.CONTROL)
             now = time.perf_counter()
-            running, astray, late, due, slowest = self.compared(
-                control, now - before, is_ended or now - began > stop.seconds, keeper is not None and keeper.is_due()
+            before_work, work = work, self.work_done() if stop.seconds != inf else 0
+            standing = self.compared(
+                control,
+                now - before,
+                before - began,
+                self.uneven(count, work - before_work),
+                is_ended,
+                keeper is not None and keeper.is_due(),
             )
-            batch = next_batch(batch, slowest)
-            self.latest_s = (now - before) / count
-            if astray:
+            iteration_s, self.latest_s = standing.slowest / count, (now - before) / count
+            most_s = longest_launch_s(stop.seconds, standing.spent, standing.uneven)
+            batch = min(next_batch(batch, standing.slowest), max(1, int(min(most_s / max(iteration_s, 1e-9), MOST))))
+            if standing.astray:
                 raise ProblemError(
                     f"{self.problem.name}: a walk came to a cost out of range: expected {self.expected_costs}; look at "
                     "`delta`, or make costs smaller"
                 )
             # Walks that rest may go on after an exchange, which must not depend on when the clock makes a batch end.
             exchanged = self.exchange == 0 or done % self.exchange == 0
-            if late or (running == 0 and exchanged):
+            if standing.running == 0 and exchanged:
                 break
-            if keeper is not None and due:
+            is_over = self.is_over(stop.seconds, standing.spent, iteration_s)
+            by_time = is_over and (done < stop.iterations or self.is_cut)
+            if standing.late or by_time:
+                break
+            if keeper is not None and standing.due:
                 keeper.keep(self.communicator, with_found(self, state_of(self, done, recorder), found))
         self.slices = None
-        return self.outcome(recorder.history() if recorder else None)
+        return self.outcome(recorder.history() if recorder else None)._replace(by_time=by_time)
 
     def told(self, watch: Watch, count: int, control: np.ndarray) -> bool:
         """Tell whoever watches of so many further iterations; whether the walk shall end."""
@@ -458,37 +524,69 @@ class LocalSearch(Launches):
         return watch.interrupted
 
     @property
+    def in_slices(self) -> bool:
+        """True while iterations are made in slices."""
+        return self.slices is not None and self.slices.is_on
+
+    @property
     def is_cut(self) -> bool:
-        """Whether the time was over before all walks of this rank had made an iteration."""
+        """True if the time was over before all walks of this rank had made an iteration."""
         return self.slices is not None and self.slices.is_cut
 
-    def compared(
-        self, control: np.ndarray, seconds: float, is_late: bool, is_due: bool
-    ) -> tuple[int, int, bool, bool, float]:
-        """Where all ranks stand after a batch: all of them call this, and hear the same.
+    def is_over(self, limit_s: float, spent_s: float, iteration_s: float) -> bool:
+        """Return True if the time is over, or a further iteration, which cannot be cut, would end too late."""
+        has_time = self.slices is not None or is_time_for(limit_s, spent_s, iteration_s)
+        return self.is_cut or spent_s > limit_s or not has_time
 
-        Returns
-        -------
-        running, astray : int
-            How many walks go on, and how many have a cost that is not possible.
-        late : bool
-            Whether the time is over by the first rank's clock, or for a rank that has broken off an iteration: they
-            must agree on how often they meet.
-        due : bool
-            Whether a rank wants the state to be kept.
-        slowest : float
-            The seconds of the rank that took longest.
+    def work_done(self) -> int:
+        """Neighbours that this rank's walks have evaluated so far, as one walk after the other would."""
+        return int(self.rows_of(self.walkers.totals, walks.TOTALS)[:, walks.EVALUATIONS].sum())
+
+    def uneven(self, count: int, work: int) -> float:
+        """Factor by which the next batch may take longer than one of ``count`` iterations that did this work.
+
+        Walks find an improving neighbour late, draw long before one is accepted, or come to a larger neighbourhood.
+        """
+        most = self.algorithm.batch if self.algorithm.rule == ANNEAL else max(self.sizes)
+        return min(MOST_UNEVEN, UNEVEN * max(1.0, count * self.here * most / max(1, work)))
+
+    def compared(
+        self, control: np.ndarray, seconds: float, before_s: float, uneven: float, is_ended: bool, is_due: bool
+    ) -> Standing:
+        """Compare all ranks after a batch; all of them call this.
+
+        Parameters
+        ----------
+        control
+            Of this rank's walks.
+        seconds, uneven
+            See `Standing`, for this rank.
+        before_s
+            Seconds of the run when the batch began; the first rank's counts.
+        is_ended, is_due
+            This rank's callback ends the run, of which the first rank's counts; its checkpoint is due.
 
         """
         rank, size = self.communicator.rank, self.communicator.size
-        told = np.zeros(4 + size, np.int64)
+        told = np.zeros(5 + 2 * size, np.int64)
         told[0] = (control[:, walks.STOP] == walks.RUNNING).sum()
         told[1] = self.is_astray(control[:, walks.COST]).sum()
-        told[2] = (is_late and rank == 0) or self.is_cut
+        told[2] = (is_ended and rank == 0) or self.is_cut
         told[3] = is_due
-        told[4 + rank] = round(seconds * 1e9)
+        told[4] = round(before_s * 1e9) if rank == 0 else 0
+        told[5 + rank] = round(seconds * 1e9)
+        told[5 + size + rank] = round(uneven * 1e3)
         self.communicator.reduce(told, "sum")
-        return int(told[0]), int(told[1]), bool(told[2]), bool(told[3]), float(told[4:].max()) / 1e9
+        slowest = float(told[5 : 5 + size].max()) / 1e9
+        return Standing(
+            running=int(told[0]),
+            astray=int(told[1]),
+            late=bool(told[2]),
+            due=bool(told[3]),
+            slowest=slowest,
+            spent=float(told[4]) / 1e9 + slowest,
+            uneven=float(told[5 + size :].max()) / 1e3,
+        )
 
     def walk_in_turn(
         self, stop: Stop, start: np.ndarray | None, watch: Watch, keeper: Keeper | None, earlier: State | None
@@ -498,12 +596,14 @@ class LocalSearch(Launches):
         found = found_in(earlier)
         watch.done = sum(one.iterations for one in found)
         for number in range(len(found), self.walks):
-            left = self.communicator.bcast(stop.seconds - (time.perf_counter() - began))
-            if found and (left <= 0 or self.communicator.bcast(watch.interrupted)):
+            spent = self.communicator.bcast(time.perf_counter() - began)
+            is_over = spent >= stop.seconds
+            if found and (is_over or self.communicator.bcast(watch.interrupted)):
+                found[-1] = found[-1]._replace(by_time=is_over)
                 break
             self.first_walk, self.end_walk = number, number + 1
             self.backend.write(self.walkers.number, np.array([number], np.uint64))
-            found.append(self.walk(stop._replace(seconds=left), start, watch, keeper, earlier, found))
+            found.append(self.walk(stop, start, watch, keeper, earlier, found, spent))
             earlier = None
         return together(found)
 
@@ -532,15 +632,19 @@ class LocalSearch(Launches):
             self.launch_part(0, 0, 1)
             self.launch_step(0)
 
-    def bind_slices(self) -> None:
-        """Compile what slices of walks launch, which begin elsewhere than at the first, before the clock begins."""
-        if self.in_one_team:
+    def bind_slices(self, limit_s: float) -> None:
+        """Compile what slices launch, if a run of this limit may make some; before the clock begins."""
+        if limit_s == inf or self.host_loop is not None or not is_long(whole_s(self), limit_s):
+            return
+        if needs_parts(self, limit_s):
+            self.bind_parts()
+        else:  # slices of walks, which begin elsewhere than at the first
             given = (False, 0, 1, 1, self.walkers, self.shared, self.data)
             self.backend.bind(self.kernels.walk, 1, self.team_size, given)
 
     def iterate(self, count: int) -> None:
         """Queue ``count`` iterations of every walk that is awake."""
-        if self.slices is not None:
+        if self.slices is not None and self.slices.is_on:
             self.slices.iterate(count)
         elif self.in_one_team:
             self.launch_walks(count, 0, self.awake)

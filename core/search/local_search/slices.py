@@ -1,27 +1,27 @@
-"""Single iterations in slices, for a search that a clock shall end and whose iterations are long.
+"""Single iterations in slices, for a search with a time limit whose iterations are long.
 
-The host looks at the clock between launches. Where one iteration of all walks takes longer than it shall wait, a launch
-makes the iteration of some walks alone; where a walk's own iteration does, it looks at a part of its neighbours. Walks
-are independent, and the key of the neighbour that a walk takes is a minimum over all parts: so the moves are those of
-whole iterations, unless the time is over before all slices are done.
+The host reads the clock between launches. Where an iteration of all walks would take too much of the time that is left,
+a launch makes the iteration of some walks alone; where a walk's own iteration does, it scans a part of its neighbours.
+Walks are independent, and the key of the neighbour that a walk takes is a minimum over all parts: so the moves are
+those of whole iterations, unless the time is over before all slices are done.
 """
 
 from __future__ import annotations
 
 import time
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
 
 from core.kernels import walks
 from core.kernels.hooks import ANNEAL
+from core.search.time_limits import longest_launch_s
 
-LONG_S = 0.2
-"""Iterations that take longer are cut into slices."""
 SLICE_S = 0.1
-"""How long a slice shall take."""
+"""Most seconds of a slice."""
 MOST_GROWTH = 4
-"""A slice has at most so many times as many walks as the one before."""
+"""Most walks of a slice, as a multiple of those of the slice before."""
 
 
 class Slices:
@@ -30,32 +30,42 @@ class Slices:
     Parameters
     ----------
     search
-        The search, whose ``iteration_s`` says how long one iteration of those walks took that run side by side.
-    deadline : float
-        When the time is over, by `time.perf_counter`.
+        The search, whose ``iteration_s`` is the duration of one iteration of those walks that run side by side.
+    limit_s, began : float
+        Time limit of the run, and when it began by `time.perf_counter`.
 
     Attributes
     ----------
+    is_on : bool
+        True while the search makes its iterations in slices.
     is_cut : bool
-        Whether the time was over before all slices of an iteration were done: some walks have not made it.
+        True if the time was over before all slices of an iteration were done: some walks have not made it.
 
     """
 
-    def __init__(self, search: Any, deadline: float) -> None:
+    def __init__(self, search: Any, limit_s: float, began: float) -> None:
         self.search = search
-        self.deadline = deadline
-        self.is_cut = False
+        self.limit_s = limit_s
+        self.began = began
+        self.is_on = self.is_cut = False
         self.side_by_side = search.side_by_side
+        self.round_s = longest_s(search)
+        """Seconds of an iteration of the walks that run side by side, as the last slice took."""
         self.size = self.side_by_side
-        """Walks of a slice."""
+        """Walks of the last slice."""
         self.pace = search.sizes[0] / search.own_share[1] / max(search.iteration_s, 1e-9)
-        """Neighbours that a scan of this rank looks at in a second."""
-        self.in_parts = not search.in_one_team or longest_s(search) > LONG_S
+        """Neighbours that a scan of this rank evaluates in a second."""
+        self.in_parts = needs_parts(search, limit_s)
 
     @property
     def is_late(self) -> bool:
-        """Whether the time is over."""
-        return time.perf_counter() > self.deadline
+        """True if the time is over."""
+        return time.perf_counter() - self.began > self.limit_s
+
+    @property
+    def slice_s(self) -> float:
+        """Most seconds that the next slice may be estimated at."""
+        return min(SLICE_S, longest_launch_s(self.limit_s, time.perf_counter() - self.began))
 
     def iterate(self, count: int) -> None:
         """Let every walk make ``count`` iterations, or fewer if the time is over before."""
@@ -73,17 +83,19 @@ class Slices:
             if first and self.is_late:
                 self.is_cut = True
                 return
+            self.size = self.next_size()
             end = min(search.here, first + self.size)
             began = time.perf_counter()
             search.launch_walks(1, first, end)
             search.backend.synchronize()
-            self.size = self.next_size(end - first, time.perf_counter() - began)
+            rounds = ceil((end - first) / self.side_by_side)
+            self.round_s = (time.perf_counter() - began) / rounds
             first = end
 
-    def next_size(self, size: int, seconds: float) -> int:
-        """Walks of the next slice, after so many took so long: whole rounds of those that run side by side."""
-        wanted = min(MOST_GROWTH * size, int(size * SLICE_S / max(seconds, 1e-9)))
-        return max(1, wanted // self.side_by_side) * self.side_by_side
+    def next_size(self) -> int:
+        """Walks of the next slice: whole rounds of those that run side by side."""
+        rounds = min(MOST_GROWTH * self.size // self.side_by_side, int(self.slice_s / max(self.round_s, 1e-9)))
+        return max(1, rounds) * self.side_by_side
 
     # --- a part of one walk's neighbours at a time ---
 
@@ -104,22 +116,30 @@ class Slices:
                     return
 
     def scanned(self, walk: int, neighbours: int) -> bool:
-        """Look at this rank's neighbours of a walk, in parts; whether the time sufficed for all of them."""
+        """Scan this rank's neighbours of a walk in parts; return True if the time sufficed for all of them."""
         search = self.search
         rank, ranks = search.own_share
-        parts = max(1, round(neighbours / ranks / (SLICE_S * self.pace)))
+        own = neighbours / ranks
+        parts, part = self.parts_of(own), 0
         search.launch_refresh(walk)
-        for part in range(parts):
+        while part < parts:
             if part and self.is_late:
                 return False
+            while 2 * parts <= self.parts_of(own):  # the same parts, halved
+                parts, part = 2 * parts, 2 * part
             began = time.perf_counter()
             search.launch_part(walk, rank * parts + part, ranks * parts)
             search.backend.synchronize()
-            self.pace = neighbours / ranks / parts / max(time.perf_counter() - began, 1e-9)
+            self.pace = own / parts / max(time.perf_counter() - began, 1e-9)
+            part += 1
         return True
 
+    def parts_of(self, neighbours: float) -> int:
+        """Number of parts in which the next slice may scan these neighbours; a part has at least one."""
+        return max(1, ceil(round(neighbours / max(self.slice_s * self.pace, 1.0), 6)))
+
     def is_cut_for_all(self, is_cut: bool) -> bool:
-        """Whether a rank of those that share one walk's neighbours has not looked at all of its own: all call this."""
+        """Return True if a rank of those that share one walk's neighbours has not scanned its own; all call this."""
         search = self.search
         if not search.shares_neighbours:
             return is_cut
@@ -139,17 +159,27 @@ def whole_s(search: Any) -> float:
     return longest_s(search) * -(-search.here // max(1, search.side_by_side))
 
 
-def slices_for(search: Any, seconds: float, began: float) -> Slices | None:
-    """What makes the iterations of a run with so much time; None where whole iterations are short enough on all ranks.
+def is_long(seconds: float, limit_s: float) -> bool:
+    """Return True if an iteration of this duration is too long for the last moments of a run."""
+    return seconds > longest_launch_s(limit_s, limit_s)
+
+
+def needs_parts(search: Any, limit_s: float) -> bool:
+    """Return True if slices of whole walks would be too long, or cannot be launched."""
+    return not search.in_one_team or is_long(longest_s(search), limit_s)
+
+
+def slices_for(search: Any, limit_s: float, began: float) -> Slices | None:
+    """Return what makes iterations in slices; None where whole iterations are short enough on all ranks.
 
     All ranks call this. A host that selects, or a tuner that tries launches, is not interrupted.
     """
-    if seconds == float("inf"):
+    if limit_s == inf:
         return None
     communicator = search.communicator
     told = np.zeros(communicator.size, np.int64)
     told[communicator.rank] = round(whole_s(search) * 1e9)
     communicator.reduce(told, "sum")
-    if told.max() <= LONG_S * 1e9 or search.host_loop is not None or search.is_tuning:
+    if not is_long(told.max() / 1e9, limit_s) or search.host_loop is not None or search.is_tuning:
         return None
-    return Slices(search, began + seconds)
+    return Slices(search, limit_s, began)

@@ -10,7 +10,7 @@ from cluster import Solo
 from core.search.local_search import Iterations, Seconds, Target
 from core.search.local_search import search as searching
 from core.search.local_search import slices as slicing
-from core.search.local_search.slices import LONG_S, SLICE_S, longest_s
+from core.search.local_search.slices import SLICE_S, Slices, longest_s
 from tests.core.search.local_search import table
 from tests.core.search.local_search.table import ROWS, found, named
 from tests.thread_ranks import on_ranks, twin
@@ -19,7 +19,7 @@ WALKS = ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "wa
 NEIGHBOURS = ROWS[0]
 LEVELS = ROWS[1]
 assert WALKS in ROWS
-SOME_WALKS, PARTS = 0.15, 10.0
+SOME_WALKS, PARTS = 0.02, 10.0
 """Seconds of an iteration of one walk, that make slices of some walks, or of some neighbours."""
 
 
@@ -36,7 +36,7 @@ class Clock:
             kernels = search.kernels
             if kernel is kernels.walk:
                 _, first, end, count = given[:4]
-                self.launched.append(("walks", first, end))
+                self.launched.append(("walks", first, end, count))
                 self.now += seconds * (end - first) * count
             elif kernel is kernels.scan:
                 _, walk, part, parts = given[:4]
@@ -58,6 +58,12 @@ def cpu():
     return CpuBackend(CpuBackend.devices()[0])
 
 
+@pytest.fixture
+def always(monkeypatch):
+    """Iterations are made in slices from the beginning of a run."""
+    monkeypatch.setattr(Slices, "is_on", property(lambda self: True, lambda self, value: None), raising=False)
+
+
 @pytest.fixture(scope="module")
 def expected():
     backend = CpuBackend(CpuBackend.devices()[0])
@@ -66,13 +72,13 @@ def expected():
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS, LEVELS], ids=named)
 @pytest.mark.parametrize("seconds", [SOME_WALKS, PARTS])
-def test_slices_make_the_moves_of_whole_iterations(row, seconds, cpu, expected):
+def test_slices_make_the_moves_of_whole_iterations(row, seconds, cpu, expected, always):
     one = table.search(cpu, Solo(), row)
     one.iteration_s = seconds
     assert found(one, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
 
 
-def test_slices_of_several_cores_keep_the_history(expected):
+def test_slices_of_several_cores_keep_the_history(expected, always):
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
     whole, cut = (table.search(backend, Solo(), WALKS, history=True) for _ in range(2))
     cut.iteration_s = PARTS
@@ -87,19 +93,25 @@ def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypa
     one.iteration_s = SOME_WALKS
     clock = Clock(one, SOME_WALKS, monkeypatch)
     outcome = one.run(Seconds(1.0))
-    assert clock.launched[:3] == [("walks", 0, 1), ("walks", 1, 2), ("walks", 2, 3)]
-    assert 1.0 < clock.now <= 1.0 + SOME_WALKS
-    assert outcome.iterations == len(clock.launched) == 7  # of five walks two have made a second one
+    assert clock.launched[0] == ("walks", 0, 5, 1)
+    assert clock.launched[-1][1:3] != (0, 5), "the last launch has some of the walks"
+    assert 1.0 < clock.now <= 1.0 + SOME_WALKS + 1e-9
+    assert outcome.iterations == sum(count * (end - first) for _, first, end, count in clock.launched)
+    assert outcome.iterations % 5
     assert clock.looks > len(clock.launched)
 
 
 def test_one_walks_neighbours_are_looked_at_in_parts(cpu, monkeypatch):
     one = table.search(cpu, Solo(), NEIGHBOURS)
     one.iteration_s = 2.0
+    one.bind_slices(5.0)
+    monkeypatch.setattr(one, "bind_slices", lambda limit_s: None)
     clock = Clock(one, 2.0, monkeypatch)
     outcome = one.run(Seconds(5.0))
-    assert clock.launched[:2] == [("part", 0, 20), ("part", 1, 20)]
-    assert 5.0 < clock.now <= 5.0 + SLICE_S + 1e-9
+    neighbours = one.sizes[0]
+    assert 2.0 / neighbours > SLICE_S, "a part is a neighbour at least"
+    assert clock.launched[:2] == [("part", 0, neighbours), ("part", 1, neighbours)]
+    assert 5.0 < clock.now <= 5.0 + 2.0 / neighbours + 1e-9
     assert outcome.iterations == 2
 
 
@@ -127,8 +139,8 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
     one = table.search(cpu, Solo(), WALKS)
     clock = Clock(one, 3.0, monkeypatch)
     one.warm_up()
-    assert clock.launched[0] == ("walks", 0, 1)
-    assert one.iteration_s == longest_s(one) == 3.0 > LONG_S
+    assert clock.launched[0] == ("walks", 0, 1, 1)
+    assert one.iteration_s == longest_s(one) == 3.0
     assert one.awake == one.here == 5
 
 
@@ -139,13 +151,13 @@ def test_how_long_an_iteration_may_take_follows_from_the_largest_neighbourhood(c
 
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)
-def test_ranks_of_which_one_is_late_all_end(row, expected, monkeypatch):
+def test_ranks_of_which_one_is_late_all_end(row, expected, always, monkeypatch):
     """The second rank's clock is years ahead, so it breaks off the first iteration; nobody waits for it."""
 
     def ahead_on_the_second(search, seconds, began):
         slices = slicing.slices_for(search, seconds, began)
         if slices is not None and search.communicator.rank == 1:
-            slices.deadline -= 1e9
+            slices.began -= 1e9
         return slices
 
     def run(ranks):

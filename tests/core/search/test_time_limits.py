@@ -1,0 +1,223 @@
+"""A time limit ends every search soon after its time, whatever its iterations take: in virtual time."""
+
+import time
+from math import inf
+
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.kernels.hooks import ANNEAL
+from core.search import ihc
+from core.search.ant_colony import AntColony, Settings
+from core.search.dp.knapsack_bound import BoundSearch
+from core.search.exact import ExactSearch
+from core.search.local_search import (
+    HillClimbing,
+    IteratedLocalSearch,
+    LocalSearch,
+    SimulatedAnnealing,
+    TabuSearch,
+)
+from core.search.shape import Watch
+from core.search.stops import Iterations, Seconds
+from core.search.time_limits import MOST_LATE_S, UNEVEN, allowance_s, is_time_for, longest_launch_s
+from tests.core.search.searches import HARD, QAP, cities
+
+PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)
+"""Seconds of an iteration."""
+LIMITS = (0.1, 1.0, 5.0)
+SLOW = 4.0
+"""Factor by which some launches take longer than those before them."""
+LAUNCH_S = 1e-5
+
+
+class Machine:
+    """A clock that launches move; one of seven, and the one after which a run should end, take `SLOW` times as long."""
+
+    def __init__(self, limit_s, monkeypatch):
+        self.limit_s = limit_s
+        self.now, self.launches, self.work = 0.0, 0, 0.0
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(ihc, "perf_counter", lambda: self.now)
+
+    def launch(self, seconds):
+        self.launches += 1
+        is_last = self.now + LAUNCH_S + SLOW * seconds > self.limit_s
+        self.now += LAUNCH_S + seconds * (SLOW if is_last or self.launches % 7 == 0 else 1.0)
+
+
+def late_s(limit_s):
+    """Seconds by which a run may be late."""
+    return max(0.1 * limit_s, 0.05)
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(scope="module")
+def python():
+    return PythonBackend(PythonBackend.devices()[0])
+
+
+@pytest.fixture(params=LIMITS)
+def limit_s(request):
+    return request.param
+
+
+@pytest.fixture(params=PACES)
+def pace(request):
+    return request.param
+
+
+# --- the budget ---
+
+
+def test_a_run_without_a_limit_has_launches_of_any_length():
+    assert longest_launch_s(inf, 1e9) == inf and is_time_for(inf, 1e9, 1e9)
+
+
+@pytest.mark.parametrize(("limit", "allowed"), [(0.1, 0.05), (1.0, 0.1), (2.0, 0.2), (1e4, MOST_LATE_S)])
+def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(limit, allowed):
+    assert allowance_s(limit) == pytest.approx(allowed) and allowed <= late_s(limit)
+    for spent in (0.0, 0.5 * limit, limit):
+        assert spent + UNEVEN * longest_launch_s(limit, spent) == pytest.approx(limit + allowed)
+
+
+# --- searches ---
+
+
+def local_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
+    """A local search whose launches move the clock.
+
+    A walk's iteration takes ``seconds`` if it evaluates all neighbours or makes all draws; it does the part
+    ``work_of(iterations)`` of that after these iterations.
+    """
+    one = LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
+    one.sizes = [10**6]
+    monkeypatch.setattr(LocalSearch, "side_by_side", 1)
+    most = algorithm.batch if algorithm.rule == ANNEAL else one.sizes[0]
+    made = 0.0
+
+    def walked(count, first, end):
+        nonlocal made
+        part = count * work_of(made + count / 2)
+        made += count * (end - first) / walks
+        machine.work += part * most * (end - first)
+        machine.launch(seconds * part * (end - first))
+
+    def scanned(walk, part, parts):
+        nonlocal made
+        share = work_of(made) / parts
+        made += 1 / (parts * walks)
+        machine.work += share * most
+        machine.launch(seconds * share)
+
+    monkeypatch.setattr(one, "launch_walks", walked)
+    monkeypatch.setattr(one, "launch_part", scanned)
+    for name in ("launch_refresh", "launch_step", "bind_slices"):
+        monkeypatch.setattr(one, name, lambda *given: None)
+    monkeypatch.setattr(one, "work_done", lambda: round(machine.work))
+    one.iteration_s = seconds * work_of(0)
+    return one
+
+
+def even(made):
+    return 1.0
+
+
+def ever_more(made):
+    """The work of annealing as it cools, or of a first improvement on the way to a local optimum."""
+    return min(1.0, 0.01 + made / 500)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "work_of"),
+    [
+        (TabuSearch(), even),
+        (HillClimbing(first=True), ever_more),
+        (IteratedLocalSearch(first=True), ever_more),
+        (SimulatedAnnealing(temperature=1.0), ever_more),
+    ],
+    ids=lambda one: getattr(one, "name", None),
+)
+@pytest.mark.parametrize("walks", [1, 5])
+def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
+    machine = Machine(limit_s, monkeypatch)
+    one = local_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
+    one.walk(Seconds(limit_s), None, None)
+    assert limit_s < machine.now <= limit_s + late_s(limit_s)
+
+
+def test_iterations_are_cut_only_near_the_end(python, monkeypatch):
+    machine = Machine(inf, monkeypatch)
+    one = local_search(python, machine, monkeypatch, TabuSearch(), even, seconds=0.1, walks=1)
+    cut = []
+    part = one.launch_part
+    monkeypatch.setattr(one, "launch_part", lambda *given: (cut.append(machine.now), part(*given)))
+    one.walk(Seconds(5.0), None, None)
+    assert cut and min(cut) > 3.0
+
+
+def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(pace, limit_s, cpu, monkeypatch):
+    one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
+    machine = Machine(limit_s, monkeypatch)
+    monkeypatch.setattr(one.colonies[0], "make_places", lambda count: None)
+    monkeypatch.setattr(one.colonies[0], "replay", lambda count: machine.launch(count * pace))
+    stop = Seconds(limit_s)
+    made, by_time = one._iterate(stop, Watch(stop, None), 0, None)
+    # Of an iteration that is as slow as no other before it nothing can be known.
+    surprise = (SLOW - 1) * pace if SLOW * pace > allowance_s(limit_s) else 0.0
+    assert made >= 1 and by_time
+    assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
+
+
+def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
+    one = BoundSearch(cpu, Solo(), HARD)
+    machine = Machine(limit_s, monkeypatch)
+    monkeypatch.setattr(one, "_explore", lambda budget: machine.launch(budget * 1e-8))
+    one.run(Seconds(limit_s))
+    assert limit_s < machine.now <= limit_s + late_s(limit_s)
+
+
+@pytest.mark.parametrize("climb_s", [1e-6, 1e-4, 1e-2])
+def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
+    one = ihc.HillClimbing(cpu, Solo(), cities(8), start="philox")
+    machine = Machine(limit_s, monkeypatch)
+    monkeypatch.setattr(one, "_climb_batch", lambda first, count: machine.launch(count * climb_s))
+    one.run(Seconds(limit_s), trace=False)
+    assert limit_s * 0.9 < machine.now <= limit_s + late_s(limit_s)
+
+
+@pytest.mark.parametrize("item_s", [1e-6, 1e-4])
+def test_an_enumeration_ends_in_time(item_s, limit_s, cpu, monkeypatch):
+    one = ExactSearch(cpu, Solo(), cities(20), bound="none", enumerate="permutations")
+    machine = Machine(limit_s, monkeypatch)
+    monkeypatch.setattr(one.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * item_s))
+    assert not one.run(Seconds(limit_s)).finished
+    assert limit_s < machine.now <= limit_s + late_s(limit_s)
+
+
+@pytest.mark.parametrize("bound", ["edges", "none"])
+def test_a_large_item_of_an_enumeration_is_handed_on_before_the_time_is_over(bound, cpu):
+    """A lane alone with a large item looks up where a time limit is given, and hands on what is left of it."""
+    one = ExactSearch(cpu, Solo(), cities(24), bound=bound, depth=1)
+    launches = []
+    launch = one.method.launch
+
+    def counted(begin, end, counting):
+        launches.append(one.method.is_kept)
+        launch(begin, end, counting)
+
+    one.method.launch = counted
+    found = one.run(Seconds(1e-3))
+    assert not found.finished and launches[0] and len(launches) < 5
+
+
+def test_an_iteration_is_the_least_that_a_search_makes(cpu, monkeypatch):
+    one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
+    assert len(one.run(Seconds(1e-9)).curve) == 1
+    assert one.run(Iterations(1)).hash == one.run(Seconds(1e-9)).hash

@@ -1,0 +1,169 @@
+"""A run that the first rank does alone is decided again while it runs; all ranks continue it with the same hash."""
+
+from itertools import repeat
+from types import SimpleNamespace
+
+import pytest
+
+from backends.cpu import CpuBackend
+from cluster import Solo
+from cluster.timed import Timed
+from core.search.states import Keeper
+from drivers import alone
+from drivers.alone import Alone, Paused, Pausing
+from drivers.command import parse
+from drivers.repetitions import Repetitions
+from drivers.sharing import Sharing, Verdict
+from drivers.workload import Run
+from drivers.workloads import named
+from reports.records import load
+from tests.thread_ranks import on_ranks, twin
+
+ALONE = Verdict(2.0, 1.0, 4)
+PPP = ("ppp", "--instance", "9-11", "--iterations", "200", "--walks", "1")
+ANTS = ("aco", "--instance", "uniform:12:seed=1", "--ants", "6", "--iterations", "40")
+
+
+def repeated(given, size, verdicts, record, repeats=1):
+    """The record of a run over thread ranks whose rehearsals have these outcomes, one after another."""
+    workload = named(given[0])
+    words = [*given[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
+
+    def act(ranks):
+        timed, backend = Timed(ranks), twin(CpuBackend(CpuBackend.devices()[0]))
+        task = workload.load(parse(workload, "", words), size)
+        made = workload.search(backend, timed, task.problem, task.options)
+        run = Run(task.options, task.problem, task.source, made, timed)
+        sharing = Sharing(workload, run, lambda: workload.search(backend, Solo(), task.problem, task.options))
+        sharing.before = lambda: first(sharing)
+        said = iter(verdicts)
+        sharing.rounds = lambda together_s: next(said)
+        return Repetitions(workload, run, {}, sharing).repeat()
+
+    def first(sharing):
+        sharing.is_settled, sharing.steps = True, 4
+        if sharing.ranks.size > 1:
+            sharing.has_own()
+            sharing.decide(None, in_doubt=True)
+
+    assert on_ranks(size, act) == [0] * size
+    (found,) = load(str(record))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def pauses_soon(monkeypatch):
+    monkeypatch.setattr(alone, "FIRST_PAUSE_S", 0.0)
+
+
+@pytest.mark.parametrize("given", [PPP, ANTS], ids=["tabu search", "ants"])
+@pytest.mark.parametrize("pauses", [1, 3])
+def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(given, pauses, tmp_path, capsys):
+    expected = repeated(given, 1, [], tmp_path / "one.jsonl")
+    one = repeated(given, 2, [ALONE] * pauses + [None], tmp_path / "two.jsonl")
+    assert (one.trajectory_hash, one.best_cost) == (expected.trajectory_hash, expected.best_cost)
+    said = one.details["first_rank_alone"]
+    assert said["together_s"] == 2.0 and said["until_s"] > 0
+    (sample,) = one.samples
+    assert all(seconds > 0 for seconds in sample.rank_seconds)
+    assert "s alone, all 2 ranks continue" in capsys.readouterr().err
+
+
+def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_path, capsys):
+    expected = repeated(PPP, 1, [], tmp_path / "one.jsonl")
+    one = repeated(PPP, 2, repeat(ALONE), tmp_path / "two.jsonl")
+    assert one.trajectory_hash == expected.trajectory_hash
+    assert "until_s" not in one.details["first_rank_alone"]
+    assert one.samples[0].rank_seconds[1] == 0
+    assert capsys.readouterr().err.count("note:") == 1
+
+
+def test_later_repetitions_are_shared_and_say_nothing_of_one_rank_alone(tmp_path):
+    one = repeated(PPP, 2, [ALONE, None], tmp_path / "two.jsonl", repeats=3)
+    assert len(one.samples) == 3
+    assert all(seconds > 0 for sample in one.samples for seconds in sample.rank_seconds)
+
+
+# --- pauses, in virtual time ---
+
+
+class Clock:
+    """Time that passes when the test says so."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(alone, "time", made)
+    monkeypatch.setattr(alone, "FIRST_PAUSE_S", 5.0)
+    return made
+
+
+class Asked:
+    """A decision that is always the same, and when it was asked for."""
+
+    def __init__(self, clock, may_change=True):
+        self.clock, self.asked, self.ranks, self.may_change = clock, [], Solo(), may_change
+        self.run = Run(None, None, "", None, Solo())
+
+    def again(self, seconds):
+        self.asked.append(seconds)
+        self.clock.now += 0.1
+        return False
+
+
+def worked(clock, seconds):
+    """Work for some seconds, and ask the keeper after each."""
+
+    def once(run):
+        done = 0 if run.keeper is None or (earlier := run.keeper.taken()) is None else earlier["done"]
+        while done < seconds:
+            done, clock.now = done + 1, clock.now + 1.0
+            if run.keeper is not None and run.keeper.is_due():
+                run.keeper.keep(run.ranks, {"done": done})
+        return done
+
+    return once
+
+
+def test_pauses_are_ever_further_apart(clock):
+    asked = Asked(clock)
+    assert Alone(asked, None).search(worked(clock, 3000)) == 3000
+    gaps = [later - earlier for earlier, later in zip([0.0, *asked.asked], asked.asked, strict=False)]
+    assert gaps == pytest.approx([5.0, 20.1, 80.1, 320.1, 600.1, 600.1, 600.1, 600.1])
+
+
+def test_a_run_of_a_moment_never_pauses(clock):
+    asked = Asked(clock)
+    assert Alone(asked, None).search(worked(clock, 4)) == 4
+    assert asked.asked == []
+
+
+def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
+    asked = Asked(clock)
+    asked.run = Run(SimpleNamespace(seconds=60.0), None, "", None, Solo())
+    assert Alone(asked, None).search(worked(clock, 60)) == 60
+    assert asked.asked == pytest.approx([5.0, 25.1])
+
+
+def test_what_cannot_be_rehearsed_again_is_not_interrupted(clock):
+    asked = Asked(clock, may_change=False)
+    assert Alone(asked, None).search(worked(clock, 100)) == 100
+    assert asked.asked == []
+
+
+def test_the_run_s_own_keeper_gets_its_checkpoints(clock, monkeypatch):
+    written = []
+    inner = Keeper(lambda state: written.append(int(state["done"])), every_s=0.0)
+    pausing = Pausing(inner, None, 2.0)
+    assert pausing.is_due()
+    pausing.keep(Solo(), {"done": 1})
+    clock.now = 2.0
+    with pytest.raises(Paused) as pause:
+        pausing.keep(Solo(), {"done": 2})
+    assert written == [1, 2] and pause.value.state["done"] == 2
