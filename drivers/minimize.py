@@ -23,6 +23,7 @@ from core.search.shape import Callback, Progress
 from drivers.algorithms import options_of_algorithm
 from drivers.command import begun, made_ready
 from drivers.early_end import listening
+from drivers.interrupts import dropped_interrupts_repeated
 from drivers.long_runs import Memory
 from drivers.options import Declared, Options, seeds
 from drivers.own_problem import workload_of
@@ -125,7 +126,8 @@ def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback 
                 break
         return runs
 
-    runs = surviving(ranks, attempt)
+    with dropped_interrupts_repeated():
+        runs = surviving(ranks, attempt)
     return runs[0] if own.seeds is None and own.repeats == 1 else Results(runs)
 
 
