@@ -18,8 +18,8 @@ from core.problems.errors import InstanceError
 from core.problems.files import first_file, instead_of_file, read_bytes
 from core.problems.generators import LARGEST_SEED, random_words
 
-LONGEST = 2**31 - 1
-"""Bytes of a string, so that positions are integers of 32 bits."""
+LONGEST = 2**31 - 65
+"""Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
