@@ -34,7 +34,8 @@ def load(options: AntOptions, ranks: int) -> Task:
     refuse_clocked_records(settled)
     task = tours.at_hand(settled)
     tours.refuse_blank_drawing(options, task.problem)
-    settled.settings().check(task.problem.n)  # before the distances are computed, which takes a minute for 46,000 cities
+    # Before the distances are computed, which takes a minute for 46,000 cities.
+    settled.settings().check(task.problem.n)
     return task
 
 
