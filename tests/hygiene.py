@@ -11,7 +11,7 @@ import pytest
 
 
 def shuffled(items, seed):
-    """Return tests in another order: modules, and the tests of each, whose fixtures are then made once as ever."""
+    """Return tests in another order: modules, and the tests of each. The fixtures of a module are made once as before."""
     draw = random.Random(seed)
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
     draw.shuffle(modules)

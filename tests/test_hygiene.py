@@ -20,8 +20,8 @@ def test_another_order_has_all_tests_with_those_of_a_module_together():
 
 def test_a_temporary_file_that_is_left_behind_fails(tmp_path, pytestconfig):
     before = tempfile.gettempdir()
-    with pytest.raises(AssertionError, match="left behind: forgotten"):
-        with own_temporary_folder(tmp_path, pytestconfig.pluginmanager):
-            assert Path(tempfile.gettempdir()).parent == tmp_path
-            tempfile.mkdtemp(prefix="forgotten")
+    forgotten = pytest.raises(AssertionError, match="left behind: forgotten")
+    with forgotten, own_temporary_folder(tmp_path, pytestconfig.pluginmanager):
+        assert Path(tempfile.gettempdir()).parent == tmp_path
+        tempfile.mkdtemp(prefix="forgotten")
     assert tempfile.gettempdir() == before

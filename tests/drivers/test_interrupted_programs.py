@@ -42,7 +42,7 @@ import drivers
 print("begun", flush=True)
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 """
-"""What `python -m` does, and a word when the first import is done: before it there is no code of ours."""
+"""The steps of `python -m`, and a word when the first import is done: before it no code of the suite runs."""
 FROM_PYTHON = """
 import sys
 print("begun", flush=True)
@@ -85,7 +85,7 @@ def test_an_interrupt_at_a_random_moment_ends_a_run(name, ranks, seed, tmp_path,
     finally:
         program.kill()
     assert "Traceback" not in error
-    if ranks > 1:  # Open MPI's launcher ends the ranks, and leaves with a code of its own
+    if ranks > 1:  # Open MPI's launcher ends the ranks, and has its exit code
         assert program.returncode in (1, interrupts.INTERRUPTED)
     elif name == "python":
         assert (program.returncode, error) == (1, "interrupted\n") or "interrupted True confirmed True" in said
@@ -134,7 +134,7 @@ def test_an_interrupt_ends_machine_code_that_goes_on(environment, tmp_path):
 
 
 def test_an_interrupt_that_a_callback_drops_is_repeated(capsys):
-    """As LLVM drops it while it compiles; Python would print a traceback and go on."""
+    """LLVM drops it while it compiles. Without the repetition Python prints a traceback and continues."""
 
     @ctypes.CFUNCTYPE(None)
     def callback():

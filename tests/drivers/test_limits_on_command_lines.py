@@ -42,9 +42,9 @@ COMMANDS = {
 }  # fmt: skip
 """By the table's words: what asks for the next value, and words of the answer."""
 NO_COMMAND = {
-    "with `--scan columns` teams * n * (n + 1) < 2^31",  # no machine has so many teams
+    "with `--scan columns` teams * n * (n + 1) < 2^31",  # more teams than any machine has
     "n * row of weights < 2^31",  # only devices with teams of many lanes
-    "36 cities",  # goes on with restricted tours, and says so
+    "36 cities",  # restricted tours instead, with a note
     "strips * rows / 32 < 2^31",
     "masks < 2^31",
     "waves + lanes < 2^31",

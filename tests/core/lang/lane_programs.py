@@ -1,7 +1,7 @@
 """Random kernels for teams of many lanes, as source text: bundles, shared arrays, barriers, atomics and collectives.
 
 They have no races by construction. An array is in one mode from one barrier to the next: every lane reads and writes
-slots of its own, or all lanes read, or all lanes apply atomics whose result does not depend on their order. Only
+separate slots, or all lanes read, or all lanes apply atomics, in any order with the same result. Only
 values that are the same for all lanes of a team (`uniform`) decide which barriers are reached. No value is an error
 of the language: unsigned numbers wrap around, divisors are odd, indices are remainders.
 """
@@ -99,7 +99,7 @@ class Lanes(Values):
     source : str
         The text of a module.
     teams, team_size, rows : int
-        How it is launched, and the number of rows in the bundle `Walk`.
+        Shape of the launch, and number of rows in the bundle `Walk`.
 
     """
 
@@ -225,7 +225,7 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
         return lines
 
     def phase(self, depth: int) -> list[str]:
-        """What lies between two barriers, which says first what it may do with each array."""
+        """Statements between two barriers, and before them the mode of each array."""
         for place in [*self.shared, *self.row_places]:
             atomics = () if place.kind not in (*SIGNED, *UNSIGNED) else ("add", "min", "max")
             atomics += ("mix",) if place.kind in UNSIGNED else ()

@@ -20,7 +20,7 @@ MATRIX_TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDG
 
 
 class Harm:
-    """What a reader that unpickles would run."""
+    """Code that unpickling runs."""
 
     def __reduce__(self):
         return os.mkdir, ("unpickled",)

@@ -72,7 +72,7 @@ def ordered_copies(teams):
 
 
 def allocated(walks, elements=2, memory=1, kept=0):
-    """Walks that have so many elements, words of memory and numbers of their own each."""
+    """Allocate walks with this number of elements, words of memory and elements of a row each."""
     problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data)
     alone = SimpleNamespace(
         share_of_walks=lambda: (0, walks), level="algorithm", backend=Full(), problem=problem, memory_words=memory,
@@ -119,7 +119,7 @@ def engine(waves, cells):
 
 
 def cells_engine(waves=9, rows=40):
-    """Waves of one cell by the paper's mapping, so many of which the device keeps, in rows of two lanes."""
+    """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
     from core.kernels.knapsack import Items, best_value
 
     class Kept(Long, CellWaves):
@@ -158,7 +158,7 @@ def ants_at(longest):
 
 
 def triangle(length):
-    """Three cities whose only tour has this length."""
+    """Three cities. Their only tour has this length."""
     distances = np.zeros((3, 3), np.int64)
     distances[0, 1] = distances[1, 0] = length
     return distances
