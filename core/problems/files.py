@@ -34,7 +34,7 @@ def instead_of_file(places: Iterable[str]) -> str:
     return "no such file" if there is None else _kind(os.stat(there).st_mode)
 
 
-def name_of(path: str | os.PathLike, suffix: str = "") -> str:
+def name_of(path: str | os.PathLike, suffix: str) -> str:
     """Return the name of a file's instance.
 
     Parameters
