@@ -36,6 +36,8 @@ def load(options: AntOptions, ranks: int) -> Task:
     task = tours.at_hand(settled)
     tours.refuse_blank_drawing(options, task.problem)
     settings = settled.settings()
+    # Before the distances are computed, which takes a minute for 46,000 cities.
+    settings.check(task.problem.n)
     if settings.colonies > 1:
         tell_idle(settings.colonies, "colonies", ranks)
     else:

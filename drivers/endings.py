@@ -14,6 +14,7 @@ from typing import Any
 
 from cluster import abort, launcher
 from core.standard_output import LostOutputError, watched
+from drivers import interrupts
 from drivers.notes import note
 
 DONE = 0
@@ -41,7 +42,7 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
         several MPI ranks a failing rank ends the whole job with that code instead of returning.
     """
     try:
-        with watched(), warnings_in_one_line():
+        with interrupts.every_interrupt(), watched(), warnings_in_one_line():
             code = function(argv) or DONE
         abort.leave(code)
         return code
@@ -75,8 +76,12 @@ def warnings_in_one_line() -> Iterator[None]:
 
 def reported(error: BaseException) -> int:
     """Say what ended a driver, in as many words as it deserves; returns the exit code."""
-    if isinstance(error, KeyboardInterrupt):
+    if interrupts.is_interrupt(error):
         print("interrupted", file=sys.stderr)
+        # Python ends by a signal instead of the code where the exception passed through an `exec` of text, until the
+        # next one has ended well.
+        exec("")
+        interrupts.raised.clear()
         return abort.INTERRUPTED
     if isinstance(error, LostOutputError):
         return error.tell()

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.problems import distances as metric
 from core.problems import known, matrix_text
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, printable
 from core.problems.files import read_bytes, read_text
 from core.problems.tsp import Instance
 
@@ -64,7 +64,7 @@ def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
         _array(path) if path.endswith(".npy") else matrix_text.rows(read_text(path, "a text file with a matrix"), path)
     )
     distances = matrix_text.checked(path, values, lines, symmetric=symmetric)
-    name = os.path.splitext(os.path.basename(path))[0]
+    name = printable(os.path.splitext(os.path.basename(path))[0])
     return MatrixInstance(name, distances, f"file {path}")
 
 

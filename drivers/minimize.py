@@ -23,6 +23,7 @@ from core.search.shape import Callback, Progress
 from drivers.algorithms import options_of_algorithm
 from drivers.command import begun, made_ready
 from drivers.early_end import listening
+from drivers.interrupts import dropped_interrupts_repeated
 from drivers.long_runs import Memory
 from drivers.options import Declared, Options, seeds
 from drivers.own_problem import workload_of
@@ -112,7 +113,7 @@ def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback 
 
     own = chosen_options(workload, given)
     ranks = communicator()
-    with Memory() as memory:
+    with Memory() as memory, dropped_interrupts_repeated():
 
         def attempt() -> list[Result]:
             timed, runs = begun(workload, own, ranks, memory), []

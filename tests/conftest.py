@@ -12,6 +12,7 @@ import pytest
 
 import backends
 from backends import icd, self_test
+from tests.hygiene import own_temporary_folder, shuffled
 from tests.kernel_coverage import KernelCoverage
 
 ROOT = Path(__file__).parents[1]
@@ -56,12 +57,20 @@ hypothesis.settings.load_profile(EXAMPLES)
 def pytest_addoption(parser):
     """Add what `make test` asks for."""
     parser.addoption("--kernel-coverage", action="store_true", help="tell which lines of kernels ran as plain Python")
+    parser.addoption("--order-seed", type=int, metavar="N", help="run modules and their tests in a random order")
 
 
 def pytest_configure(config):
     """Watch plain-Python runs if asked to."""
     if config.getoption("--kernel-coverage"):
         config.pluginmanager.register(KernelCoverage())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files(tmp_path_factory, pytestconfig):
+    """Fail at the end if tests of this process have left temporary files behind."""
+    with own_temporary_folder(tmp_path_factory.getbasetemp(), pytestconfig.pluginmanager):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -149,8 +158,11 @@ def wide_state():
     return f"{device.name} ({device.driver})"
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
     """Keep tests that start ranks in one worker, as they wait for each other's cores; leave some of `wide` to test-all."""
+    if config.getoption("--order-seed") is not None:
+        items[:] = shuffled(items, config.getoption("--order-seed"))
     for item in items:
         name, _, row = item.name.rstrip("]").partition("[wide-")
         if row and row not in QUICK_ON_WIDE.get(name, (row,)):

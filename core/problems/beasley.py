@@ -14,7 +14,7 @@ import numpy as np
 
 from core.problems import folders, quadratic
 from core.problems.errors import InstanceError
-from core.problems.files import read_text
+from core.problems.files import name_of, read_text
 from core.problems.generators import random_words
 from core.problems.layout import quoted
 from core.problems.quadratic import LARGEST_COST, MOST_BITS, QuadraticForm
@@ -118,7 +118,7 @@ def parse(text: str, number: int = 1, path: str | os.PathLike = "text") -> Quadr
     after = next(numbers)
     if number == problems and after.token:
         raise InstanceError(path, after.line, f"{quoted(after.token)} after them", f"{problems} problems")
-    name = re.sub(r"(\.txt)?(\.gz)?$", "", os.path.basename(path))
+    name = name_of(path, r"\.txt")
     try:
         return of_maximum(f"{name}:{number}", upper, f"file {os.fspath(path)}")
     except InstanceError as error:

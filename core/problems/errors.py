@@ -24,7 +24,7 @@ class InstanceError(UserError, ValueError):
         self.found = found
         self.expected = expected
         place = self.path if line is None else f"{self.path}:{line}"
-        super().__init__(_on_one_line(f"{place}: found {found}, expected {expected}"))
+        super().__init__(printable(f"{place}: found {found}, expected {expected}"))
 
     def __reduce__(self) -> tuple:
         """Pickle by the four parts, so that the error crosses process borders."""
@@ -54,6 +54,6 @@ class UnreachableError(FetchError):
     """No connection to the site, so that further downloads from it are pointless."""
 
 
-def _on_one_line(text: str) -> str:
-    """Escape what would break the line or disturb a terminal: names of files may hold anything."""
+def printable(text: str) -> str:
+    """Return a text with escapes for what would break a line or disturb a terminal: names of files hold anything."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

@@ -2,14 +2,17 @@
 
 import gzip
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterable
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, printable
 
 LARGEST_TEXT = 64 * 2**20
 """Bytes of a text; TSPLIB's largest file has 2 MiB."""
+
+_PART = 16 * 2**20
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -29,6 +32,23 @@ def instead_of_file(places: Iterable[str]) -> str:
     """Say what is at the first place where anything is, none of them being a file; or that there is nothing."""
     there = next(filter(os.path.exists, places), None)
     return "no such file" if there is None else _kind(os.stat(there).st_mode)
+
+
+def name_of(path: str | os.PathLike, suffix: str) -> str:
+    """Return the name of a file's instance.
+
+    Parameters
+    ----------
+    path : path
+    suffix : str
+        Regular expression of what is left out at the end of the file's name, where it is there, before .gz.
+
+    Returns
+    -------
+    str
+        Printable: reports and terminals show it.
+    """
+    return printable(re.sub(rf"({suffix})?(\.gz)?$", "", os.path.basename(path)))
 
 
 def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
@@ -53,9 +73,13 @@ def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise InstanceError(path, None, _kind(mode), expected)
+        parts, room = [], largest + 1  # one byte more than allowed, so that a gzip bomb is not unpacked whole
         with opener(path, "rb") as file:
-            # one byte more than allowed, so that a gzip bomb is not unpacked whole
-            content: bytes = file.read(largest + 1)
+            # By parts, since a read takes memory for all that it is asked for.
+            while part := file.read(min(room, _PART)):
+                parts.append(part)
+                room -= len(part)
+        content = b"".join(parts)
     except FileNotFoundError:
         raise InstanceError(path, None, "no such file", expected) from None
     except (OSError, EOFError, zlib.error) as error:

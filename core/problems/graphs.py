@@ -14,7 +14,7 @@ import numpy as np
 
 from core.problems import folders
 from core.problems.errors import InstanceError, require_integer
-from core.problems.files import first_file, instead_of_file, read_text
+from core.problems.files import first_file, instead_of_file, name_of, read_text
 from core.problems.generators import LARGEST_SEED, random_words
 from core.problems.layout import quoted
 
@@ -299,7 +299,7 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
         weights[i - 1, j - 1] = weights[j - 1, i - 1] = weight
     if len(seen) < m:
         raise InstanceError(path, rows[-1][0], f"the end after {len(seen)} edges", f"{m} edges")
-    name = re.sub(r"(\.(rud|rudy|txt|mc))?(\.gz)?$", "", os.path.basename(path))
+    name = name_of(path, r"\.(rud|rudy|txt|mc)")
     try:
         return GraphInstance(name, weights, k, source=f"file {os.fspath(path)}")
     except InstanceError as error:

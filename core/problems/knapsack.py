@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 
-from core.problems.errors import InstanceError, require_integer
+from core.problems.errors import InstanceError, printable, require_integer
 from core.problems.files import first_file, instead_of_file, read_text
 from core.problems.layout import LONGEST_NUMBER, quoted
 
@@ -253,7 +253,7 @@ def read(path: str | os.PathLike) -> Knapsack:
         The file is missing or not as described; says in which line.
     """
     lines = _Lines(path)
-    name = os.path.basename(str(path))
+    name = printable(os.path.basename(path))
     return _read_pisinger(lines) if lines.looks_like_pisinger() else _read_plain(lines, name)
 
 
@@ -323,7 +323,7 @@ def _read_plain(lines: _Lines, name: str) -> Knapsack:
 
 
 def _read_pisinger(lines: _Lines) -> Knapsack:
-    name = lines.next("a name")
+    name = printable(lines.next("a name"))
     n = lines.items(lines.key("n", MOST_ITEMS))
     capacity, optimum = lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
     took = lines.next("time and seconds")

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.problems import distances as metric
 from core.problems import known
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, printable
 from core.problems.files import read_text
 from core.problems.layout import quoted
 from core.problems.tsp_instance import Instance
@@ -24,7 +24,7 @@ def load(path: str | os.PathLike) -> Instance:
     InstanceError
         Names file, line, what was found and what was expected.
     """
-    name = os.path.basename(path).removesuffix(SUFFIX)
+    name = printable(os.path.basename(path).removesuffix(SUFFIX))
     return parse(read_text(path, "a text file with a matrix"), path=path, name=name, source=f"file {os.fspath(path)}")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.problems import folders
 from core.problems.errors import InstanceError
-from core.problems.files import read_text
+from core.problems.files import name_of, read_text
 from core.problems.generators import random_words
 from core.problems.layout import LONGEST_NUMBER, quoted
 from core.problems.specifications import SEED, Quantity, parsed
@@ -180,7 +180,7 @@ def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
         raise InstanceError(path, line, "no number", "a title or none, then n, then n * n integers")
     if len(entries) < n * n:
         raise InstanceError(path, line, f"the end after {len(entries)} entries", f"{n * n} of a square matrix")
-    name = re.sub(r"(\.(mat|lop|txt))?(\.gz)?$", "", os.path.basename(path))
+    name = name_of(path, r"\.(mat|lop|txt)")
     try:
         return OrderingInstance(name, np.array(entries, np.int64).reshape(n, n), f"file {os.fspath(path)}")
     except InstanceError as error:

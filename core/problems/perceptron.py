@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 
 from core.problems.errors import InstanceError, require_integer
-from core.problems.files import first_file, instead_of_file, read_text
+from core.problems.files import first_file, instead_of_file, name_of, read_text
 from core.problems.generators import LARGEST_SEED
 from core.problems.layout import quoted
 
@@ -313,7 +313,7 @@ def parse(
         raise InstanceError(path, rows[-1][0], f"the end after {len(rows) - 1} rows", f"{m} rows of {n} entries")
     matrix = np.array([_parse_row(path, *row, n) for row in rows[1 : m + 1]], dtype=np.int8)
     return PerceptronInstance(
-        re.sub(r"(\.(ppp|txt))?(\.gz)?$", "", os.path.basename(path)),
+        name_of(path, r"\.(ppp|txt)"),
         matrix,
         _parse_targets(path, rows[m:], m, n),
         negative_weight=negative_weight,

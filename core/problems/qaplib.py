@@ -11,7 +11,7 @@ import numpy as np
 
 from core.problems import folders, taillard
 from core.problems.errors import InstanceError
-from core.problems.files import read_text
+from core.problems.files import name_of, read_text
 from core.problems.layout import LONGEST_NUMBER, quoted
 from core.problems.qap_instance import (
     LARGEST_COST,
@@ -99,7 +99,7 @@ def read(path: str | os.PathLike) -> QapInstance:
         Names file, line, what was found and what was expected.
     """
     text = read_text(path, "a QAPLIB file")
-    name = re.sub(r"(\.dat)?(\.gz)?$", "", os.path.basename(path))
+    name = name_of(path, r"\.dat")
     return parse(text, path=path, name=name, source=f"file {os.fspath(path)}")
 
 

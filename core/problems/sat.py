@@ -15,7 +15,7 @@ import numpy as np
 
 from core.problems import folders
 from core.problems.errors import InstanceError
-from core.problems.files import read_text
+from core.problems.files import name_of, read_text
 from core.problems.generators import random_words
 from core.problems.layout import quoted
 from core.problems.specifications import SEED, Quantity, parsed
@@ -240,7 +240,7 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
     if len(clauses) < m:
         within = " and a part of one" if clause or weighted and weight else ""
         raise InstanceError(path, line, f"the end after {len(clauses)} clauses{within}", f"{m} clauses, each up to a 0")
-    name = re.sub(r"(\.w?cnf)?(\.gz)?$", "", os.path.basename(path))
+    name = name_of(path, r"\.w?cnf")
     try:
         return SatInstance(name, n, clauses, weights, f"file {os.fspath(path)}")
     except InstanceError as error:

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.problems.errors import InstanceError
+from core.problems.errors import InstanceError, printable
 from core.problems.files import first_file, instead_of_file, read_bytes
 from core.problems.generators import LARGEST_SEED, random_words
 
-LONGEST = 2**31 - 1
-"""Bytes of a string, so that positions are integers of 32 bits."""
+LONGEST = 2**31 - 65
+"""Bytes of a string: a search has their positions in integers of 32 bits, in words of 64."""
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
@@ -305,7 +305,7 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
     """
     path, wanted = _file_and_record(spec, data)
     content = _content(path)
-    name = _SUFFIX.sub("", os.path.basename(path))
+    name = printable(_SUFFIX.sub("", os.path.basename(path)))
     if not _is_fasta(path, content):
         if wanted is not None:
             raise InstanceError(path, None, f"a text, and record {wanted!r} asked for", "a FASTA file")
@@ -337,7 +337,7 @@ def fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRecord]
     lines: list[list[bytes]] = []
     for number, row in enumerate(content.splitlines(), 1):
         if row.startswith(b">"):
-            headers.append(((row[1:].decode(errors="replace").split() or [""])[0], number))
+            headers.append((printable((row[1:].decode(errors="replace").split() or [""])[0]), number))
             lines.append([])
         elif not row.startswith(b";"):
             letters = row.translate(None, _SPACE)

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.problems import distances as metric
 from core.problems import known
-from core.problems.files import read_text
+from core.problems.files import name_of, read_text
 from core.problems.layout import Layout, Section, quoted, scan
 from core.problems.tsp_instance import FEWEST_CITIES, MOST_CITIES, Instance
 
@@ -31,7 +31,7 @@ def load(path: str | os.PathLike) -> Instance:
     InstanceError
         Names file, line, what was found and what was expected.
     """
-    name = re.sub(r"(\.(tsp|vrp|txt))?(\.gz)?$", "", os.path.basename(path))
+    name = name_of(path, r"\.(tsp|vrp|txt)")
     return parse(read_text(path, "a TSPLIB file"), path=path, name=name, source=f"file {os.fspath(path)}")
 
 

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 from tests.hosts.hosts import ROOT
@@ -35,12 +36,13 @@ def test_ranks_know_that_their_hosts_are_different_ones(hosts):
 
 def test_a_host_has_its_own_tmp_and_processes_and_shares_the_folders_that_it_is_given(hosts, tmp_path):
     two = hosts("lan", 2)
-    two.run(0, ["touch", "/tmp/mine", "/dev/shm/mine", tmp_path / "ours"])
-    assert two.run(0, ["ls", "/dev/shm"]).stdout.split() == ["mine"]
+    mine = f"mine-{uuid.uuid4()}"  # on this machine /tmp is everybody's
+    two.run(0, ["touch", f"/tmp/{mine}", f"/dev/shm/{mine}", tmp_path / "ours"])
+    assert two.run(0, ["ls", "/dev/shm"]).stdout.split() == [mine]
     assert two.run(1, ["ls", "/dev/shm"]).stdout == ""
-    assert "mine" not in two.run(1, ["ls", "/tmp"]).stdout
+    assert mine not in two.run(1, ["ls", "/tmp"]).stdout
     assert two.run(1, ["ls", tmp_path]).stdout.split() == ["ours"] and (tmp_path / "ours").exists()
-    assert not Path("/tmp/mine").exists()
+    assert not Path(f"/tmp/{mine}").exists() and not Path(f"/dev/shm/{mine}").exists()
     sleeping = two.start(0, ["sleep", 60])
     assert soon(lambda: "sleep 60" in two.running(0)) and two.running(1) == []
     sleeping.terminate()

@@ -182,7 +182,7 @@ def test_equal_names_mean_equal_strings():
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("random", "found length '', expected an integer from 0 to 2147483647"),
+        ("random", "found length '', expected an integer from 0 to 2147483583"),
         ("random:-1", "found length '-1'"),
         ("random:2147483648", "found length '2147483648'"),
         ("random:5:letters=0", "found letters '0', expected an integer from 1 to 256"),

@@ -1,33 +1,42 @@
 """The largest and the longest that every search takes: the value at the limit passes the check, the next one does not.
 
-That kernels compute rightly up to there is tested in `tests/core/kernels/test_index_limits.py`.
+The table of CONTRIBUTING.md lists them. That kernels compute rightly up to there is tested in `tests/core/kernels/test_index_limits.py`.
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.lang import Row, bundle, i32
 from core.problems.knapsack import Knapsack
+from core.problems.strings import LONGEST
 from core.problems.tsp_moves import TspTour
 from core.search import ihc
-from core.search.ant_colony import Settings
+from core.search.ant_colony import AntColony, Settings
 from core.search.ant_colony.shape import shape_for
 from core.search.dp import held_karp, restricted
 from core.search.dp.cells import CellEngine, CellWaves
 from core.search.dp.grid import Tiles
+from core.search.dp.held_karp_cells import ByLayersOnTheHost
+from core.search.dp.held_karp_waves import ByWaves
 from core.search.dp.lcs import check_letters
 from core.search.dp.lcs_table import Alphabet, Layout, Shape, check_size
 from core.search.dp.waves import MOST_CELLS, WaveEngine, Waves
 from core.search.exact import ExactSearch
-from core.search.local_search import LocalSearch, Permutation
+from core.search.local_search import LocalSearch, Permutation, TabuSearch
+from core.search.local_search.plan import Plan
 from core.search.two_opt_scans import ColumnsScan, check_table
+from tests.conftest import ROOT
+from tests.lightest import Lightest
 
-ORACLE = PythonBackend(PythonBackend.devices()[0])
+ORACLE, CORE = PythonBackend(PythonBackend.devices()[0]), CpuBackend(CpuBackend.devices()[0])
 LARGEST = 2**31 - 1
 
 
@@ -62,24 +71,12 @@ def ordered_copies(teams):
         scan.arguments(teams)
 
 
-def walks_in(walks):
-    backend = Full()
-    problem = SimpleNamespace(encoding=Permutation(2), with_room=lambda data, lanes: data)
+def allocated(walks, elements=2, memory=1, kept=0):
+    """Allocate walks with this number of elements, words of memory and elements of a row each."""
+    problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data)
     alone = SimpleNamespace(
-        share_of_walks=lambda: (0, walks), level="algorithm", backend=backend, problem=problem, memory_words=1, history=False,
-        most_lanes=1, given=Bare(1),
-    )  # fmt: skip
-    with pytest.raises(MemoryAskedError):
-        LocalSearch.allocate(alone)
-
-
-def rows_in(walks):
-    """Walks of which each keeps 20 numbers, more than all else that a walk has."""
-    backend = Full()
-    problem = SimpleNamespace(encoding=Permutation(2), with_room=lambda data, lanes: data)
-    alone = SimpleNamespace(
-        share_of_walks=lambda: (0, walks), level="algorithm", backend=backend, problem=problem, memory_words=1, history=False,
-        most_lanes=1, given=Keeping(n=20),
+        share_of_walks=lambda: (0, walks), level="algorithm", backend=Full(), problem=problem, memory_words=memory,
+        history=False, most_lanes=1, given=Keeping(n=kept) if kept else Bare(1),
     )  # fmt: skip
     with pytest.raises(MemoryAskedError):
         LocalSearch.allocate(alone)
@@ -121,17 +118,27 @@ def engine(waves, cells):
         WaveEngine(Full(), Solo(), problem)
 
 
-def cells_on_the_device(rows):
-    """Waves of one cell by the paper's mapping, so many of which the device keeps, in rows of two lanes."""
+def cells_engine(waves=9, rows=40):
+    """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
     from core.kernels.knapsack import Items, best_value
 
     class Kept(Long, CellWaves):
         lookback = rows - 1 - 32
 
-    problem = Kept(9, 1)
+    problem = Kept(waves, 1)
     problem.cell, problem.data = best_value, Items(np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         CellEngine(Full(), Solo(), problem, team_size=1)
+
+
+def by_cells(n):
+    with pytest.raises(MemoryAskedError):
+        ByLayersOnTheHost(Full(), Solo(), square(n))
+
+
+def by_waves(n):
+    with pytest.raises(MemoryAskedError):
+        ByWaves(Full(), Solo(), square(n), 2**40)
 
 
 def ants(n, team=(64, 1), **changes):
@@ -144,62 +151,178 @@ def exact(n, **options):
     ExactSearch(ORACLE, Solo(), 1 - np.eye(n, dtype=int), **options)
 
 
-def enumerated(length):
-    """A problem of five cities whose heuristic's tour has this length."""
-    distances = np.full((5, 5), length // 5)
-    distances[0, :] = distances[:, 0] = length // 5
-    ExactSearch(ORACLE, Solo(), distances, bound="edges")
+def ants_at(longest):
+    distances = np.broadcast_to(np.uint32(longest), (1000, 1000))
+    with pytest.raises(MemoryAskedError):
+        AntColony(Full(), Solo(), distances, Settings(ants=1))
 
 
-# what, check, its largest value, the least that is refused, and the words for it
-LIMITS = [
-    ("cities of hill climbing", lambda n: ihc.check_cities(n, "big"), 46_340,
-     "big has 46341 cities: hill climbing takes 5 to 46340 cities, not 46341"),
-    ("lengths of hill climbing", lambda d: ihc.check_lengths(1000, d, "big"), LARGEST // 1000,
-     "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
-    ("cities of the published mapping", lambda n: check_table(n, 48 << 10), 110, "found 111 cities, expected at most 110"),
-    ("tour-ordered copies", ordered_copies, LARGEST // 30, "too large; use --scan pruned"),
-    ("cities of a start tour", lambda n: restricted.check_start(n, 1, "big"), 46_340,
-     "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
-    ("lengths of a start tour", lambda d: restricted.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
-    ("cities of restricted tours", restricted.check_cities, 65_535, "65536 cities: at most 65535"),
-    ("k of restricted tours", lambda k: restricted.check_k(k, 9, "big"), 14, "k = 15: at most 14"),
-    ("cities of Held and Karp", lambda n: held_karp.checked(square(n)), 36, "37 cities: .* at most 36"),
-    ("cities of exact search", exact, 30, "31 cities: exact search takes at most 30"),
-    ("cities of permutations", lambda n: exact(n, bound="none", enumerate="permutations"), 20,
-     "no numbers of 64 bits: at most 20"),
-    ("cities in an item", lambda depth: exact(30, bound="none", depth=depth), 14, "which is a depth of 14"),
-    ("lengths of an enumeration", lambda most: enumerated(5 * most), (2**26 - 2) // 5, "expected below 67108863"),
-    ("cities of ants", lambda n: ants(n, (32, 1)), 46_000, "ants take 3 to 46000 cities here, not 46001"),
-    ("weights of ants", ants, 45_590, "rows of 47104 weights for teams of 64 lanes pass 2.31: expected at most 45590"),
-    ("tours of ants", lambda count: Settings(ants=count).check(1000), LARGEST // 1000, "pass 2.31 cities"),
-    ("letters", lambda n: check_letters(3, n), 2**31 - 65, "must be shorter than 2.31 - 64"),
-    ("carries", lambda k: check_size(9, 9, Layout(Shape(1, 1, 2, 1), k), Alphabet(np.zeros(1, np.uint8))),
-     LARGEST // 3, "more than 2.31 carries"),
-    ("masks", lambda k: check_size(9, 9, Layout(Shape(1, k, 1, 1), 1), Alphabet(np.zeros(1, np.uint8))),
-     LARGEST // 8, "more than 2.31 masks"),
-    ("columns of tiles", lambda n: Tiles(5, n, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
-    ("waves", lambda n: engine(n, 5), MOST_CELLS, "2147483648 waves: expected at most 2147483647"),
-    ("cells of waves", lambda n: engine(5, n), MOST_CELLS // 2, "may have 2147483647 cells together"),
-    ("cells on the device", cells_on_the_device, MOST_CELLS // 2,
-     "9 waves, 1073741824 of which have 2147483648 cells on the device: expected at most 2147483647"),
-    ("capacities", lambda c: Knapsack("big", np.ones(1, int), np.ones(1, int), c), 2**30 - 1, "0 to 1073741823"),
-    ("values", lambda v: Knapsack("big", np.ones(1, int), np.array([v]), 9), 2**32 - 1, "0 to 4294967295"),
-    ("cities in a table of local search", tsp_table, 46_340,
-     "big has 46341 cities: a table of distances takes at most 46340"),
-    ("elements of a solution", Permutation, 65_535, "expected 1 to 65535"),
-    ("walks", walks_in, LARGEST // 13, "walks of 13 words of control each: expected less than 2.31 in all"),
-    ("what walks keep", rows_in, LARGEST // 20, "walks of 20 elements of kept each: expected less than 2.31 in all"),
-]  # fmt: skip
+def triangle(length):
+    """Three cities. Their only tour has this length."""
+    distances = np.zeros((3, 3), np.int64)
+    distances[0, 1] = distances[1, 0] = length
+    return distances
 
 
-@pytest.mark.parametrize(("what", "check", "most", "words"), LIMITS, ids=[limit[0] for limit in LIMITS])
-def test_the_largest_value_passes_and_the_next_is_refused_in_one_line(what, check, most, words):
-    check(most)
-    with pytest.raises((UserError, ValueError), match=words) as refusal:
-        check(most + 1)
-    assert "\n" not in str(refusal.value)
-    assert getattr(refusal.value, "exit_code", None) == 2
+def one_way(length):
+    """Four cities, of which the first is left at this cost and all else is free: not symmetric."""
+    distances = np.zeros((4, 4), np.int64)
+    distances[0] = length
+    return distances
+
+
+def held_karp_of(length):
+    with pytest.raises(MemoryAskedError):
+        held_karp.HeldKarp(Full(), Solo(), one_way(length))
+
+
+def restricted_to(length):
+    with pytest.raises(MemoryAskedError):
+        restricted.RestrictedTour(Full(), Solo(), one_way(length), 2)
+
+
+def letters(n):
+    check_letters(3, n)
+
+
+def carries(k):
+    check_size(9, 9, Layout(Shape(1, 1, 2, 1), k), Alphabet(np.zeros(1, np.uint8)))
+
+
+def masks(k):
+    check_size(9, 9, Layout(Shape(1, k, 1, 1), 1), Alphabet(np.zeros(1, np.uint8)))
+
+
+class Limit(NamedTuple):
+    """A check, the largest value that passes it, and the words for the next one."""
+
+    check: Callable[[int], object]
+    most: int
+    words: str
+
+
+CLIMBING, SAME = "hill climbing, every 2-opt, tables of `tsp`", "the same, ants, start tours of restricted"
+MAPPED, LAUNCH = "hill climbing, `--mapping published`", "hill climbing, a launch"
+LIMITS = {
+    (CLIMBING, "46,340 cities"): [
+        Limit(lambda n: ihc.check_cities(n, "big"), 46_340, "big has 46341 cities: hill climbing takes 5 to 46340 cities"),
+        Limit(lambda n: restricted.check_start(n, 1, "big"), 46_340, "big has 46341 cities: 2-opt improves a start tour of at most 46340"),
+        Limit(tsp_table, 46_340, "big has 46341 cities: a table of distances takes at most 46340"),
+    ],
+    (SAME, "n * longest distance < 2^31"): [
+        Limit(lambda d: ihc.check_lengths(1000, d, "big"), LARGEST // 1000, "big: tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
+        Limit(lambda d: restricted.check_start(1000, d, "big"), LARGEST // 1000, "do not fit 31 bits"),
+        Limit(ants_at, LARGEST // 1000, "tours of 1000 cities at distances up to 2147484 do not fit 31 bits"),
+    ],
+    (MAPPED, "4 * n * n bytes in the memory that a team shares: 110 cities in 48 KiB, 1,024 on a core"): [
+        Limit(lambda n: check_table(n, 48 << 10), 110, "found 111 cities, expected at most 110"),
+        Limit(lambda n: check_table(n, CORE.capabilities.shared_bytes), 1024, "found 1025 cities, expected at most 1024"),
+    ],
+    (LAUNCH, "with `--scan columns` teams * n * (n + 1) < 2^31"): [
+        Limit(ordered_copies, LARGEST // 30, "too large; use --scan pruned"),
+    ],
+    ("ants", "46,000 cities"): [Limit(lambda n: ants(n, (32, 1)), 46_000, "ants take 3 to 46000 cities here, not 46001")],
+    ("ants", "n * row of weights < 2^31"): [
+        Limit(ants, 45_590, "rows of 47104 weights for teams of 64 lanes pass 2.31: expected at most 45590"),
+    ],
+    ("ants, a colony", "ants * n < 2^31"): [
+        Limit(lambda count: Settings(ants=count).check(1000), LARGEST // 1000, "pass 2.31 cities"),
+    ],
+    ("restricted tours", "65,535 cities"): [Limit(restricted.check_cities, 65_535, "65536 cities: at most 65535")],
+    ("restricted tours", "k 2 to 14"): [
+        Limit(lambda k: restricted.check_k(k, 9, "big"), 14, "k = 15: at most 14"),
+        Limit(lambda k: restricted.check_k(-k, 9, "big"), -2, "k = 1: at least 2"),
+    ],
+    ("restricted tours", "start tour below 2^30 - 1"): [
+        Limit(restricted_to, 2**30 - 2, "a start tour of length 1073741823: expected below 1073741823"),
+    ],
+    ("Held-Karp", "36 cities"): [Limit(lambda n: held_karp.checked(square(n)), 36, "37 cities: .* at most 36")],
+    ("Held-Karp", "lengths below 2^30 - 1"): [
+        Limit(held_karp_of, 2**30 - 2, "tours of length 1073741823 and more: expected below 1073741823"),
+    ],
+    ("exact search", "30 cities"): [Limit(exact, 30, "31 cities: exact search takes at most 30")],
+    ("exact search", "start tour below 2^24 (1-trees) or 2^26 - 1"): [
+        Limit(lambda length: ExactSearch(ORACLE, Solo(), triangle(length)), 2**24 - 1, "expected below 16777216"),
+        Limit(lambda length: ExactSearch(ORACLE, Solo(), triangle(length), bound="edges"), 2**26 - 2, "expected below 67108863"),
+    ],
+    ("enumeration", "2^60 items"): [
+        Limit(lambda depth: exact(30, bound="none", depth=depth), 14, "expected at most 1152921504606846976, which is a depth of 14"),
+    ],
+    ("enumeration", "20 cities as permutations"): [
+        Limit(lambda n: exact(n, bound="none", enumerate="permutations"), 20, "no numbers of 64 bits: at most 20"),
+    ],
+    ("LCS", "2^31 - 65 letters"): [Limit(letters, LONGEST, "must be shorter than 2.31 - 64")],
+    ("LCS", "strips * rows / 32 < 2^31"): [Limit(carries, LARGEST // 3, "more than 2.31 carries")],
+    ("LCS", "masks < 2^31"): [Limit(masks, LARGEST // 8, "more than 2.31 masks")],
+    ("knapsack", "capacity 2^30 - 1"): [
+        Limit(lambda c: Knapsack("big", np.ones(1, int), np.ones(1, int), c), 2**30 - 1, "0 to 1073741823"),
+    ],
+    ("knapsack", "values 2^32 - 1"): [
+        Limit(lambda v: Knapsack("big", np.ones(1, int), np.array([v]), 9), 2**32 - 1, "0 to 4294967295"),
+    ],
+    ("the paper's mapping", "waves + lanes < 2^31"): [
+        Limit(cells_engine, MOST_CELLS - 2, "2147483646 waves, 40 of which have 80 cells on the device"),
+    ],
+    ("the paper's mapping", "cells that the device keeps < 2^31"): [
+        Limit(lambda rows: cells_engine(rows=rows), MOST_CELLS // 2,
+              "9 waves, 1073741824 of which have 2147483648 cells on the device: expected at most 2147483647"),
+    ],
+    ("the paper's mapping", "Held-Karp 29 cities"): [Limit(by_cells, 29, "2326763264 cells on the device: expected at most 2147483647")],
+    ("generic engine", "waves < 2^31"): [
+        Limit(lambda n: engine(n, 5), MOST_CELLS, "2147483648 waves: expected at most 2147483647"),
+    ],
+    ("generic engine", "cells of 2 or 3 waves < 2^31"): [
+        Limit(lambda n: engine(5, n), MOST_CELLS // 2, "may have 2147483647 cells together"),
+    ],
+    ("generic engine", "whole tiles < 2^31 rows and columns"): [
+        Limit(lambda n: Tiles(5, n, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
+        Limit(lambda n: Tiles(n, 5, 1, 1, 1).check(), MOST_CELLS - 1, "whole tiles: expected less"),
+    ],
+    ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
+    ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "elements; expected 1 to 65535")],
+    ("local search", "2^32 - 1 neighbours"): [
+        Limit(lambda n: Plan(Lightest(n), TabuSearch(), "flip3"), 2954, "flip3 on 2955 elements has .* neighbours: expected 1 to 4294967295"),
+    ],
+    ("local search", "walks * (elements, memory, rows, 13) < 2^31"): [
+        Limit(lambda walks: allocated(walks, elements=20), LARGEST // 20, "walks of 20 elements each: expected less than 2.31 in all"),
+        Limit(lambda walks: allocated(walks, memory=20), LARGEST // 20, "walks of 20 words of memory each: expected less than 2.31"),
+        Limit(lambda walks: allocated(walks, kept=20), LARGEST // 20, "walks of 20 elements of kept each: expected less than 2.31"),
+        Limit(allocated, LARGEST // 13, "walks of 13 words of control each: expected less than 2.31 in all"),
+    ],
+}  # fmt: skip
+"""By workload and limit as the table of CONTRIBUTING.md words them."""
+MORE_LAUNCHES = (LAUNCH, "climbers * n < 2^31")
+"""A limit beyond which nothing is refused."""
+
+
+def test_every_limit_of_the_table_is_tried():
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## How large instances may be")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
+    told = {(row[0].strip(), limit) for row in rows for limit in row[1].split("; ")}
+    assert told == {*LIMITS, MORE_LAUNCHES}
+
+
+@pytest.mark.parametrize(("row", "limit"), LIMITS)
+def test_the_largest_value_passes_and_the_next_is_refused_in_one_line(row, limit):
+    for check, most, words in LIMITS[row, limit]:
+        check(most)
+        with pytest.raises(UserError, match=words) as refusal:
+            check(most + 1)
+        assert "\n" not in str(refusal.value)
+        assert refusal.value.exit_code == 2
+
+
+def test_more_climbers_than_a_launch_takes_are_launched_in_parts():
+    class Tours(NamedTuple):
+        size: int
+
+    most = LARGEST // 46_340
+    backend = SimpleNamespace(allocate=lambda size, dtype: Tours(size))
+    scan = SimpleNamespace(fewest_climbers=lambda: 10**9)
+    for asked, part in ((most, most), (most + 1, most)):
+        climbing = SimpleNamespace(scan=scan, n=46_340, tours=None, backend=backend, notes=[])
+        assert ihc.HillClimbing._batch(climbing, asked) == part
+        assert climbing.tours.size <= LARGEST
 
 
 @pytest.mark.parametrize("k", [20_000, 10**12, 1, -5])

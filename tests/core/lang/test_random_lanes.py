@@ -1,0 +1,114 @@
+"""Random kernels of teams with many lanes leave the same memory on every backend as in plain Python, bit for bit."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import backends
+from backends.python import PythonBackend
+from tests.conftest import pocl, wide
+from tests.core.lang import lane_launches, lane_programs
+
+ROOT = Path(__file__).parents[3]
+OF_ONE_LANE = {"cpu": lambda: backends.create("cpu"), "threads": lambda: backends.create("threads"), "pocl": pocl}
+"""CPUs and PoCL run teams of one lane, with the same kernels."""
+FEW = range(72, 96)
+SIMULATED = (72, 73, 74)
+WORDS = ["barrier()", "shared_array(", "atomic_add(one.", "atomic_max(", "atomic_cas(", "mixed_in(s.", "mixed_in(one.",
+         "team_sum(", "team_min(", "team_max(", "team_argmin(", "prefix(", "neighbour(", "view(", "of_row(", "rows[",
+         "unroll(", "set_bits(", "while ", "into_row(", "Table(u32, 'shared', 16)", "Table(u32, 'readonly')"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def oracles():
+    device = PythonBackend.devices()[0]
+    return PythonBackend(device), PythonBackend(device, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def devices():
+    found = {}
+    for name, make in {"wide": wide, **OF_ONE_LANE}.items():
+        try:
+            found[name] = make()
+        except backends.Unavailable as error:
+            print(f"{name} is left out: {error}")
+    assert {"cpu", "threads"} <= set(found)
+    yield found
+    for backend in found.values():
+        backend.close()
+
+
+def expected_of(drawn, scope, team_size, oracles):
+    """Return what a launch leaves in plain Python, the same whether lanes run forwards or backwards."""
+    expected, backwards = (lane_launches.launched(one, scope, drawn, team_size) for one in oracles)
+    race = lane_launches.difference(backwards, expected)
+    assert not race, f"seed {drawn.seed}: the generator made a race, lanes backwards: {race}"
+    return expected
+
+
+def check(seed, phases, oracles, devices):
+    drawn = lane_programs.Lanes(seed, phases)
+    scope = lane_launches.module_of(drawn)
+    for team_size in (drawn.team_size, 1):
+        expected = expected_of(drawn, scope, team_size, oracles)
+        for name, backend in devices.items():
+            if (name in OF_ONE_LANE) == (team_size == 1):
+                wrong = lane_launches.difference(lane_launches.launched(backend, scope, drawn, team_size), expected)
+                assert not wrong, (
+                    f"seed {seed} of {phases} phases, {team_size} lanes on {name}: {wrong}\n{drawn.source}"
+                )
+
+
+def test_two_dozen_kernels_of_many_lanes_agree(oracles, devices):
+    for seed in FEW:
+        # a CPU's compiler takes most of the time
+        chosen = [name for name in devices if name == "wide" or (seed % 6 == 0 and name != "pocl")]
+        check(seed, 3, oracles, {name: devices[name] for name in chosen})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("first", range(100, 600, 100))
+def test_five_hundred_kernels_of_many_lanes_agree(oracles, devices, first):
+    for seed in range(first, first + 100):
+        check(seed, 4, oracles, devices)
+
+
+def test_kernels_reach_what_teams_can_do():
+    """Words are counted, so that no draw leaves a part of the language out of the test above."""
+    text = "".join(lane_programs.Lanes(seed, 3).source.partition("def run")[2] for seed in FEW)
+    assert [word for word in WORDS if word not in text] == []
+
+
+IN_SIMULATOR = """
+import json, sys
+import backends
+from tests.core.lang import lane_launches, lane_programs
+backend = backends.create("cuda")
+assert backend.device.driver == "simulated"
+for seed in map(int, sys.argv[1:]):
+    drawn = lane_programs.Lanes(seed, 3)
+    found = lane_launches.launched(backend, lane_launches.module_of(drawn), drawn, drawn.team_size)
+    print(json.dumps({name: [values.dtype.str, values.tobytes().hex()] for name, values in found.items()}))
+"""
+
+
+def test_the_simulator_of_cuda_agrees_on_some(oracles):
+    if importlib.util.find_spec("numba_cuda") is None:
+        pytest.skip("numba-cuda is not installed")
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", IN_SIMULATOR, *map(str, SIMULATED)]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
+    for seed, line in zip(SIMULATED, done.stdout.splitlines(), strict=True):
+        drawn = lane_programs.Lanes(seed, 3)
+        expected = expected_of(drawn, lane_launches.module_of(drawn), drawn.team_size, oracles)
+        found = {n: np.frombuffer(bytes.fromhex(text), dtype) for n, (dtype, text) in json.loads(line).items()}
+        assert not lane_launches.difference(found, expected), f"seed {seed}"

@@ -1,0 +1,111 @@
+"""Files made to harm: huge headers, bombs, pickles, loops of links and control characters end in one line, cheaply."""
+
+import gzip
+import os
+import pickle
+import struct
+import tracemalloc
+
+import pytest
+
+from core.problems import strings, tsplib
+from core.problems.errors import InstanceError
+from core.problems.files import LARGEST_TEXT
+from tests.core.problems.test_fuzz import FORMULAS, GRAPHS, PERCEPTRONS, PISINGER, QAPS, READERS
+
+B = 10**12
+MOST_BYTES = 32 << 20
+TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 1 1\n2 2 2\n3 3 3\nEOF\n"
+MATRIX_TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n1\n"
+
+
+class Harm:
+    """Code that unpickling runs."""
+
+    def __reduce__(self):
+        return os.mkdir, ("unpickled",)
+
+
+def array(shape, kind="<f8", data=b""):
+    """An array file with this header, whatever follows."""
+    header = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+HEADERS = {
+    "TSPLIB": [TSP.format(B), TSP.format("9" * 100_000), MATRIX_TSP.format(B), TSP.format(3).replace("2 2 2", f"{B} 2 2"), ":" * 10**5],
+    "TSPLIB, packed": [gzip.compress(gzip.compress(TSP.format(3).encode())), gzip.compress(b"NAME: x")[:-9], b"PK\x03\x04"],
+    "tour": [f"TYPE : TOUR\nDIMENSION : {B}\nTOUR_SECTION\n1 3 2\n-1\n", f"TYPE : TOUR\nTOUR_SECTION\n{B} 1 2\n-1\n"],
+    "QAPLIB": [f"{B}\n1 2 3\n", "70000 1 1\n", "9" * 100_000],
+    "graph": [f"{B} 2\n1 2 5\n", f"3 {B}\n1 2 3\n", "50000 1\n1 2 3\n"],
+    "DIMACS": [f"p cnf {B} 1\n1 0\n", f"p cnf 3 {B}\n1 0\n", f"p wcnf 3 1 9\n{B**3} 1 0\n"],
+    "Beasley": [f"1\n{B} 1\n1 1 5\n", f"{B}\n3 1\n1 1 5\n", f"1\n3 {B}\n1 1 5\n"],
+    "LOLIB": [f"x\n{B}\n0 1\n2 0\n", "60000\n0 1\n"],
+    "perceptron": [f"{B} 3\n1 1 1\n", f"3 {B}\n1\n", "100000 100000\n1\n"],
+    "knapsack": [f"{B} 10\n5 4\n", f"2 10\n{B**3} 4\n1 1\n"],
+    "knapsack by Pisinger": [PISINGER.replace("n 3", f"n {B}")],
+    "FASTA record": [">x\n\0\0\n", b"\xff\xfe>\0x\0\n\0A\0"],
+    "matrix": ["1e308 1e999\n0 0\n", b"\xff\xfe1\0 \0", "1 " * 10_000],
+    "array": [
+        array((B, B)), array((10**9,)), array((-1, -1)), array((2**62, 8)), array((2, 2), "|O", pickle.dumps(Harm())),
+        pickle.dumps(Harm()), array((3, 3), "<U1000000000"), b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + b" " * 99,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers_that_promise_too_much_are_refused_without_the_memory(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"hostile{READERS[name].suffix}"
+    for content in HEADERS[name]:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        tracemalloc.start()
+        try:
+            with pytest.raises(InstanceError) as refusal:
+                READERS[name].read(str(path))
+            assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
+        finally:
+            tracemalloc.stop()
+        assert str(refusal.value).isprintable() and len(str(refusal.value)) < 1000
+    assert os.listdir() == [path.name]
+
+
+def test_a_bomb_is_not_unpacked_beyond_the_largest_text(tmp_path):
+    path = tmp_path / "bomb.tsp.gz"
+    path.write_bytes(gzip.compress(bytes(4 * LARGEST_TEXT), compresslevel=1))
+    with pytest.raises(InstanceError, match=f"found more than {LARGEST_TEXT} bytes, expected a smaller file"):
+        tsplib.load(path)
+
+
+@pytest.mark.parametrize(
+    ("target", "found"), [("loop.tsp", "Too many levels of symbolic links"), ("/dev/zero", "a device")]
+)
+def test_links_to_nowhere_and_to_devices_are_refused(tmp_path, target, found):
+    (tmp_path / "loop.tsp").symlink_to(target)
+    with pytest.raises(InstanceError, match=found):
+        tsplib.load(tmp_path / "loop.tsp")
+
+
+STRANGE, SHOWN = "a\n\x1b[2J\udcffb", r"a\n\x1b[2J\udcffb"
+GOOD = {
+    "TSPLIB": TSP.format(3), "QAPLIB": QAPS[0], "graph": GRAPHS[0], "DIMACS": FORMULAS[0], "Beasley": "1\n2 1\n1 2 5\n",
+    "LOLIB": "2\n0 1\n2 0\n", "perceptron": PERCEPTRONS[0], "knapsack": "1 5\n3 5\n", "matrix": "0 1\n1 0\n",
+    "matrix of an instance": "0 1 2\n1 0 3\n2 3 0\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_an_instance_has_a_printable_name_whatever_its_file_is_called(tmp_path, name):
+    path = tmp_path / (STRANGE + READERS[name].suffix)
+    path.write_text(GOOD[name])
+    found = READERS[name].read(str(path)).name
+    assert found.startswith(SHOWN) and found.isprintable()
+
+
+def test_names_within_files_are_printable_too(tmp_path):
+    (tmp_path / "a.csv").write_text(PISINGER.replace("knapPI", "knap\x1b[2JPI"))
+    assert READERS["knapsack by Pisinger"].read(str(tmp_path / "a.csv")).name == r"knap\x1b[2JPI_1_3"
+    (tmp_path / "a.fa").write_text(">one\x1b[2J first\nACGT\n>two\x07\nAC\n")
+    assert strings.load(str(tmp_path / "a.fa")).name == r"one\x1b[2J, two\x07"
+    (tmp_path / (STRANGE + ".npy")).write_bytes(READERS["array"].good[0])
+    assert READERS["array"].read(str(tmp_path / (STRANGE + ".npy"))).name == SHOWN

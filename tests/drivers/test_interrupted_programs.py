@@ -1,0 +1,185 @@
+"""Ctrl-C at any moment: the best so far or one word, the documented exit code, no traceback, nothing left behind."""
+
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from drivers import interrupts
+from drivers.endings import run_driver
+from tests.conftest import ROOT
+
+LONGEST_S = 10.0
+RUNS = {
+    "ihc": "--instance uniform:200:seed=1 --climbers 3000000",
+    "aco": "--instance uniform:60:seed=1 --ants 64 --iterations 10000000",
+    "tsp": "--instance uniform:60:seed=1 --iterations 100000000",
+    "qap": "--instance taillard:20:seeds=1,2 --iterations 100000000",
+    "ppp": "--instance 31-31:seed=5 --iterations 100000000",
+    "weierstrass": "--instance 5 --points 50 --iterations 100000000",
+    "exact": "--instance uniform:25:seed=1 --bound edges --count",
+    "heldkarp": "--instance uniform:24:seed=1",
+    "lcs": "random:3000000 --no-trace",
+    "knapsack": "--items 5000 --capacity 10000000",
+    "labs": "--instance 61 --iterations 100000000",
+    "maxsat": "--instance random:90:seed=1 --iterations 100000000",
+    "maxcut": "--instance random:90:seed=1 --iterations 100000000",
+    "flowshop": "--instance taillard:20:5 --iterations 100000000",
+    "linearordering": "--instance random:50:seed=1 --iterations 100000000",
+}
+"""Work for many minutes."""
+PROGRAM = """
+import runpy, sys
+sys.argv = ["-m", *sys.argv[1:]]
+import drivers
+print("begun", flush=True)
+runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
+"""
+"""The steps of `python -m`, and a word when the first import is done: before it no code of the suite runs."""
+FROM_PYTHON = """
+import sys
+print("begun", flush=True)
+try:
+    import onekernel as ok
+    found = ok.run("qap", instance="taillard:20:seeds=1,2", iterations=10**8, backend="cpu", record=sys.argv[1])
+except KeyboardInterrupt:
+    sys.exit("interrupted")
+print("interrupted", found.interrupted, "confirmed", found.confirmed)
+"""
+CASES = [(name, 1 + (k % 4 == 3), k) for k in range(50) for name in [[*RUNS, "python"][k % 16]]]
+QUICK = (3, 4, 15)
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "seed"),
+    [pytest.param(*case, marks=() if case[2] in QUICK else pytest.mark.slow) for case in CASES],
+)
+@pytest.mark.xdist_group("mpi")
+def test_an_interrupt_at_a_random_moment_ends_a_run(name, ranks, seed, tmp_path, environment):
+    record, temporary = tmp_path / "runs.jsonl", tmp_path / "temporary"
+    temporary.mkdir()
+    share = ["--share", "always"] if ranks > 1 else []
+    words = [PROGRAM, f"drivers.{name}", *RUNS.get(name, "").split(), "--backend", "cpu", *share, "--record", record]
+    command = [sys.executable, "-c", *map(str, [FROM_PYTHON, record] if name == "python" else words)]
+    if ranks > 1:
+        mpirun = shutil.which("mpirun")
+        if mpirun is None:
+            pytest.skip("there is no mpirun")
+        command = [mpirun, "-n", str(ranks), "--oversubscribe", *command]
+    environment |= {"TMPDIR": str(temporary), "OMPI_MCA_btl_sm_backing_directory": str(temporary)}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    program = subprocess.Popen(command, env=environment, cwd=ROOT, text=True, start_new_session=True, **pipes)
+    try:
+        assert program.stdout.readline() == "begun\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            program.wait(random.Random(seed).uniform(0.0, 3.0))
+        os.killpg(program.pid, signal.SIGINT)
+        said, error = program.communicate(timeout=LONGEST_S)
+    finally:
+        program.kill()
+    assert "Traceback" not in error
+    if ranks > 1:  # Open MPI's launcher ends the ranks, and has its exit code
+        assert program.returncode in (1, interrupts.INTERRUPTED)
+    elif name == "python":
+        assert (program.returncode, error) == (1, "interrupted\n") or "interrupted True confirmed True" in said
+    else:
+        *notes, last = error.splitlines()
+        assert (program.returncode, last) == (interrupts.INTERRUPTED, "interrupted")
+        assert all(line.startswith("note: ") for line in notes)
+    assert list(temporary.iterdir()) == []
+    if record.exists():
+        assert all(line.endswith("\n") and json.loads(line) for line in record.read_text().splitlines(keepends=True))
+
+
+ENDLESS = """
+    import os, signal, sys, threading
+    import numpy as np
+    import backends
+    from core.lang import Array, atomic_add, i64, kernel
+    from drivers import interrupts
+    from drivers.endings import run_driver
+
+    @kernel
+    def endless(a: Array[i64]):
+        while True:
+            before = atomic_add(a, 0, 1)
+            if before < 0:
+                break
+
+    def launch(argv):
+        backend = backends.create("cpu")
+        backend.launch(endless, 1, 1, backend.upload(np.full(1, -9, np.int64)))  # compiles, and ends
+        a = backend.upload(np.zeros(1, np.int64))
+        print("said before")
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        backend.launch(endless, 1, 1, a)
+
+    interrupts.PATIENCE_S = 0.2
+    sys.exit(run_driver(launch))
+    """
+
+
+def test_an_interrupt_ends_machine_code_that_goes_on(environment, tmp_path):
+    (tmp_path / "program.py").write_text(textwrap.dedent(ENDLESS))
+    command = [sys.executable, str(tmp_path / "program.py")]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "said before\n", "interrupted\n")
+
+
+def test_an_interrupt_that_a_callback_drops_is_repeated(capsys):
+    """LLVM drops it while it compiles. Without the repetition Python prints a traceback and continues."""
+
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        signal.raise_signal(signal.SIGINT)
+
+    def endless(argv):
+        callback()
+        signal.sigtimedwait([], LONGEST_S)
+
+    before = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    assert run_driver(endless, []) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert (signal.getsignal(signal.SIGINT), sys.unraisablehook) == before
+
+
+def test_other_errors_that_a_callback_drops_are_shown_as_before(capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr(sys, "unraisablehook", shown.append)
+
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        raise ValueError("dropped")
+
+    assert run_driver(lambda argv: callback(), []) == 0
+    assert [one.exc_type for one in shown] == [ValueError]
+
+
+def test_an_error_that_c_code_makes_of_an_interrupt_is_an_interrupt(capsys):
+    """NumPy's extensions do so among their imports."""
+
+    def importing(argv):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("could not import module") from None
+
+    assert run_driver(importing, []) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    with pytest.raises(SystemExit):
+        run_driver(lambda argv: sys.exit(3), [])
+
+
+def test_an_interrupt_in_executed_text_ends_with_the_code_too(environment):
+    """Python would end by the signal; dataclasses and named tuples are made by executed text."""
+    script = "import sys; from drivers.endings import run_driver; sys.exit(run_driver(lambda _: exec('raise KeyboardInterrupt')))"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
