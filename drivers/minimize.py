@@ -18,7 +18,7 @@ from typing import Any
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem
-from core.search.local_search import Algorithm, TabuSearch
+from core.search.local_search import Algorithm, TabuSearch, Unconfirmed
 from core.search.shape import Callback, Progress
 from drivers.algorithms import options_of_algorithm
 from drivers.command import begun, made_ready
@@ -71,6 +71,9 @@ def minimize(
     UserError
         An option that there is not or whose value is wrong, a device that is not here, or a problem whose functions are
         wrong.
+    Unconfirmed
+        The scorer finds another cost for the best solution than the search does. The error holds the solution and
+        both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
 
     """
     several = [neighbourhood] if isinstance(neighbourhood, (str, Neighbourhood)) else neighbourhood
@@ -100,6 +103,8 @@ def run(workload: str, *, callback: Callback | None = None, **options: Any) -> R
     ------
     UserError
         No such workload; else as `minimize`.
+    Unconfirmed
+        See `minimize`.
 
     """
     return found_by(named(workload), options, callback)
@@ -120,7 +125,10 @@ def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback 
             with made_ready(workload, one, timed, (), Collected, memory) as repetitions:
                 repetitions.callback = callback
                 repetitions.repeat()
-                runs += timed.bcast(repetitions.found)
+                found, contradicted = timed.bcast((repetitions.found, repetitions.unconfirmed))
+            if contradicted is not None:
+                raise contradicted
+            runs += found
             if runs[-1].interrupted:
                 break
         return runs
@@ -182,6 +190,8 @@ class Collected(Repetitions):
     ----------
     found : list of Result
         On the first rank.
+    unconfirmed : Unconfirmed or None
+        The error to raise for the first contradicted repetition; on the first rank.
     callback : callable, optional
         See `minimize`.
 
@@ -190,6 +200,7 @@ class Collected(Repetitions):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.found: list[Result] = []
+        self.unconfirmed: Unconfirmed | None = None
         self.callback: Callback | None = None
         self.ended = False
 
@@ -221,7 +232,7 @@ class Collected(Repetitions):
         backend, outcome = self.run.search.backend, result.solution
         solution = getattr(outcome, "solution", outcome)
         self.found.append(
-            Result(
+            found := Result(
                 name=self.run.problem.name,
                 cost=result.cost,
                 solution=solution,
@@ -242,6 +253,17 @@ class Collected(Repetitions):
                 words=self.in_words(result, spent, verdict),
             )
         )
+        if confirmed is False and self.unconfirmed is None:
+            self.unconfirmed = self.contradiction(found)
+
+    def contradiction(self, found: Result) -> Unconfirmed:
+        """The error for a result that one of the last opinions contradicts."""
+        cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
+        searched = getattr(self.run.search, "searched", None)
+        if searched is not None and cost is not None:
+            return Unconfirmed(searched, found, cost)
+        objections = "; ".join(one.objection for one in self.opinions if one.objection)
+        return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
 
     def end(self, done: int, identity: str) -> None:
         """Put the record's lines of this run together."""

@@ -125,6 +125,11 @@ class Repetitions:
     memory
         What this rank remembers of earlier attempts.
 
+    Attributes
+    ----------
+    opinions : list of Opinion
+        Opinions about the last repetition; on the first rank.
+
     """
 
     def __init__(
@@ -143,6 +148,7 @@ class Repetitions:
         self.details = details
         self.saved = False
         self.contradicted = 0
+        self.opinions: list[Opinion] = []
         self.hosts = 1
         self.beside = Beside(workload, run) if run.options.peers else None
         self.long_run = LongRun(run.options, run.ranks, memory)
@@ -295,6 +301,7 @@ class Repetitions:
         opinions = list(self.workload.judges(self.run, outcome, result))
         if self.beside is not None:
             opinions += self.beside.opinions(result, spent.times.running_s)
+        self.opinions = opinions
         confirmed, verdict = judged(opinions, result, self.unasked())
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)

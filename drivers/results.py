@@ -29,7 +29,8 @@ class Result:
     seconds, compile_seconds : float
         Of the run from end to end without compilation, and of the compilation.
     confirmed : bool or None
-        Whether the plain scorer finds the same cost; None: nobody could be asked.
+        True if the plain scorer finds the same cost; None if there was no scorer. What the scorer contradicts is no
+        result: it is raised as `Unconfirmed`.
     hash : str
         16 hexadecimal digits, equal on every backend and number of ranks where the same work was done.
     history : list of list, optional
@@ -167,9 +168,8 @@ class Results(Sequence[Result]):
 
     @property
     def confirmed(self) -> bool | None:
-        """Whether every run is; None: of one nobody could be asked, and none is contradicted."""
-        told = [run.confirmed for run in self.runs]
-        return False if False in told else None if None in told else True
+        """True if every run is; None if there was no scorer for one of them."""
+        return None if None in [run.confirmed for run in self.runs] else True
 
     @property
     def interrupted(self) -> bool:
