@@ -87,13 +87,6 @@ class Unconfirmed(UserError):  # noqa: N818
     objection : str
         The objection in words, where no problem's `cost` raises it.
 
-    Attributes
-    ----------
-    claimed : int
-        Cost of the solution by the search.
-    solution : ndarray
-        The solution.
-
     """
 
     exit_code = 1
@@ -113,10 +106,12 @@ class Unconfirmed(UserError):  # noqa: N818
 
     @property
     def claimed(self) -> int:
+        """Cost of the solution by the search."""
         return self.outcome.cost
 
     @property
     def solution(self) -> Any:
+        """The solution."""
         return self.outcome.solution
 
     def __reduce__(self) -> tuple:
