@@ -85,7 +85,7 @@ class Unconfirmed(UserError):  # noqa: N818
     cost : int or None
         Cost of its solution by the scorer; None if the objection is another one.
     objection : str
-        The objection in words, where no problem's `cost` raises it.
+        The objection as text, where no problem's `cost` raises it.
 
     """
 

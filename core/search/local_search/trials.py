@@ -145,7 +145,7 @@ class Trial:
         raise WrongDelta(f"{self.moved(move)}: {found}{cause} ({self.source(self.role, also)})")
 
     def likely_cause(self, station: Station, x: int) -> str:
-        """What the numbers of some tried moves show, a wrong one among them, in words; empty: nothing."""
+        """Explain the numbers of some tried moves, a wrong one among them; empty if nothing explains them all."""
         picks = station.picked(ENOUGH_FOR_A_CAUSE)
         if x not in picks:
             picks[-1] = x
@@ -282,7 +282,7 @@ class Trial:
 
     @property
     def after(self) -> str:
-        """Where the walk stands, in words that follow the seed."""
+        """Place of the walk, as text that follows the seed."""
         return f", after {self.made} move{'s' * (self.made > 1)}" if self.made else self.where
 
     def moved(self, move: Any) -> str:
