@@ -29,8 +29,6 @@ from drivers.workloads import NAMES
 OF_THE_PROBLEM = Group("the problem", "parameters of its constructor")
 NOT_HERE = ("instance", "data", "peers", "scaled")
 """Options of the house's workloads that a problem has only if its constructor has a parameter of that name."""
-OF_THE_RUN = ("seed",)
-"""Parameters of a constructor that are given what the option of that name says."""
 OTHER_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
 """Workloads that are not called as the class of their problem."""
 COMPARED_STEPS = 200_000_000
@@ -209,9 +207,7 @@ def options_of(make: Maker) -> type[OwnOptions]:
             continue
         is_needed = parameter.default is inspect.Parameter.empty
         kind = plain_kind(hints.get(name), parameter.default)
-        if name in OF_THE_RUN:
-            names.append(name)
-        elif kind is not None and name in taken:
+        if kind is not None and name in taken:
             raise UserError(f"{make.__name__}({name}): {taken[name]} is an option of the search: expected another name")
         elif kind is not None:
             names.append(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -358,9 +359,14 @@ class Repetitions:
         """Whose state it is that a repetition keeps."""
         from drivers.state_file import About
 
-        run = self.run
-        sha256 = run.problem.sha256
-        return About(self.workload.name, run.problem.name, sha256, self.options.seed, self.parameters, repetition)
+        name = self.run.problem.name
+        return About(self.workload.name, name, self.sha256, self.options.seed, self.parameters, repetition)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Digest of the problem when the run began, though its data may change later."""
+        digest: str = self.run.problem.sha256
+        return digest
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -384,7 +390,7 @@ class Repetitions:
 
         return {
             "workload": self.workload.name,
-            "instance_sha256": self.run.problem.sha256,
+            "instance_sha256": self.sha256,
             "parameters": self.parameters,
             "ways": self.ways,
             "seed": self.options.seed,
@@ -399,15 +405,16 @@ class Repetitions:
 
         A run with a state may go on in another way: then those count that were made in any.
         """
-        from reports.records import completed, identity, repeated
+        from reports.records import completed, identity, refuse_namesake, repeated
 
+        path, sha256 = self.options.record, self.sha256
+        refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
         run = identity(**self.identified())
-        done = completed(self.options.record, run)
+        done = completed(path, run)
         if done is not None and not done.scored:
-            note(f"{self.options.record}: not all repetitions of this run are confirmed")
+            note(f"{path}: not all repetitions of this run are confirmed")
         if self.options.state:
-            sha256 = self.run.problem.sha256
-            return run, repeated(self.options.record, self.workload.name, sha256, self.parameters, self.options.seed)
+            return run, repeated(path, self.workload.name, sha256, self.parameters, self.options.seed)
         return run, len(done.samples) if done else 0
 
     def append(self, result: Result, spent: Spent, scored: bool, judges: Sequence[str]) -> None:

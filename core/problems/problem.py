@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import hashlib
 import reprlib
 from typing import Any, NamedTuple
@@ -86,6 +85,8 @@ class Problem:
     points = 0
     """Neighbours, where they are drawn at random."""
     optimum: int | None = None
+    set_digest = ""
+    """The digest that a class has set; empty: none."""
     tested = False
     """Whether the suite's tests hold this class to `cost`: see `is_tested`."""
 
@@ -123,10 +124,17 @@ class Problem:
         """
         return None
 
-    @functools.cached_property
+    @property
     def sha256(self) -> str:
-        """Digest of what is searched; by default `content_digest`. Equal for equal work, so the name does not count."""
-        return content_digest(self)
+        """Digest of the work without the name: `content_digest` of the data as they are now.
+
+        A run takes it when it begins. A class may set it once, if its data cannot change.
+        """
+        return self.set_digest or content_digest(self)
+
+    @sha256.setter
+    def sha256(self, digest: str) -> None:
+        self.set_digest = digest
 
     def neighbourhood_names(self) -> list[str]:
         """Names of those that it knows: what the class lists, or all of the encoding that its functions can know.

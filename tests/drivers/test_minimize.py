@@ -52,6 +52,18 @@ def test_a_record_is_that_of_the_program(assignment, tmp_path):
     assert record.parameters["tenure"] == 4
 
 
+def test_a_record_has_the_digest_of_the_data_that_were_searched(tmp_path):
+    problem = Weighted(range(9))
+    for name in ("before", "after"):
+        ok.minimize(problem, backend="cpu", iterations=5, record=tmp_path / name)
+        problem.data.weights[3] = 7
+    before, after = (load(tmp_path / name)[0].instance_sha256 for name in ("before", "after"))
+    weights = list(range(9))
+    assert before == Weighted(weights).sha256
+    weights[3] = 7
+    assert after == Weighted(weights).sha256 != before
+
+
 @pytest.mark.parametrize("algorithm", [ok.HillClimbing(), ok.IteratedLocalSearch(strength=2), ok.SimulatedAnnealing()])
 def test_every_algorithm_runs(assignment, algorithm):
     assert ok.minimize(assignment, algorithm, "exchange2", backend="cpu", iterations=50).confirmed
