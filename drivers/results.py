@@ -9,6 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from core.arguments import refuse, several
 from core.errors import UserError
 
 
@@ -195,6 +196,8 @@ class Results(Sequence[Result]):
         if not courses:
             raise UserError(f"{self.best.name}: there is no history to draw: expected a run with history=True")
         best = self.best
+        if axes is not None and len(several("axes", axes, "two axes of matplotlib")) != 2:
+            refuse("axes", axes, "two axes of matplotlib")
         if axes is None:
             figure, axes = users_pyplot().subplots(1, 2, sharey=True, figsize=SIZE, layout="constrained")
             figure.suptitle(f"{best.name}, {best.backend}", fontsize=11)

@@ -22,7 +22,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.search.states import Keeper, spent_s
-from core.search.stops import MOST, Stop
+from core.search.stops import MOST, Stop, checked_kind
 
 LOOK_S = 0.25
 """Callbacks are called about so often, and launches of a run that may be ended are about as long at most."""
@@ -169,7 +169,8 @@ def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: Callb
         A criterion out of range, one that the search does not honour, or nothing that would end it.
 
     """
-    stop = stop or Stop()
+    stop = Stop() if stop is None else stop
+    checked_kind(stop)
     stop.only(search, *honoured).check(most)
     if not stop.given and callback is None:
         expected = ", ".join(honoured[:-1])

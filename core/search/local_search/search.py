@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.arguments import refuse
 from core.errors import LaunchRefused, UserError
 from core.kernels import moves, walks
 from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, NO_KEY, Rules
@@ -31,7 +32,7 @@ from core.search.local_search.walks_state import found_in, go_on, state_of, with
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.states import Keeper, spent_s
-from core.search.stops import CRITERIA, Stop
+from core.search.stops import CRITERIA, Stop, checked_kind
 
 FIRST_BATCH = 16
 """Iterations of the first batch without a clock; with one it is a single iteration, since nobody knows how long."""
@@ -86,6 +87,8 @@ class LocalSearch(Launches):
         history: bool = False,
         **options: Any,
     ) -> None:
+        if not hasattr(backend, "capabilities"):
+            refuse("backend", backend, "an object that `backends.create` makes")
         super().__init__(problem, algorithm, neighbourhoods, tuned=tune is not None, **options)
         self.backend = backend
         self.communicator = communicator
@@ -317,8 +320,9 @@ class LocalSearch(Launches):
         """
         if history and not self.history:
             raise UserError("a history that nobody notes: expected LocalSearch(..., history=True), which compiles it")
-        stop = (stop or Stop()) if self.ends_itself else checked_stop(
+        stop = (Stop() if stop is None else stop) if self.ends_itself else checked_stop(
             stop, self.algorithm.name, *CRITERIA, callback=callback)  # fmt: skip
+        checked_kind(stop)
         stop.check()
         self.meet(ranks)
         self.try_problem()

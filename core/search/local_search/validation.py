@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.arguments import integer, refuse
 from core.errors import LaunchRefused, TeamTooLarge, UserError
 from core.kernels.moves import OWN, start_solutions
 from core.kernels.walks import Walk
@@ -26,7 +27,7 @@ from core.problems.mistakes import (
     WrongLanes,
     WrongState,
 )
-from core.problems.problem import Problem, content_digest
+from core.problems.problem import Problem, checked_problem, content_digest
 from core.search.local_search.benches import Bench, DeviceBench
 from core.search.local_search.cost_trials import SCORED, Scorer, check_costs
 from core.search.local_search.courses import Course, Station
@@ -178,14 +179,15 @@ def check(
         which move, what was found and what was expected.
     KernelError
         A function that is not in the language, or has other parameters than it should.
+    UserError
+        An argument of another type, or a neighbourhood or evaluation that the problem does not have.
 
     """
     began = time.perf_counter()
+    checked_problem(problem)
+    moves, seed = integer("moves", moves, 1), integer("seed", seed, 0)
+    ways = evaluations_of(problem, neighbourhood, evaluation)
     scorer = check_costs(problem, seed)
-    if isinstance(neighbourhood, Neighbourhood):
-        neighbourhood = neighbourhood.name
-    names = [neighbourhood] if neighbourhood else problem.neighbourhood_names()
-    ways = {name: [evaluation] if evaluation else list(problem.evaluations(name)) for name in names}
     tried: list[Tried] = []
     notes: list[str] = []
     part = min(1.0, moves / WHOLE_TIME) / (3 * sum(map(len, ways.values())))
@@ -210,6 +212,30 @@ def check(
                 notes += [note for note in said if note not in notes]
             right[one, function] = name
     return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)
+
+
+def evaluations_of(
+    problem: Problem, neighbourhood: str | Neighbourhood | None, evaluation: str | None
+) -> dict[str, list[str]]:
+    """The names of the evaluations to try, by the names of the neighbourhoods.
+
+    Raises
+    ------
+    UserError
+        The problem has no such neighbourhood or evaluation.
+
+    """
+    if neighbourhood is not None and not isinstance(neighbourhood, (str, Neighbourhood)):
+        refuse("neighbourhood", neighbourhood, f"one of {', '.join(problem.neighbourhood_names())}")
+    given = neighbourhood.name if isinstance(neighbourhood, Neighbourhood) else neighbourhood
+    ways = {}
+    for name in problem.neighbourhood_names() if given is None else [given]:
+        problem.neighbourhood(name)
+        known = list(problem.evaluations(name))
+        if evaluation is not None and evaluation not in known:
+            refuse("evaluation", evaluation, f"one of {', '.join(known)}")
+        ways[name] = known if evaluation is None else [evaluation]
+    return ways
 
 
 def course_of(scorer: Scorer, name: str, evaluation_name: str, moves: int, seed: int) -> Course:
