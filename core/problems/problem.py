@@ -238,8 +238,10 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     """
     if not is_bundle(type(data)):
         kind = type(data)
-        advice = "" if kind.__module__ in ("builtins", "numpy") else f"; write @bundle above class {kind.__name__}"
-        raise WrongData(f"{name}: data are {reprlib.repr(data)}: expected a @bundle of arrays and numbers{advice}")
+        found, advice = reprlib.repr(data), ""
+        if kind.__module__ not in ("builtins", "numpy"):
+            found, advice = f"an object of {kind.__name__}", f"; write @bundle above class {kind.__name__}"
+        raise WrongData(f"{name}: data are {found}: expected a @bundle of arrays and numbers{advice}")
     checked = copy.copy(data)
     for field, kind in fields_of(type(data)).items():
         what, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)

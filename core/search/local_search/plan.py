@@ -96,7 +96,7 @@ class Plan:
         self.algorithm = checked_algorithm(algorithm)
         self.walks = integer("walks", walks)
         self.exchange = integer("exchange", exchange)
-        self.seed = integer("seed", seed, 0)
+        self.seed = integer("seed", seed)
         self.level = level
         self.mapping = mapping
         self.generate, self.select = generate, select
