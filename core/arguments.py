@@ -74,6 +74,13 @@ def several(name: str, value: Any, expected: str) -> list[Any]:
     return list(value)
 
 
+def frozen(given: Any, dtype: Any) -> np.ndarray:
+    """Copy an array into contiguous memory that cannot be written, as a digest of it is kept."""
+    found = np.array(given, dtype, order="C")
+    found.flags.writeable = False
+    return found
+
+
 def loaded(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
     """Return an instance, which a text or path names."""
     if isinstance(value, (str, os.PathLike)):
