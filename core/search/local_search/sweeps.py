@@ -17,8 +17,8 @@ STEPS, SAMPLE = 64, 256
 """Steps of the descent at most, and neighbours from which each step takes the best."""
 OWN_STEPS, OWN_SAMPLE = 8, 16
 """The same where plain Python makes every neighbour."""
-CHUNK = 1 << 20
-"""Elements of neighbours that are made and scored together."""
+ROWS, CHUNK = 256, 1 << 20
+"""Neighbours that are made and scored between two looks at the clock, and their elements, at most."""
 NEAR_OPTIMUM = ", near a local optimum"
 
 
@@ -48,9 +48,7 @@ def scored(
 ) -> Station:
     """Stand at a solution and rescore its neighbours, in a random order, until the processor's clock shows ``end``."""
     station = course.stand(solution, random.permutation(indices_of(course.size, most, random)), where)
-    step = max(1, CHUNK // course.problem.encoding.n)
-    if station.mover is not None:
-        step = OWN_SAMPLE
+    step = OWN_SAMPLE if station.mover is not None else max(1, min(ROWS, CHUNK // course.problem.encoding.n))
     for first in range(0, len(station.indices), step):
         if time.process_time() > end:
             break
