@@ -102,7 +102,7 @@ def program(problem: Maker | Problem, started: tuple[str, ...], argv: Sequence[s
 
 
 def checked_maker(problem: object) -> Maker | Problem:
-    """What `main` takes; raises `UserError` for anything else."""
+    """Return an argument of `main`; raises `UserError` for anything that makes no problem."""
     is_made = isinstance(problem, Problem)
     makes = issubclass(problem, Problem) if isinstance(problem, type) else callable(problem)
     if not (is_made or makes):

@@ -76,7 +76,7 @@ class Calls(Talking):
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language{advice}")
 
     def advice_for(self, node: Any) -> str:
-        """What to write instead of the call of a module's function, or of a method."""
+        """Advise on a call of a module's function, or of a method."""
         bare = "call functions by their bare name"
         if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
             return bare

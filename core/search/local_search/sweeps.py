@@ -57,7 +57,7 @@ def scored(
 
 
 def descended(course: Course, random: np.random.Generator, end: float) -> np.ndarray:
-    """Take the best of some neighbours as long as one is better; where that ends."""
+    """Descend by the best of some neighbours at each step; return the solution where none of them is better."""
     solution = course.start
     steps, sample = (OWN_STEPS, OWN_SAMPLE) if course.make_mover is not None else (STEPS, SAMPLE)
     for _ in range(steps):
