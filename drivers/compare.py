@@ -32,7 +32,7 @@ from drivers.workloads import everything
 from reports import experiment
 from reports.comparison import NotRun
 from reports.environment import cores
-from reports.records import RecordError, UnequalWorkError
+from reports.records import RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
 INSTANCES = ("instance", "matrix", "strings", "text")
@@ -127,6 +127,9 @@ def contested(workload: Workload[Any], options: argparse.Namespace, rest: Sequen
     configurations, not_run = places(options, house)
     if options.weak:
         contests = [grown(contest, count) for contest in contests for count in sorted({1, *chosen_ranks(options)})]
+    for contest in () if options.fresh else contests:
+        problem = contest.task.problem
+        refuse_namesake(records, workload.name, problem.name, problem.sha256, "--fresh, another --out")
     make_room(records, lambda: experiment.remove(options.out, name), options.fresh)
     runner = Runner(sum(len(contest.of(configurations)) for contest in contests), house.command)
     say(f"{options.repeats} repetitions each, records: {records}")

@@ -126,11 +126,12 @@ class Contest:
     def among(self, records: Iterable[Record], configuration: Configuration, here: Any) -> list[Record]:
         """Those of some records that `records_of` would find in a file."""
         key = configuration.backend, configuration.recorded, configuration.ranks
+        work = self.workload.name, self.task.problem.sha256
         return merge(
             record
             for record in records
             if (record.backend, record.device, record.ranks) == key
-            and (record.workload, record.instance_sha256) == (self.workload.name, self.task.problem.sha256)
+            and (record.workload, record.instance_sha256) == work
             and record.details.get("asked") == self.asked
             and "schema_read" not in record.details
             and record.seed in self.seeds

@@ -106,7 +106,7 @@ def judges(run: Run[KnapsackOptions], outcome: Any, result: Result) -> Iterator[
     if outcome.chosen is not None:
         weight, value = instance.weight_and_value(outcome.chosen)
         wrong = [f"value {value}"] * (value != outcome.value) + [f"weight {weight}"] * (weight > instance.capacity)
-        yield Opinion("the scorer", f"the scorer finds {' and '.join(wrong)}" if wrong else None)
+        yield Opinion("the scorer", f"the scorer finds {' and '.join(wrong)}" if wrong else None, value)
     elif options.trace:
         yield Opinion("the scorer", "no selection was found")
     if instance.optimum is not None:

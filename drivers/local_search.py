@@ -256,7 +256,7 @@ def judges(run: Run[SearchOptions], outcome: Any, result: Result) -> Iterator[Op
     """The problem's scorer."""
     scored = run.problem.cost(outcome.solution)
     right = abs(scored - outcome.cost) <= run.problem.tolerance()
-    yield Opinion("the scorer", None if right else f"the scorer finds cost {scored}")
+    yield Opinion("the scorer", None if right else f"the scorer finds cost {scored}", int(scored))
 
 
 def headline(run: Run[SearchOptions]) -> str:

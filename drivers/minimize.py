@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import reprlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.arguments import flag, function, path, several, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
-from core.problems.problem import Problem
-from core.search.local_search import Algorithm, TabuSearch
+from core.problems.problem import Problem, checked_problem
+from core.search.local_search import Algorithm, TabuSearch, Unconfirmed
+from core.search.local_search.algorithms import checked_algorithm
+from core.search.local_search.plan import as_list
 from core.search.shape import Callback, Progress
 from drivers.algorithms import options_of_algorithm
 from drivers.command import begun, made_ready
@@ -26,12 +30,13 @@ from drivers.early_end import listening
 from drivers.interrupts import dropped_interrupts_repeated
 from drivers.long_runs import Memory
 from drivers.options import Declared, Options, seeds
+from drivers.outputs import OutputFile
 from drivers.own_problem import workload_of
 from drivers.repetitions import Repetitions, Spent
 from drivers.results import Result, Results
 from drivers.workload import Result as Found
 from drivers.workload import Workload
-from drivers.workloads import named
+from drivers.workloads import NAMES, named
 from reports.ioh import MAXIMISED
 
 
@@ -72,11 +77,15 @@ def minimize(
     UserError
         An option that there is not or whose value is wrong, a device that is not here, or a problem whose functions are
         wrong.
+    Unconfirmed
+        The scorer finds another cost for the best solution than the search does. The error holds the solution and
+        both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
 
     """
-    several = [neighbourhood] if isinstance(neighbourhood, (str, Neighbourhood)) else neighbourhood
-    names = ",".join(one if isinstance(one, str) else one.name for one in several)
-    given = {**options_of_algorithm(algorithm or TabuSearch()), "neighbourhood": names, **options}
+    checked_problem(problem)
+    names = ",".join(one if isinstance(one, str) else one.name for one in as_list(neighbourhood))
+    chosen = TabuSearch() if algorithm is None else checked_algorithm(algorithm)
+    given = {**options_of_algorithm(chosen), "neighbourhood": names, **options}
     return found_by(workload_of(problem, ()), given, callback)
 
 
@@ -101,8 +110,11 @@ def run(workload: str, *, callback: Callback | None = None, **options: Any) -> R
     ------
     UserError
         No such workload; else as `minimize`.
+    Unconfirmed
+        See `minimize`.
 
     """
+    text("workload", workload, f"one of {', '.join(NAMES)}")
     return found_by(named(workload), options, callback)
 
 
@@ -112,6 +124,7 @@ def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback 
     from cluster.survivors import surviving
 
     own = chosen_options(workload, given)
+    function("callback", callback)
     ranks = communicator()
     with Memory() as memory, dropped_interrupts_repeated():
 
@@ -122,7 +135,10 @@ def found_by(workload: Workload[Any], given: dict[str, Any], callback: Callback 
                 with made_ready(workload, one, timed, (), Collected, memory) as repetitions:
                     repetitions.callback = callback
                     repetitions.repeat()
-                    runs += timed.bcast(repetitions.found)
+                    found, contradicted = timed.bcast((repetitions.found, repetitions.unconfirmed))
+                if contradicted is not None:
+                    raise contradicted
+                runs += found
                 if runs[-1].interrupted:
                     break
             return runs
@@ -140,14 +156,15 @@ def chosen_options(workload: Workload[Any], given: dict[str, Any]) -> Options:
         A name that no option has, or a value that it does not take.
 
     """
-    declared = {one.name: (one, about) for one, about in workload.options.declared()}
+    declared = {one.name: (one.default, about) for one, about in workload.options.declared()}
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in declared:
             near = difflib.get_close_matches(name, declared, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""
             raise UserError(f"{name}={value!r}{meant}: found no such option of {workload.name}")
-        values[name] = taken(name, declared[name][1], value)
+        default, about = declared[name]
+        values[name] = None if value is None and default is None else taken(name, about, value)
     if "seed" in values and values.get("seeds") is not None:
         raise UserError(f"seed={values['seed']} and seeds: expected one of them")
     chosen: Options = workload.options(**values)
@@ -163,15 +180,18 @@ def taken(name: str, declared: Declared, value: Any) -> Any:
         The option does not take it.
 
     """
-    if value is None or declared.read is bool:
-        return value
-    if declared.read is seeds:
-        value = ",".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else value
-    several = declared.nargs is not None and not isinstance(value, str) and isinstance(value, Iterable)
+    if declared.read is bool:
+        return flag(name, value)
+    if declared.read is OutputFile:
+        return OutputFile(path(name, value))
+    said = value
+    if declared.read is seeds and not isinstance(value, str):
+        said = ",".join(map(str, several(name, value, "several integers, such as range(10)")))
+    as_tuple = declared.nargs is not None and not isinstance(value, str) and isinstance(value, Iterable)
     try:
-        read = tuple(map(declared.read, map(str, value))) if several else declared.read(str(value))
+        read = tuple(map(declared.read, map(str, value))) if as_tuple else declared.read(str(said))
     except (argparse.ArgumentTypeError, ValueError) as error:
-        raise UserError(f"{name}={value!r}: {error}") from None
+        raise UserError(f"{name}={reprlib.repr(value)}: {error}") from None
     if declared.choices and read not in declared.choices:
         raise UserError(f"{name}={value!r}: expected one of {', '.join(declared.choices)}")
     return read
@@ -184,6 +204,8 @@ class Collected(Repetitions):
     ----------
     found : list of Result
         On the first rank.
+    unconfirmed : Unconfirmed or None
+        The error to raise for the first contradicted repetition; on the first rank.
     callback : callable, optional
         See `minimize`.
 
@@ -192,6 +214,7 @@ class Collected(Repetitions):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.found: list[Result] = []
+        self.unconfirmed: Unconfirmed | None = None
         self.callback: Callback | None = None
         self.ended = False
 
@@ -223,7 +246,7 @@ class Collected(Repetitions):
         backend, outcome = self.run.search.backend, result.solution
         solution = getattr(outcome, "solution", outcome)
         self.found.append(
-            Result(
+            found := Result(
                 name=self.run.problem.name,
                 cost=result.cost,
                 solution=solution,
@@ -244,6 +267,17 @@ class Collected(Repetitions):
                 words=self.in_words(result, spent, verdict),
             )
         )
+        if confirmed is False and self.unconfirmed is None:
+            self.unconfirmed = self.contradiction(found)
+
+    def contradiction(self, found: Result) -> Unconfirmed:
+        """The error for a result that one of the last opinions contradicts."""
+        cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
+        searched = getattr(self.run.search, "searched", None)
+        if searched is not None and cost is not None:
+            return Unconfirmed(searched, found, cost)
+        objections = "; ".join(one.objection for one in self.opinions if one.objection)
+        return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
 
     def end(self, done: int, identity: str) -> None:
         """Put the record's lines of this run together."""

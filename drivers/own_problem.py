@@ -10,15 +10,18 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import re
 import sys
+import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import Field, dataclass, make_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
+from core.arguments import refuse, several, text
 from core.errors import UserError
-from core.problems.problem import Problem
+from core.problems.problem import Problem, checked_problem
 from drivers.endings import DONE, run_driver
 from drivers.local_search import local_search
 from drivers.options import CHECKS, Declared, Group, option, spelled
@@ -29,8 +32,6 @@ from drivers.workloads import NAMES
 OF_THE_PROBLEM = Group("the problem", "parameters of its constructor")
 NOT_HERE = ("instance", "data", "peers", "scaled")
 """Options of the house's workloads that a problem has only if its constructor has a parameter of that name."""
-OF_THE_RUN = ("seed",)
-"""Parameters of a constructor that are given what the option of that name says."""
 OTHER_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
 """Workloads that are not called as the class of their problem."""
 COMPARED_STEPS = 200_000_000
@@ -77,7 +78,7 @@ def main(problem: Maker | Problem, argv: Sequence[str] | None = None) -> None:
     # A file that says nothing of `__main__` is imported by the processes that its own program starts.
     if sys._getframe(1).f_globals.get("__name__") == "__main__":
         words = sys.argv[1:] if argv is None else argv
-        sys.exit(run_driver(lambda words: program(problem, started_as(), words), words))
+        sys.exit(run_driver(lambda words: program(checked_maker(problem), started_as(), words), words))
 
 
 def started_as() -> tuple[str, ...]:
@@ -88,7 +89,7 @@ def started_as() -> tuple[str, ...]:
 
 def program(problem: Maker | Problem, started: tuple[str, ...], argv: Sequence[str] | None) -> int:
     """Run what the command line asks for; returns the exit code."""
-    words = list(argv or ())
+    words = [text("argv", one) for one in several("argv", argv or (), "a list of texts")]
     workload = workload_of(problem, started)
     if words[:1] == ["compare"]:
         from drivers import compare
@@ -98,6 +99,15 @@ def program(problem: Maker | Problem, started: tuple[str, ...], argv: Sequence[s
 
     options = command.parse(workload, described(problem), words)
     return checked(workload, options) if options.check else command.start(workload, options, words)
+
+
+def checked_maker(problem: object) -> Maker | Problem:
+    """Return an argument of `main`; raises `UserError` for anything that makes no problem."""
+    is_made = isinstance(problem, Problem)
+    makes = issubclass(problem, Problem) if isinstance(problem, type) else callable(problem)
+    if not (is_made or makes):
+        refuse("problem", problem, "a class of problems, a function that makes a problem, or a problem")
+    return problem  # type: ignore[return-value]
 
 
 def checked(workload: Workload[Any], options: Any) -> int:
@@ -184,9 +194,30 @@ def made(make: Maker, options: OwnOptions) -> Problem:
         problem = make(**given)
     except OSError as error:
         raise UserError(f"{error.filename or make.__name__}: cannot read it: {error.strerror or error}") from None
+    except TypeError as error:
+        refuse_missing_bundle(error)
+        raise
     if not isinstance(problem, Problem):
         raise UserError(f"{make.__name__} made {problem!r}: expected a Problem")
-    return problem
+    return checked_problem(problem)
+
+
+def refuse_missing_bundle(error: TypeError) -> None:
+    """Refuse a class of data that takes no fields, since it is no bundle.
+
+    Raises
+    ------
+    UserError
+        Names the line of the user's constructor.
+
+    """
+    missing = re.fullmatch(r"(?:.*\.)?(\w+)\(\) takes no arguments", str(error))
+    if missing:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        raise UserError(
+            f"{frame.filename}:{frame.lineno}: {missing[1]}(...) takes no arguments: expected @bundle above class "
+            f"{missing[1]}"
+        ) from error
 
 
 # --- from a constructor to options ---
@@ -209,9 +240,7 @@ def options_of(make: Maker) -> type[OwnOptions]:
             continue
         is_needed = parameter.default is inspect.Parameter.empty
         kind = plain_kind(hints.get(name), parameter.default)
-        if name in OF_THE_RUN:
-            names.append(name)
-        elif kind is not None and name in taken:
+        if kind is not None and name in taken:
             raise UserError(f"{make.__name__}({name}): {taken[name]} is an option of the search: expected another name")
         elif kind is not None:
             names.append(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -126,6 +127,11 @@ class Repetitions:
     memory
         What this rank remembers of earlier attempts.
 
+    Attributes
+    ----------
+    opinions : list of Opinion
+        Opinions about the last repetition; on the first rank.
+
     """
 
     def __init__(
@@ -146,6 +152,7 @@ class Repetitions:
         self.contradicted = 0
         self.alone: Alone | None = None
         """The repetition that the first rank began alone, if it did."""
+        self.opinions: list[Opinion] = []
         self.hosts = 1
         self.beside = Beside(workload, run) if run.options.peers else None
         self.long_run = LongRun(run.options, run.ranks, memory)
@@ -310,6 +317,7 @@ class Repetitions:
         opinions = list(self.workload.judges(self.run, outcome, result))
         if self.beside is not None:
             opinions += self.beside.opinions(result, spent.times.running_s, self.long_run.before_s)
+        self.opinions = opinions
         confirmed, verdict = judged(opinions, result, self.unasked())
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
@@ -367,8 +375,14 @@ class Repetitions:
         """Whose state it is that a repetition keeps."""
         from drivers.state_file import About
 
-        problem, seed, history = self.run.problem, self.options.seed, asks_for_history(self.options)
-        return About(self.workload.name, problem.name, problem.sha256, seed, self.parameters, history, repetition)
+        name, seed, history = self.run.problem.name, self.options.seed, asks_for_history(self.options)
+        return About(self.workload.name, name, self.sha256, seed, self.parameters, history, repetition)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Digest of the problem when the run began, though its data may change later."""
+        digest: str = self.run.problem.sha256
+        return digest
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -392,7 +406,7 @@ class Repetitions:
 
         return {
             "workload": self.workload.name,
-            "instance_sha256": self.run.problem.sha256,
+            "instance_sha256": self.sha256,
             "parameters": self.parameters,
             "ways": self.ways,
             "seed": self.options.seed,
@@ -407,15 +421,16 @@ class Repetitions:
 
         A run with a state may go on in another way: then those count that were made in any.
         """
-        from reports.records import completed, identity, repeated
+        from reports.records import completed, identity, refuse_namesake, repeated
 
+        path, sha256 = self.options.record, self.sha256
+        refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
         run = identity(**self.identified())
-        done = completed(self.options.record, run)
+        done = completed(path, run)
         if done is not None and not done.scored:
-            note(f"{self.options.record}: not all repetitions of this run are confirmed")
+            note(f"{path}: not all repetitions of this run are confirmed")
         if self.options.state:
-            sha256 = self.run.problem.sha256
-            return run, repeated(self.options.record, self.workload.name, sha256, self.parameters, self.options.seed)
+            return run, repeated(path, self.workload.name, sha256, self.parameters, self.options.seed)
         return run, len(done.samples) if done else 0
 
     def append(self, result: Result, spent: Spent, scored: bool, judges: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from core.arguments import refuse, several
 from core.errors import UserError
 
 
@@ -29,7 +30,8 @@ class Result:
     seconds, compile_seconds : float
         Of the run from end to end without compilation, and of the compilation.
     confirmed : bool or None
-        Whether the plain scorer finds the same cost; None: nobody could be asked.
+        True if the plain scorer finds the same cost; None if there was no scorer. What the scorer contradicts is no
+        result: it is raised as `Unconfirmed`.
     hash : str
         16 hexadecimal digits, equal on every backend and number of ranks where the same work was done.
     history : list of list, optional
@@ -167,9 +169,8 @@ class Results(Sequence[Result]):
 
     @property
     def confirmed(self) -> bool | None:
-        """Whether every run is; None: of one nobody could be asked, and none is contradicted."""
-        told = [run.confirmed for run in self.runs]
-        return False if False in told else None if None in told else True
+        """True if every run is; None if there was no scorer for one of them."""
+        return None if None in [run.confirmed for run in self.runs] else True
 
     @property
     def interrupted(self) -> bool:
@@ -195,6 +196,8 @@ class Results(Sequence[Result]):
         if not courses:
             raise UserError(f"{self.best.name}: there is no history to draw: expected a run with history=True")
         best = self.best
+        if axes is not None and len(several("axes", axes, "two axes of matplotlib")) != 2:
+            refuse("axes", axes, "two axes of matplotlib")
         if axes is None:
             figure, axes = users_pyplot().subplots(1, 2, sharey=True, figsize=SIZE, layout="constrained")
             figure.suptitle(f"{best.name}, {best.backend}", fontsize=11)

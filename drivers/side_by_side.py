@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends import NAMES
+from core.arguments import integer, path, refuse, several, text
 from core.errors import UserError
-from core.problems.problem import Problem
+from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm
+from core.search.local_search.algorithms import checked_algorithm
 from drivers import compare as program
 from drivers import handed_over
 from drivers.algorithms import options_of_algorithm
@@ -73,6 +76,8 @@ class Comparison:
         matplotlib Axes
 
         """
+        if not 0 <= integer("section", section) < len(self.sections):
+            refuse("section", section, f"0 to {len(self.sections) - 1}")
         return shown_speedups(self.sections[section], axes)
 
 
@@ -112,9 +117,14 @@ def compare(
         Devices did not do the same work.
 
     """
-    words = ["--out", str(out), "--ranks", *map(str, ranks)]
-    words += ["--backends", *backends] if backends is not None else []
-    given = {**(options_of_algorithm(algorithm) if algorithm else {}), **options}
+    if not isinstance(problem, str):
+        checked_problem(problem)
+    counts = [integer("ranks", one, 1) for one in several("ranks", ranks, "several integers, such as [2, 4]")]
+    words = ["--out", path("out", out), "--ranks", *map(str, counts)]
+    if backends is not None:
+        names = several("backends", backends, f"some of {', '.join(NAMES)}")
+        words += ["--backends", *(text("backends", one) for one in names)]
+    given = {**(options_of_algorithm(checked_algorithm(algorithm)) if algorithm is not None else {}), **options}
     words += [word for name, value in given.items() for word in words_of(name, value)]
     workload, asked, rest = read(words, declared(problem, Path(out)))
     ran = program.contested(workload, asked, rest, program.House(program.survey))
@@ -130,9 +140,9 @@ def declared(problem: Problem | str, folder: Path) -> Workload[Any]:
     if isinstance(problem, str):
         return named(problem)
     workload = workload_of(problem, ())
-    path = folder / f"{workload.name}-{problem.sha256[:12]}.problem"
-    handed_over.save(problem, path)
-    return workload_of(problem, handed_over.started(str(path)))
+    file = folder / f"{workload.name}-{problem.sha256[:12]}.problem"
+    handed_over.save(problem, file)
+    return workload_of(problem, handed_over.started(str(file)))
 
 
 def words_of(name: str, value: Any) -> list[str]:

@@ -80,7 +80,7 @@ def about(instance: Any) -> Mapping[str, Any]:
 def scorer(instance: Any, tour: Any, length: int) -> Opinion:
     """The plain scorer, which adds up a tour's distances."""
     scored = instance.tour_length(tour)
-    return Opinion("the scorer", None if scored == length else f"the scorer finds length {scored}")
+    return Opinion("the scorer", None if scored == length else f"the scorer finds length {scored}", scored)
 
 
 def known_optimum(instance: Any, length: int, *, exactly: bool) -> Iterator[Opinion]:

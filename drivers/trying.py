@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from backends import NAMES, backend_class, create
 from backends.base import Backend, Unavailable
-
-if TYPE_CHECKING:
-    from core.problems.problem import Problem
-    from core.search.local_search import Checked
+from core.arguments import text
+from core.problems.encodings import Neighbourhood
+from core.problems.problem import Problem, checked_problem
+from core.search.local_search import Checked
+from core.search.local_search import check as tried
+from core.search.local_search.validation import ASKED
 
 
 @contextlib.contextmanager
@@ -39,7 +40,15 @@ def backends_here(names: tuple[str, ...] = NAMES) -> Iterator[list[Backend]]:
         yield made
 
 
-def check(problem: Problem, *, backend: str | None = None, **options: Any) -> Checked:
+def check(
+    problem: Problem,
+    *,
+    backend: str | None = None,
+    neighbourhood: str | Neighbourhood | None = None,
+    evaluation: str | None = None,
+    moves: int = ASKED,
+    seed: int = 0,
+) -> Checked:
     """Try a problem's functions against its `cost`: in plain Python, and on every backend that is usable here.
 
     Parameters
@@ -48,8 +57,12 @@ def check(problem: Problem, *, backend: str | None = None, **options: Any) -> Ch
         The problem; small instances are tried faster.
     backend
         The only one to try besides plain Python.
-    **options
-        ``neighbourhood``, ``evaluation``, ``moves``, ``seed``: see `core.search.local_search.check`.
+    neighbourhood, evaluation
+        Names of what to try, or a custom neighbourhood itself; by default all that the problem has.
+    moves
+        Number of moves to try of each neighbourhood at its start solution, 1 or more.
+    seed
+        Seed of the solutions and of the moves.
 
     Returns
     -------
@@ -62,13 +75,16 @@ def check(problem: Problem, *, backend: str | None = None, **options: Any) -> Ch
         The first mistake that was found: `WrongDelta`, `WrongState`, `WrongCost`, ..., each with file and line.
     Unavailable
         The backend that is asked for is not here.
+    UserError
+        An argument of another type, or a name that the problem does not have.
 
     """
-    from core.search.local_search import check as tried
-
+    checked_problem(problem)
+    if backend is not None:
+        text("backend", backend, f"one of {', '.join(NAMES)}")
     with contextlib.ExitStack() as stack:
         if backend is None:
             made = stack.enter_context(backends_here())
         else:
             made = [stack.enter_context(contextlib.closing(create(backend)))]
-        return tried(problem, backends=made, **options)
+        return tried(problem, neighbourhood, evaluation, backends=made, moves=moves, seed=seed)

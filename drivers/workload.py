@@ -95,11 +95,14 @@ class Opinion(NamedTuple):
         Who, in words; empty: one who objects and whose silence confirms nothing.
     objection : str or None
         What speaks against the result, a whole sentence with its subject; None: nothing does.
+    cost : int or None
+        Cost of the result's solution by this scorer; None if it computed none.
 
     """
 
     judge: str
     objection: str | None = None
+    cost: int | None = None
 
 
 @dataclass

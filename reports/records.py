@@ -33,6 +33,7 @@ __all__ = [
     "identity",
     "load",
     "merge",
+    "refuse_namesake",
     "repeated",
     "require_equal_work",
 ]
@@ -167,6 +168,37 @@ def repeated(
         for one in load(path)
         if json.loads(json.dumps([one.workload, one.instance_sha256, one.parameters, one.seed])) == work
     )
+
+
+def refuse_namesake(
+    path: str | os.PathLike[str], workload: str, instance: str, sha256: str, advice: str = "another file"
+) -> None:
+    """Refuse a file that holds runs of another instance under the same name: pages would show both as one.
+
+    Parameters
+    ----------
+    path
+        File of records, which need not exist.
+    workload, instance, sha256
+        Workload, name and digest of the instance whose runs will be appended.
+    advice
+        What the user may choose instead, for the message.
+
+    Raises
+    ------
+    RecordError
+        The content of the instances differs, or the file cannot be read.
+
+    """
+    if not os.path.exists(path):
+        return
+    for one in load(path):
+        if (one.workload, one.instance) == (workload, instance) and one.instance_sha256 != sha256:
+            raise RecordError(
+                f"{os.fspath(path)}: found runs of {workload} on {instance}, an instance of that name with other "
+                f"content (digest {one.instance_sha256[:12]}, here {sha256[:12]}): expected {advice}, or another name "
+                "for this instance"
+            )
 
 
 def fold(path: str | os.PathLike[str], run: str) -> None:

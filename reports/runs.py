@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from core.arguments import path
 from core.errors import UserError
 from reports import csv_file, records
 from reports.schema import Record
@@ -51,6 +52,10 @@ def load(*paths: str | os.PathLike[str]) -> Runs:
     ------
     RecordError, UnequalWorkError
         As `reports.records.load` and `reports.records.merge`.
+    UserError
+        No file, or an argument that is no path.
 
     """
-    return Runs(records.merge(record for path in paths for record in records.load(path)))
+    if not paths:
+        raise UserError("load(): expected the name of a file of records, or several")
+    return Runs(records.merge(record for one in paths for record in records.load(path("paths", one))))

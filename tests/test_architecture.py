@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,
     "core.kernels": ("core.kernels", *LANGUAGE),
-    "core.problems": ("core.problems", "core.kernels", *LANGUAGE),
+    "core.problems": ("core.problems", "core.kernels", "core.arguments", *LANGUAGE),
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
     "reports": ("reports", "core"),

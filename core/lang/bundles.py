@@ -100,6 +100,8 @@ def bundle(cls: type) -> Any:
         is no integer of the bundle, or a bundle within itself.
 
     """
+    if not isinstance(cls, type):
+        raise UserError(f"@bundle of {cls!r}: expected a class whose annotations are its fields")
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from core.lang import tree
@@ -35,8 +36,7 @@ class Calls(Talking):
     def call(self, node: ast.Call) -> Any:
         """Type a call, which may have effects."""
         if not isinstance(node.func, ast.Name):
-            text = ast.unparse(node.func)
-            self.refuse(node, f"a call of {text}; call functions by their bare name{self.imported(node.func)}")
+            self.refuse(node, f"a call of {ast.unparse(node.func)}; {self.advice_for(node.func)}")
         if node.keywords:
             self.refuse(node, "keyword arguments; pass arguments by position")
         if any(isinstance(a, ast.Starred) for a in node.args):
@@ -68,14 +68,27 @@ class Calls(Talking):
             self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
         if meant is None and self.source.has(name):
             self.refuse(node, f"a call of {name}, which is None here; ask first: if {name} is not None")
-        return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language")
+        advice = ""
+        if isinstance(meant, FunctionType):
+            advice = f"; write @function above def {meant.__name__}"
+        elif callable(meant) or name in dir(builtins):
+            advice = "; write a loop, or a @function"
+        return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language{advice}")
 
-    def imported(self, node: Any) -> str:
-        """How to get the bare name of a module's attribute, in words; empty for anything else."""
+    def advice_for(self, node: Any) -> str:
+        """Advise on a call of a module's function, or of a method."""
+        bare = "call functions by their bare name"
         if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
-            return ""
+            return bare
         owner = self.source.lookup(node.value.id)
-        return f": from {owner.__name__} import {node.attr}" if isinstance(owner, ModuleType) else ""
+        if not isinstance(owner, ModuleType):
+            return bare
+        meant = getattr(owner, node.attr, None)
+        if isinstance(meant, Function) or meant is WORDS.get(node.attr, self):
+            return f"{bare}: from {owner.__name__} import {node.attr}"
+        if node.attr in WORDS:
+            return f"write {node.attr}(...), a word of the kernel language: from onekernel import {node.attr}"
+        return f"kernels cannot call {owner.__name__}; write a loop, or a @function"
 
     def check_word(self, node: ast.Name, meant: Any) -> None:
         """Refuse a word of the language that means something else, or nothing, where the kernel stands."""

@@ -1,7 +1,11 @@
-"""The kernel language's errors: the function with the mistake first, then who called it, up to the kernel."""
+"""The kernel language's errors: the function with the mistake first, then its callers, up to the kernel.
+
+Callers in the suite's own templates are left out, unless the mistake is in one of them too.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +17,8 @@ if TYPE_CHECKING:
 
 INNERMOST, OUTERMOST = 8, 4
 """How many calls of a long chain are told: those nearest to the mistake, and those nearest to the kernel."""
+OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+"""Folder of the suite's templates and libraries."""
 
 
 class KernelError(UserError):
@@ -21,13 +27,19 @@ class KernelError(UserError):
     Attributes
     ----------
     calls : list of str
-        Where the function was called, where its caller was, and so on to the kernel; a line of the message each.
+        Where the function was called, where its caller was, and so on to the kernel; a line of the message each. Of a
+        mistake outside of the suite only the callers outside of it.
 
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.calls: list[str] = []
+
+    def add_caller(self, source: Source, line: int) -> None:
+        """Append a line to the chain, if its reader can do something about it: ``source`` makes the call."""
+        if not source.path.startswith(OURS) or super().__str__().startswith(OURS):
+            self.calls.append(f"called at {source.path}:{line} in {source.name}")
 
     def __str__(self) -> str:
         told = self.calls
@@ -44,18 +56,14 @@ LOCATED: dict[type[Exception], type[KernelError]] = {
 """What the language calls an error: Python's own exception, and a `KernelError` that points at the kernel's line."""
 
 
-def caller(source: Source, line: int) -> str:
-    """One line of a chain: where ``source`` makes the call."""
-    return f"called at {source.path}:{line} in {source.name}"
-
-
 def told(kind: type[KernelError], passed: list[tuple[Source, int]], what: str) -> KernelError:
     """An error in the last of some functions, each of which called the next at its line."""
     if not passed:
         return kind(what)
     *callers, (source, line) = passed
     found = kind(f"{source.path}:{line}: {source.name}: {what}")
-    found.calls = [caller(*one) for one in reversed(callers)]
+    for one in reversed(callers):
+        found.add_caller(*one)
     return found
 
 
@@ -65,5 +73,5 @@ def called_at(source: Source, node: Any) -> Iterator[None]:
     try:
         yield
     except KernelError as error:
-        error.calls.append(caller(source, node.lineno))
+        error.add_caller(source, node.lineno)
         raise

@@ -66,6 +66,9 @@ ADVICE = {
 }
 
 
+LENGTH_ADVICE = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
+
+
 class Untyped(NamedTuple):
     """A number written in the source: it takes a type from where it stands."""
 
@@ -417,7 +420,10 @@ class Expressions(Members):
                 self.refuse(node, f"{ast.unparse(node)} is {what}, not an array")
             return self.of_team(value)
         if not isinstance(node, ast.Name):
-            self.refuse(node, f"{ast.unparse(node)} is not the name of an array; name the array itself")
+            advice = "name the array itself"
+            if isinstance(node, ast.Attribute) and self.is_array(node.value):
+                advice = LENGTH_ADVICE
+            self.refuse(node, f"{ast.unparse(node)} is not the name of an array; {advice}")
         name = node.id
         found = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
         if name in self.bundles:
@@ -425,6 +431,15 @@ class Expressions(Members):
         if not isinstance(found, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
         return self.of_team(ArrayRef(name, found))
+
+    def is_array(self, node: Any) -> bool:
+        """True if a name or a bundle's field stands for an array."""
+        if isinstance(node, ast.Attribute):
+            outer = self.bundle(node.value)
+            return outer is not None and isinstance(outer.members.get(node.attr), ArrayRef)
+        if not isinstance(node, ast.Name):
+            return False
+        return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
 
     def of_team(self, array: ArrayRef) -> ArrayRef:
         """The array itself, or the team's copy of a shared table."""
@@ -481,6 +496,8 @@ class Expressions(Members):
     def constants_in(self, node: Any) -> tuple[Any, ...]:
         """The tuple of constants that a name of the module, or of the closure, stands for."""
         found = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.is_free(node.id) else None
+        if not isinstance(found, tuple) and self.is_array(node):
+            self.refuse(node, f"the length of the array {ast.unparse(node)}; {LENGTH_ADVICE}")
         if not isinstance(found, tuple):
             self.refuse(node, f"{ast.unparse(node)} is no tuple of constants of the module; write one, or use an array")
         return found

@@ -113,6 +113,8 @@ class Source:
         import ast
 
         if node is None:
+            if getattr(owner, "arg", "") == "self":
+                self.refuse(owner, "has a parameter self; leave it out, since a @function is no method")
             self.refuse(owner, "has no annotation; write a type such as i32, Array[u32] or Const[i32]")
         names = {n.id: self.lookup(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)}
         code = ast.Expression(ast.copy_location(node, node))
@@ -123,7 +125,10 @@ class Source:
         except (TypeError, AttributeError, NameError, ValueError) as error:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
         if not is_type(found):
-            self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language")
+            name = ast.unparse(node)
+            is_users = isinstance(found, type) and found.__module__ not in ("builtins", "numpy")
+            advice = f"; write @bundle above class {name}" if is_users else ""
+            self.refuse(node, f"annotation {name} is not a type of the kernel language{advice}")
         if isinstance(found, Table) and not self.is_kernel:
             self.refuse(node, "a Table, which only kernels declare; write Array[...], which takes tables too")
         return found

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.arguments import refuse, text
 from core.errors import UserError
 from core.kernels import moves
 from core.kernels.neighbours import listing_kernel
@@ -153,6 +154,9 @@ class Neighbourhood(NamedTuple):
             A name that is taken, or cannot stand among others; no function, too many, or another change.
 
         """
+        text("name", name)
+        if not callable(size):
+            refuse("size", size, "a function from the encoding to the number of neighbours")
         decode = decode if isinstance(decode, tuple) else (decode,)
         if name in NEIGHBOURHOODS or not name.isidentifier():
             taken = "is taken" if name in NEIGHBOURHOODS else "is no identifier"

@@ -47,7 +47,7 @@ class FetchError(RuntimeError):
     """A download failed or brought something else than the pinned content; one line, whatever a server sent."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(_on_one_line(text))
+        super().__init__(printable(text))
 
 
 class UnreachableError(FetchError):

@@ -6,6 +6,7 @@ Journal of Operational Research 47, 1990, here for whatever lies between the fir
 
 import numpy as np
 
+from core.arguments import loaded
 from core.kernels.moves import EXCHANGE, moved
 from core.kernels.walks import AnyMove
 from core.lang import Array, Row, bundle, function, i32, lane, local_array, max, min, team_size
@@ -102,7 +103,7 @@ class FlowShop(Problem):
     tested = True
 
     def __init__(self, instance: FlowShopInstance | str = "ta001") -> None:
-        self.instance = shop = load(instance) if isinstance(instance, str) else instance
+        self.instance = shop = loaded(instance, FlowShopInstance, load)
         super().__init__(shop.name, Permutation(shop.jobs), Shop(shop.times, shop.jobs, shop.machines))
         self.optimum, self.sha256 = shop.optimum, shop.sha256
 

@@ -10,6 +10,7 @@ import hashlib
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems.errors import InstanceError
 from core.problems.specifications import Quantity, parsed
 from core.problems.taillard import MODULUS, random_words
@@ -111,7 +112,7 @@ class FlowShopInstance:
         if given.min() < 0 or total > LARGEST_COST:
             found = f"times from {given.min()} on that sum up to {total}"
             raise InstanceError(name, None, found, f"0 or more, and at most {LARGEST_COST}, as costs have 32 bits")
-        self.times = np.ascontiguousarray(given, np.int32)
+        self.times = frozen(given, np.int32)
         self.jobs, self.machines = self.times.shape
         content = hashlib.sha256(f"flow shop {self.jobs} {self.machines}\n".encode())
         content.update(self.times.astype("<i4").tobytes())

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems import folders
 from core.problems.errors import InstanceError, require_integer
 from core.problems.files import first_file, instead_of_file, name_of, read_text
@@ -114,7 +115,7 @@ class GraphInstance:
             i, j = np.unravel_index(unequal.argmax(), given.shape)
             self._refuse(f"weight {given[i, j]} from vertex {i} to {j} and {given[j, i]} back", "a symmetric matrix")
         object.__setattr__(self, "cost_range", self._checked_sums(given))
-        return np.ascontiguousarray(given, dtype=np.int32)
+        return frozen(given, np.int32)
 
     def _checked_sums(self, weights: np.ndarray) -> tuple[int, int]:
         """Bound every cost, every difference of two costs and every partial sum of either."""

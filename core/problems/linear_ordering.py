@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.kernels.moves import INSERT, moved
 from core.kernels.walks import AnyMove, Move
 from core.lang import Array, Row, bundle, function, i32, lane, max, min, team_size
@@ -95,7 +96,7 @@ class LinearOrdering(Problem):
     tested = True
 
     def __init__(self, instance: OrderingInstance | str, data: str | os.PathLike | None = None) -> None:
-        self.instance = given = load(instance, data) if isinstance(instance, str) else instance
+        self.instance = given = loaded(instance, OrderingInstance, lambda name: load(name, data))
         losses = given.weights - given.weights.T
         super().__init__(given.name, Permutation(given.n), Losses(losses, given.n))
         self.sha256 = given.sha256

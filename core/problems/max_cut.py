@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.kernels.walks import Move
 from core.lang import Array, Row, bundle, function, i32, lane, team_size
 from core.problems import beasley, graphs, quadratic
@@ -105,7 +106,7 @@ class Qubo(Problem):
     tested = True
 
     def __init__(self, instance: quadratic.QuadraticForm | str, data: str | os.PathLike | None = None) -> None:
-        instance = beasley.load(instance, data) if isinstance(instance, str) else instance
+        instance = loaded(instance, quadratic.QuadraticForm, lambda name: beasley.load(name, data))
         super().__init__(instance.name, Bits(instance.n), Form(instance.coefficients, instance.n))
         self.instance, self.sha256 = instance, instance.sha256
 
@@ -151,7 +152,7 @@ class MaxCut(Qubo):
     tested = True
 
     def __init__(self, instance: graphs.GraphInstance | str, data: str | os.PathLike | None = None) -> None:
-        graph = graphs.load(instance, data) if isinstance(instance, str) else instance
+        graph = loaded(instance, graphs.GraphInstance, lambda name: graphs.load(name, data))
         if graph.k != 2:
             raise InstanceError(graph.name, None, f"{graph.k} parts", "2; `MaxKCut` divides in more")
         super().__init__(quadratic.of_graph(graph))

@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.kernels.moves import ASSIGN, change
 from core.kernels.walks import Move
 from core.lang import Array, Row, barrier, bundle, function, i32, lane, team_size
@@ -93,7 +94,7 @@ class MaxKCut(Problem):
     tested = True
 
     def __init__(self, instance: graphs.GraphInstance | str) -> None:
-        instance = graphs.load(instance) if isinstance(instance, str) else instance
+        instance = loaded(instance, graphs.GraphInstance, graphs.load)
         n, k = instance.n, instance.k
         super().__init__(instance.name, Values(n, k), Graph(instance.weights, n, k))
         self.instance = instance

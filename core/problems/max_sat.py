@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.kernels.moves import flipped
 from core.kernels.walks import Move
 from core.lang import Array, Row, bundle, function, i32, lane, team_size
@@ -105,7 +106,7 @@ class MaxSat(Problem):
     tested = True
 
     def __init__(self, instance: sat.SatInstance | str, data: str | os.PathLike | None = None) -> None:
-        self.instance = given = sat.load(instance, data) if isinstance(instance, str) else instance
+        self.instance = given = loaded(instance, sat.SatInstance, lambda name: sat.load(name, data))
         arrays = (given.literals, given.starts, given.weights, *sat.clauses_by_variable(given))
         self.formula = [*arrays, len(given.weights)]
         super().__init__(given.name, Bits(given.variables), Formula(*self.formula))

@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems import folders
 from core.problems.errors import InstanceError
 from core.problems.files import name_of, read_text
@@ -69,7 +70,7 @@ class OrderingInstance:
         if total > LARGEST_COST:
             found = f"weights whose sizes sum up to {total} or more"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
-        self.weights = np.ascontiguousarray(given, np.int32)
+        self.weights = frozen(given, np.int32)
         self.n = len(given)
         content = hashlib.sha256(f"linear ordering {self.n}\n".encode())
         content.update(self.weights.astype("<i4").tobytes())

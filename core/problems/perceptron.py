@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems.errors import InstanceError, require_integer
 from core.problems.files import first_file, instead_of_file, name_of, read_text
 from core.problems.generators import LARGEST_SEED
@@ -116,7 +117,7 @@ class PerceptronInstance:
         wrong = (given != 1) & (given != -1)
         if wrong.any():
             self._refuse(f"{given[np.unravel_index(wrong.argmax(), given.shape)]} in the {what}", "+1 or -1")
-        return np.ascontiguousarray(given, dtype=np.int8)
+        return frozen(given, np.int8)
 
     def _sorted_targets(self, given: np.ndarray) -> np.ndarray:
         if given.shape != (self.m,) or not np.issubdtype(given.dtype, np.integer):
@@ -124,7 +125,7 @@ class PerceptronInstance:
         wrong = (given < 0) | (given > self.n) | (given % 2 != self.n % 2)
         if wrong.any():
             self._refuse(f"target {given[wrong.argmax()]}", expected_target(self.n))
-        return np.sort(given).astype(np.int32)
+        return frozen(np.sort(given), np.int32)
 
     def _checked_secret(self, given: np.ndarray) -> np.ndarray:
         if given.shape != (self.n,):

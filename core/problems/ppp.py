@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from core.arguments import loaded
 from core.errors import UserError
 from core.kernels.walks import Move, Share
 from core.lang import (
@@ -346,7 +347,7 @@ class Ppp(Problem):
     tested = True
 
     def __init__(self, instance: perceptron.PerceptronInstance | str, layout: str = LOCAL) -> None:
-        instance = perceptron.load(instance) if isinstance(instance, str) else instance
+        instance = loaded(instance, perceptron.PerceptronInstance, perceptron.load)
         if layout not in LAYOUTS:
             raise UserError(f"histograms in layout {layout!r}: expected {', '.join(LAYOUTS)}")
         m, n = instance.m, instance.n

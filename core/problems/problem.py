@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import functools
 import hashlib
 import reprlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.arguments import refuse, text
 from core.errors import UserError
 from core.kernels.hooks import Hooks
 from core.kernels.moves import INSERT, REVERSE, SEGMENT
@@ -18,7 +18,7 @@ from core.lang.bundles import fields_of, is_bundle, kind_text, row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, boolean, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
-from core.problems.mistakes import WrongData
+from core.problems.mistakes import ProblemError, WrongCost, WrongData
 
 
 class Evaluation(NamedTuple):
@@ -88,11 +88,15 @@ class Problem:
     remembered: tuple[str, ...] = ()
     """Rows of the data that do not follow from a walk's solution alone, so that a checkpoint has them too."""
     optimum: int | None = None
+    set_digest = ""
+    """The digest that a class has set; empty: none."""
     tested = False
     """Whether the suite's tests hold this class to `cost`: see `is_tested`."""
 
     def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
-        self.name = name
+        if not isinstance(encoding, Encoding):
+            refuse("encoding", encoding, "Bits(n), Values(n, k), Permutation(n) or Reals(n)")
+        self.name = text("name", name)
         self.encoding = encoding
         self.data = None if data is None else checked_data(name, data, self.delta or self.value)
 
@@ -103,7 +107,10 @@ class Problem:
 
     def cost(self, solution: np.ndarray) -> int:
         """Score a solution from scratch, in plain NumPy: what every search is held to."""
-        raise NotImplementedError
+        raise WrongCost(
+            f"{self.name}: {type(self).__name__} has no `cost`: expected def cost(self, solution), which returns "
+            "the cost of a solution as an int, by plain NumPy"
+        )
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
         """What `cost` says of many solutions: (number of solutions, n) -> (number of solutions,) int64.
@@ -125,10 +132,17 @@ class Problem:
         """
         return None
 
-    @functools.cached_property
+    @property
     def sha256(self) -> str:
-        """Digest of what is searched; by default `content_digest`. Equal for equal work, so the name does not count."""
-        return content_digest(self)
+        """Digest of the work without the name: `content_digest` of the data as they are now.
+
+        A run takes it when it begins. A class may set it once, if its data cannot change.
+        """
+        return self.set_digest or content_digest(self)
+
+    @sha256.setter
+    def sha256(self, digest: str) -> None:
+        self.set_digest = digest
 
     def neighbourhood_names(self) -> list[str]:
         """Names of those that it knows: what the class lists, or all of the encoding that its functions can know.
@@ -190,6 +204,28 @@ class Problem:
         )
 
 
+def checked_problem(problem: Any) -> Problem:
+    """The problem itself, once it is made.
+
+    Raises
+    ------
+    UserError
+        Something else, or a class of problems in place of an object.
+    ProblemError
+        Its constructor has not called that of `Problem`.
+
+    """
+    if not isinstance(problem, Problem):
+        made = f": {problem.__name__}(...)" if isinstance(problem, type) and issubclass(problem, Problem) else ""
+        refuse("problem", problem, f"an object of a class of problems{made}")
+    if not hasattr(problem, "encoding"):
+        raise ProblemError(
+            f"{type(problem).__name__}: its constructor ends without a name, an encoding and data: expected "
+            "super().__init__(name, encoding, data) in it"
+        )
+    return problem
+
+
 def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     """The bundle with flat arrays and plain numbers, or a refusal of what kernel functions could not read.
 
@@ -203,7 +239,11 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
 
     """
     if not is_bundle(type(data)):
-        raise WrongData(f"{name}: data are {reprlib.repr(data)}: expected a @bundle of arrays and numbers")
+        kind = type(data)
+        found, advice = reprlib.repr(data), ""
+        if kind.__module__ not in ("builtins", "numpy"):
+            found, advice = f"an object of {kind.__name__}", f"; write @bundle above class {kind.__name__}"
+        raise WrongData(f"{name}: data are {found}: expected a @bundle of arrays and numbers{advice}")
     checked = copy.copy(data)
     for field, kind in fields_of(type(data)).items():
         what, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)

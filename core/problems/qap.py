@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.kernels.moves import EXCHANGE, change
 from core.kernels.walks import EVERYTHING, Move, Share
 from core.lang import Array, Row, atomic_add, barrier, boolean, bundle, function, i32, lane, max, min, team_size, u32
@@ -311,7 +312,7 @@ class Qap(Problem):
     tested = True
 
     def __init__(self, instance: qaplib.QapInstance | str) -> None:
-        instance = qaplib.load(instance) if isinstance(instance, str) else instance
+        instance = loaded(instance, qaplib.QapInstance, qaplib.load)
         flows, distances = instance.flows, instance.distances
         n = instance.n
         symmetric = bool((flows == flows.T).all() and (distances == distances.T).all())

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems.errors import InstanceError
 
 LARGEST_COST = 2**31 - 1
@@ -176,4 +177,4 @@ def _checked_matrix(name: str, what: str, given: np.ndarray) -> np.ndarray:
     worst = max(int(given.max()), int(given.min()), key=abs)
     if abs(worst) > LARGEST_COST:
         raise InstanceError(name, None, f"{what} of {worst}", f"{-LARGEST_COST} to {LARGEST_COST}")
-    return np.ascontiguousarray(given, dtype=np.int32)
+    return frozen(given, np.int32)

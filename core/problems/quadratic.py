@@ -9,6 +9,7 @@ import hashlib
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems.errors import InstanceError
 from core.problems.graphs import GraphInstance
 
@@ -65,7 +66,7 @@ class QuadraticForm:
             found = f"coefficients whose sizes sum up to {positive - negative}"
             raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
         self.cost_range = negative, positive
-        self.coefficients = np.ascontiguousarray(given, np.int32)
+        self.coefficients = frozen(given, np.int32)
         content = hashlib.sha256(f"quadratic form {self.n}\n".encode())
         content.update(self.coefficients.astype("<i4", copy=False).data)
         self.sha256 = content.hexdigest()

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems import folders
 from core.problems.errors import InstanceError
 from core.problems.files import name_of, read_text
@@ -95,7 +96,7 @@ class SatInstance:
         if min(kept) < 1 or sum(kept) > LARGEST_COST:
             found = f"weights from {min(kept)} on that sum up to {sum(kept)}"
             raise InstanceError(name, None, found, f"1 or more, and at most {LARGEST_COST}, as costs have 32 bits")
-        self.literals, self.starts, self.weights = (np.array(one, np.int32) for one in (literals, starts, kept))
+        self.literals, self.starts, self.weights = (frozen(one, np.int32) for one in (literals, starts, kept))
         content = hashlib.sha256(f"MAX-SAT {variables} {len(kept)}\n".encode())
         for array in (self.literals, self.starts, self.weights):
             content.update(array.astype("<i4").tobytes())

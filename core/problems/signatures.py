@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import MethodType
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -99,13 +100,29 @@ def check_function(name: str, role: str, given: Any, wanted: dict[str, Any], res
     """Refuse what is no function of these parameters and this result; ``name`` and ``role`` say whose it is."""
     expected = f"expected a @function {signature_text(wanted, result)}"
     if not isinstance(given, Function):
-        raise UserError(f"{name}: its `{role}` is {given!r}: {expected}")
+        refuse_no_function(name, role, given, expected)
     own = {one: kind for one, kind in given.signature.items() if one != "return"}
     returned = given.signature["return"]
     takes_them = len(own) == len(wanted) and all(map(takes, own.values(), wanted.values()))
     if not takes_them or not gives(returned, result):
         has = signature_text(own, returned)
         raise KernelError(f"{given.path}:{given.first_line}: {given.name}: `{role}` of {name} is {has}: {expected}")
+
+
+def refuse_no_function(name: str, role: str, given: Any, expected: str) -> NoReturn:
+    """Refuse something else where a ``@function`` is needed, with what to write."""
+    code = getattr(given, "__code__", None)
+    if code is None:
+        also = ", or `value`" if role == "delta" else ""
+        what = "missing" if given is None else repr(given)
+        raise UserError(f"{name}: its `{role}` is {what}: {expected}{also}")
+    what, advice = "a plain function", f"write @function above def {code.co_name}"
+    if isinstance(given, MethodType):
+        what, advice = "a method", f"write it outside of the class, without self, and {role} = its name in the class"
+    elif code.co_name == "<lambda>":
+        what, advice = "a lambda", "write a def"
+    place = f"{code.co_filename}:{code.co_firstlineno}: {code.co_name}"
+    raise UserError(f"{place}: `{role}` of {name} is {what}: {expected}; {advice}")
 
 
 def of_problem(kind: Any, meant: dict[int, Any]) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from core.arguments import frozen
 from core.problems import distances as metric
 from core.problems.errors import InstanceError
 
@@ -211,7 +212,7 @@ def _checked_size(name: str, n: int) -> None:
 def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) -> np.ndarray:
     if edge_weight_type not in metric.FORMULAS:
         raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
-    coordinates = np.ascontiguousarray(given, dtype=np.float64)
+    coordinates = frozen(given, np.float64)
     axes = metric.FORMULAS[edge_weight_type][0]
     if coordinates.ndim != 2 or coordinates.shape[1] != axes:
         raise InstanceError(name, None, f"coordinates of shape {coordinates.shape}", f"(n, {axes})")
@@ -245,4 +246,4 @@ def _checked_distances(name: str, given: np.ndarray) -> np.ndarray:
         )
     distances = given.copy()
     np.fill_diagonal(distances, 0)
-    return metric.compact(distances)
+    return frozen(kept := metric.compact(distances), kept.dtype)

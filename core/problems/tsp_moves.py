@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.errors import UserError
 from core.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.kernels.two_opt import MOST_CITIES
@@ -272,7 +273,7 @@ class TspTour(Problem):
     tested = True
 
     def __init__(self, instance: tsp.Instance | str) -> None:
-        instance = tsp.load(instance) if isinstance(instance, str) else instance
+        instance = loaded(instance, tsp.Instance, tsp.load)
         self.instance = instance
         self.plane = plane_coordinates(instance)
         super().__init__(instance.name, Permutation(instance.n), None)

@@ -11,6 +11,7 @@ import os
 
 import numpy as np
 
+from core.arguments import loaded
 from core.errors import UserError
 from core.kernels.walks import Move
 from core.lang import (
@@ -280,7 +281,7 @@ class Weierstrass(Problem):
         dtype: str = "float32",
         seed: int = 0,
     ) -> None:
-        instance = weierstrass_function.load(instance) if isinstance(instance, str) else instance
+        instance = loaded(instance, weierstrass_function.WeierstrassInstance, weierstrass_function.load)
         if not 1 <= points < GRID:
             raise UserError(f"{points} random points: expected 1 to {GRID - 1}")
         if dtype not in EVALUATIONS:

@@ -22,7 +22,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.search.states import Keeper, spent_s
-from core.search.stops import MOST, Stop
+from core.search.stops import MOST, Stop, checked_kind
 from core.search.time_limits import is_time_for, longest_launch_s
 
 LOOK_S = 0.25
@@ -170,7 +170,8 @@ def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: Callb
         A criterion out of range, one that the search does not honour, or nothing that would end it.
 
     """
-    stop = stop or Stop()
+    stop = Stop() if stop is None else stop
+    checked_kind(stop)
     stop.only(search, *honoured).check(most)
     if not stop.given and callback is None:
         expected = ", ".join(honoured[:-1])

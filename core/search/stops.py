@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from core.arguments import integer, number, refuse
 from core.errors import UserError
 
 MOST = 2**31 - 1
@@ -38,6 +39,7 @@ class Stop(NamedTuple):
 
     def __or__(self, other: Stop) -> Stop:
         """Stop as soon as either would."""
+        checked_kind(other)
         return Stop(
             min(self.iterations, other.iterations),
             min(self.seconds, other.seconds),
@@ -88,21 +90,27 @@ class Stop(NamedTuple):
             raise UserError(f"stop at cost {self.target}: expected {-MOST} to {MOST}")
 
 
+def checked_kind(stop: object) -> None:
+    """Refuse what is no `Stop`."""
+    if not isinstance(stop, Stop):
+        refuse("stop", stop, "a stop criterion such as Iterations(1000)")
+
+
 def Iterations(count: int) -> Stop:  # noqa: N802
     """Stop after ``count`` iterations of a walk."""
-    return Stop(iterations=count)
+    return Stop(iterations=integer("count", count))
 
 
 def Seconds(seconds: float) -> Stop:  # noqa: N802
     """Stop when this much wall-clock time has passed."""
-    return Stop(seconds=seconds)
+    return Stop(seconds=number("seconds", seconds))
 
 
 def Target(cost: int) -> Stop:  # noqa: N802
     """Stop when a solution of at most this cost is found."""
-    return Stop(target=cost)
+    return Stop(target=integer("cost", cost))
 
 
 def NoImprovement(iterations: int) -> Stop:  # noqa: N802
     """Stop when the best solution has not changed for this many iterations."""
-    return Stop(patience=iterations)
+    return Stop(patience=integer("iterations", iterations))

@@ -3,12 +3,14 @@
 from itertools import repeat
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from backends.cpu import CpuBackend
 from cluster import Solo
 from cluster.timed import Timed
-from core.search.states import Keeper
+from core.search.layouts import Array
+from core.search.states import Keeper, taken_from
 from drivers import alone
 from drivers.alone import Alone, Paused, Pausing
 from drivers.command import parse
@@ -121,11 +123,12 @@ def worked(clock, seconds):
     """Work for some seconds, and ask the keeper after each."""
 
     def once(run):
-        done = 0 if run.keeper is None or (earlier := run.keeper.taken()) is None else earlier["done"]
+        earlier = taken_from(run.keeper, lambda state: [Array("done", np.int64, ())])
+        done = 0 if earlier is None else int(earlier["done"])
         while done < seconds:
             done, clock.now = done + 1, clock.now + 1.0
             if run.keeper is not None and run.keeper.is_due():
-                run.keeper.keep(run.ranks, {"done": done})
+                run.keeper.keep(run.ranks, {"done": np.array(done)})
         return done
 
     return once

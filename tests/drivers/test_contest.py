@@ -85,7 +85,7 @@ def test_fresh_runs_all_again_and_keeps_the_last_records_aside(compare, tmp_path
 
 
 OTHERS = {
-    "another instance": {"instance_sha256": "cd" * 32},
+    "another instance": {"instance": "other", "instance_sha256": "cd" * 32},
     "another workload": {"workload": "qap"},
     "another seed": {"seed": 9},
     "other work": {"details": {"asked": {"climbers": 17}}},

@@ -1,5 +1,6 @@
 """Runs from Python: what comes back, that nothing is printed, and how a run is ended from outside."""
 
+import pickle
 import signal
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 
 import onekernel as ok
 from core.errors import UserError
+from core.problems import tsp_instance
 from drivers.qap import main as qap
 from reports.records import load
+from tests.core.search.local_search.weighted import ONE_OF_1770, Weighted
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,18 @@ def test_a_record_is_that_of_the_program(assignment, tmp_path):
     (record,) = load(file)
     assert record.best_cost == found.cost and len(record.samples) == 2 and record.scored
     assert record.parameters["tenure"] == 4
+
+
+def test_a_record_has_the_digest_of_the_data_that_were_searched(tmp_path):
+    problem = Weighted(range(9))
+    for name in ("before", "after"):
+        ok.minimize(problem, backend="cpu", iterations=5, record=tmp_path / name)
+        problem.data.weights[3] = 7
+    before, after = (load(tmp_path / name)[0].instance_sha256 for name in ("before", "after"))
+    weights = list(range(9))
+    assert before == Weighted(weights).sha256
+    weights[3] = 7
+    assert after == Weighted(weights).sha256 != before
 
 
 @pytest.mark.parametrize("algorithm", [ok.HillClimbing(), ok.IteratedLocalSearch(strength=2), ok.SimulatedAnnealing()])
@@ -136,10 +151,49 @@ def test_a_plot_needs_a_history(assignment):
         ok.minimize(assignment, backend="cpu", iterations=5).plot()
 
 
+def wrong_for_one():
+    return Weighted(range(60), **ONE_OF_1770)
+
+
+def test_what_the_scorer_contradicts_is_raised_and_not_returned(tmp_path):
+    file, problem = tmp_path / "runs.jsonl", wrong_for_one()
+    options = {"neighbourhood": "flip2", "backend": "cpu", "iterations": 60, "record": file}
+    with pytest.raises(
+        ok.Unconfirmed, match=r"^weighted:60, tabu by flip2, evaluation only: .* costs -\d+, but `cost`"
+    ) as e:
+        ok.minimize(problem, **options)
+    assert e.value.cost == problem.cost(e.value.solution) != e.value.claimed < 0
+    with pytest.raises(ok.Unconfirmed):
+        ok.minimize(problem, seeds=[1, 2], **options)
+    records = load(file)
+    assert [(one.seed, one.scored) for one in records] == [(0, False), (1, False)]
+    assert records[0].best_cost == e.value.claimed
+
+
+def test_every_workload_raises_what_its_scorer_contradicts(monkeypatch):
+    monkeypatch.setattr(tsp_instance.Instance, "tour_length", lambda self, tour: 3)
+    with pytest.raises(
+        ok.Unconfirmed, match=r"^uniform:20:seed=1:side=10000, ihc: found \d+, but the scorer finds length 3: "
+    ) as e:
+        ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu")
+    assert e.value.cost == 3 < e.value.claimed and sorted(e.value.solution) == list(range(20))
+
+
+def test_the_error_crosses_processes():
+    error = ok.Unconfirmed("x", ok.Outcome(1, 0, 0, 0, 0, 0, np.arange(3)), 2)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.claimed, again.cost, again.solution.tolist()) == (str(error), 1, 2, [0, 1, 2])
+
+
 SCRIPT = """
 import onekernel as ok
+from tests.drivers.test_minimize import wrong_for_one
 found = ok.minimize(ok.Qap("taillard:8:seeds=1,2"), backend="cpu", iterations=50, share="always")
 print("found", found.cost, found.hash, found.ranks)
+try:
+    ok.minimize(wrong_for_one(), neighbourhood="flip2", backend="cpu", iterations=60, seeds=[0, 1], share="always")
+except ok.Unconfirmed as error:
+    print("unconfirmed", error.claimed, error.cost)
 """
 
 
@@ -148,4 +202,6 @@ def test_every_rank_is_given_the_result(mpirun, tmp_path, assignment):
     run = mpirun(2, tmp_path / "script.py")
     alone = ok.minimize(assignment, backend="cpu", iterations=50)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.split("\n")[:2] == [f"found {alone.cost} {alone.hash} 2"] * 2
+    found, unconfirmed = (sorted(one for one in run.stdout.splitlines() if one.startswith(word)) for word in ("f", "u"))
+    assert found == [f"found {alone.cost} {alone.hash} 2"] * 2
+    assert len(unconfirmed) == 2 and len(set(unconfirmed)) == 1

@@ -123,7 +123,7 @@ def test_check_is_an_option(parity, capsys):
 def test_a_check_tries_the_backend_that_is_asked_for(parity, capsys):
     assert run(parity, "--check", "--backend", "cpu") == 0
     (heading,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("neighbourhood"))
-    assert heading.split()[2:] == ["plain", "Python", "cpu"]
+    assert heading.split()[2:5] == ["plain", "Python", "cpu"]
 
 
 def test_a_needed_parameter_is_asked_for(parity):
@@ -142,12 +142,32 @@ def test_a_parameter_that_no_option_can_say_is_refused():
         options_of(table)
 
 
-def test_a_parameter_that_is_an_option_already_is_refused():
-    def steps(iterations: int = 3):
-        raise AssertionError("never made")
+def steps(iterations: int = 3):
+    raise AssertionError("never made")
 
-    with pytest.raises(UserError, match=r"steps\(iterations\): --iterations is an option of the search"):
-        options_of(steps)
+
+def drawn(seed: int = 3):
+    raise AssertionError("never made")
+
+
+@pytest.mark.parametrize(("make", "name"), [(steps, "iterations"), (drawn, "seed")])
+def test_a_parameter_that_is_an_option_already_is_refused(make, name):
+    with pytest.raises(
+        UserError, match=rf"{make.__name__}\({name}\): --{name} is an option of the search: expected anot"
+    ):
+        options_of(make)
+
+
+def test_a_record_takes_no_other_instance_of_the_same_name(parity):
+    words = ("--backend", "cpu", "--iterations", 5, "--record", "runs.jsonl")
+    assert run(parity, *words) == run(parity, "--seed", 1, *words) == 0
+    before = load("runs.jsonl")
+    with pytest.raises(
+        UserError, match=r"^runs.jsonl: found runs of parity on parity:12, an instance of that name with o"
+    ):
+        run(parity, "--heavy", *words)
+    assert load("runs.jsonl") == before
+    assert run(parity, "--heavy", "--name", "heavy", *words) == 0
 
 
 def test_a_file_that_is_not_there_is_a_mistake_of_the_user(parity):

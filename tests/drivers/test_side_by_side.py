@@ -97,6 +97,14 @@ def test_devices_and_ranks_do_equal_work(lightest, tmp_path, capsys):
     pyplot.close(axes.figure)
 
 
+def test_another_instance_of_the_same_name_needs_fresh_records(lightest, tmp_path):
+    problem = lightest(5)
+    ok.minimize(problem, backend="cpu", iterations=5, record=tmp_path / "compare-lightest.jsonl")
+    problem.weights[0] += 1
+    with pytest.raises(UserError, match=r"compare-lightest.jsonl: found runs of .*: expected --fresh, another --out"):
+        compare(problem, backends=["cpu"], out=tmp_path, repeats=1, iterations=5)
+
+
 def test_nothing_runs_on_a_backend_that_is_not_there(lightest, tmp_path):
     with pytest.raises(UserError, match="expected some of .*, found 'abacus'"):
         compare(lightest(5), backends=["abacus"], out=tmp_path)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.arguments import flag, integer, number, refuse
 from core.errors import UserError
 from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.kernels.walks import COOLING
@@ -64,18 +65,25 @@ class Algorithm(NamedTuple):
         return kept
 
 
+def checked_algorithm(algorithm: object) -> Algorithm:
+    """The algorithm itself; raises `UserError` for anything else."""
+    if not isinstance(algorithm, Algorithm):
+        refuse("algorithm", algorithm, "an algorithm such as TabuSearch()")
+    return algorithm
+
+
 def HillClimbing(first: bool = False) -> Algorithm:  # noqa: N802
     """Take the best neighbour, or the first better one by index, until there is none."""
-    return Algorithm("first" if first else "hill", FIRST if first else BEST)
+    return Algorithm("first" if flag("first", first) else "hill", FIRST if first else BEST)
 
 
 def TabuSearch(  # noqa: N802
     tenure: int | None = None, tenure_span: int | None = None, remember: str = "auto"
 ) -> Algorithm:
     """Take the best neighbour that is not forbidden, or that is better than the best so far (aspiration)."""
-    for name, value in (("tenure", tenure), ("tenure span", tenure_span)):
-        if value is not None and value < 0:
-            raise UserError(f"tabu search with a {name} of {value}: expected 0 or more")
+    for name, value in (("tenure", tenure), ("tenure_span", tenure_span)):
+        if value is not None:
+            integer(name, value, 0)
     if remember not in ("auto", "attributes", "moves"):
         raise UserError(f"tabu search that remembers {remember!r}: expected auto, attributes or moves")
     return Algorithm("tabu", TABU, tenure=tenure, tenure_span=tenure_span, remember=remember)
@@ -83,7 +91,7 @@ def TabuSearch(  # noqa: N802
 
 def IteratedLocalSearch(strength: int = 3, first: bool = False) -> Algorithm:  # noqa: N802
     """Shake each local optimum by ``strength`` random moves; a worse one is given up for the last one kept."""
-    return Algorithm("ils", FIRST if first else BEST, SHAKE_EVENLY, strength=_shakes(strength))
+    return Algorithm("ils", FIRST if flag("first", first) else BEST, SHAKE_EVENLY, strength=_shakes(strength))
 
 
 def VariableNeighbourhoodSearch(strength: int = 5) -> Algorithm:  # noqa: N802
@@ -103,6 +111,8 @@ def SimulatedAnnealing(  # noqa: N802
     Draws are looked at in batches, side by side; those behind an accepted one are drawn again from there, so the
     trajectory is that of one draw after the other.
     """
+    number("temperature", temperature), number("cooling", cooling)
+    integer("plateau", plateau), integer("batch", batch)
     if not 0 < cooling <= 1:
         raise UserError(f"simulated annealing with a cooling factor of {cooling}: expected more than 0, at most 1")
     if not 0 <= temperature < MOST_TEMPERATURE:
@@ -115,7 +125,7 @@ def SimulatedAnnealing(  # noqa: N802
 
 
 def _shakes(strength: int) -> int:
-    if not 1 <= strength <= MOST_SHAKES:
+    if not 1 <= integer("strength", strength) <= MOST_SHAKES:
         raise UserError(f"a shake of {strength} random moves: expected 1 to {MOST_SHAKES}")
     return strength
 

@@ -53,11 +53,24 @@ class Station:
         Those of the moves that everybody tries, in the order in which they may lead on.
     made : int or None
         Which of them leads on.
+    mover : Mover or None
+        Makes its neighbours, where no NumPy knows what a move does.
+    where : str
+        What messages add to the seed; empty for a station of the walk.
 
     """
 
-    def __init__(self, solution: np.ndarray, indices: np.ndarray, of_window: int, moves: np.ndarray) -> None:
+    def __init__(
+        self,
+        solution: np.ndarray,
+        indices: np.ndarray,
+        of_window: int,
+        moves: np.ndarray,
+        mover: Mover | None = None,
+        where: str = "",
+    ) -> None:
         self.solution = solution
+        self.mover, self.where = mover, where
         self.indices, self.of_window, self.moves = indices, of_window, moves
         self.cost = 0
         self.added = np.zeros(len(indices), np.int64)
@@ -119,7 +132,8 @@ class Course:
         begin = int(self.random.integers(max(1, self.size - wide + 1)))
         self.window = range(begin, begin + wide)
         self.stations: list[Station] = []
-        self.mover = mover() if mover is not None and self.one.change == kinds.OWN else None
+        self.make_mover = mover if self.one.change == kinds.OWN else None
+        self.mover = self.make_mover() if self.make_mover is not None else None
 
     def station(self, number: int) -> Station:
         """The station before which so many moves are made; those before it have been reached."""
@@ -137,11 +151,22 @@ class Course:
             self.mover.build(solution)
         others = self.random.integers(self.size, size=max(0, many - len(indices)))
         moves = self.listed(np.concatenate([indices, others]), solution)
-        station = Station(solution, np.concatenate([indices, others]), len(indices), moves)
+        station = Station(solution, np.concatenate([indices, others]), len(indices), moves, self.mover)
         station.cost = self.scorer.cost(solution)
         station.candidates = self.random.permutation(station.picked(self.few))
         if self.mover is not None:  # which stands here now, and never again
             self.rescore(station, station.picked(None))
+        return station
+
+    def stand(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> Station:
+        """Make a station beside the walk, for neighbours of these indices; none of its moves leads on."""
+        listed = np.sort(indices)
+        moves = self.listed(listed, solution)[np.searchsorted(listed, indices)]
+        mover = self.make_mover() if self.make_mover is not None else None
+        if mover is not None:
+            mover.build(solution)
+        station = Station(solution, indices, 0, moves, mover, where)
+        station.cost = self.scorer.cost(solution)
         return station
 
     def led_on(self) -> np.ndarray:
@@ -149,7 +174,7 @@ class Course:
         last = self.stations[-1]
         assert last.made is not None
         if self.mover is None:
-            return self.neighbours(last.solution, last.moves[last.made : last.made + 1])[0]
+            return self.neighbours(last, last.moves[last.made : last.made + 1])[0]
         move = triple(last.moves[last.made])
         found = self.mover.led_to(move)
         try:
@@ -178,24 +203,24 @@ class Course:
             rows.append(self.one.listed(int(run[0]), int(run[-1]) + 1, encoding, solution))
         return np.concatenate(rows)
 
-    def neighbours(self, solution: np.ndarray, moves: np.ndarray) -> np.ndarray:
-        """Where moves lead from a solution: (count, n)."""
-        if self.mover is not None:
-            return np.array([self.mover.led_to(triple(move)) for move in moves])
-        found = np.empty((len(moves), len(solution)), solution.dtype)
-        made_neighbours(self.one.change, moves, solution, found)
+    def neighbours(self, station: Station, moves: np.ndarray) -> np.ndarray:
+        """Where moves lead from a station: (count, n)."""
+        if station.mover is not None:
+            return np.array([station.mover.led_to(triple(move)) for move in moves])
+        found = np.empty((len(moves), len(station.solution)), station.solution.dtype)
+        made_neighbours(self.one.change, moves, station.solution, found)
         return found
 
     def rescore(self, station: Station, picks: np.ndarray) -> None:
-        """Find out what some moves of the last station add by `cost`."""
+        """Find out what some moves of a station add by `cost`."""
         left = picks[~station.rescored[picks]]
         if len(left):
             station.added[left] = self.added(station, station.moves[left])
             station.rescored[left] = True
 
     def added(self, station: Station, moves: np.ndarray) -> np.ndarray:
-        """What moves from the last station add by `cost`: (count,) int64."""
-        others = self.neighbours(station.solution, moves)
+        """What moves from a station add by `cost`: (count,) int64."""
+        others = self.neighbours(station, moves)
         costs = self.scorer.costs(others) if len(others) > 1 else np.array([self.scorer.cost(one) for one in others])
         return costs - station.cost
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -65,34 +65,62 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
     return best._replace(iterations=iterations, evaluations=evaluations, digest=digests % 2**64, by_time=by_time)
 
 
+class Claim(Protocol):
+    """A search's outcome, as far as `Unconfirmed` reads it."""
+
+    @property
+    def cost(self) -> int:
+        """Cost of the best solution by the search."""
+
+    @property
+    def solution(self) -> Any:
+        """The best solution."""
+
+
 class Unconfirmed(UserError):  # noqa: N818
-    """A search claims another cost for its best solution than the problem's `cost` gives it.
+    """The scorer finds another cost for the best solution than the search claims, so there is no result.
 
     Parameters
     ----------
     searched : str
         Problem, algorithm, neighbourhoods and evaluation, in words.
-    outcome : Outcome
-        What the search claims.
-    cost : int
-        What its solution costs by the scorer.
+    outcome : Claim
+        The outcome that the search claims.
+    cost : int or None
+        Cost of its solution by the scorer; None if the objection is another one.
+    objection : str
+        The objection as text, where no problem's `cost` raises it.
 
     """
 
     exit_code = 1
 
-    def __init__(self, searched: str, outcome: Outcome, cost: int) -> None:
+    def __init__(self, searched: str, outcome: Claim, cost: int | None, objection: str = "") -> None:
+        by_cost = (
+            f"the search claims that its best solution costs {outcome.cost}, but `cost` says {cost}: expected the "
+            "same; look at `delta` and what it reads, and let `check` try them"
+        )
         super().__init__(
-            f"{searched}: the search claims that its best solution costs {outcome.cost}, but `cost` says {cost}: "
-            "expected the same; look at `delta` and what it reads, and let core.search.local_search.check try them"
+            f"{searched}: {f'found {outcome.cost}, but {objection}: expected the same' if objection else by_cost}"
         )
         self.searched = searched
         self.outcome = outcome
         self.cost = cost
+        self.objection = objection
+
+    @property
+    def claimed(self) -> int:
+        """Cost of the solution by the search."""
+        return self.outcome.cost
+
+    @property
+    def solution(self) -> Any:
+        """The solution."""
+        return self.outcome.solution
 
     def __reduce__(self) -> tuple:
         """Pickle by its parts, so that the error crosses process borders."""
-        return Unconfirmed, (self.searched, self.outcome, self.cost)
+        return Unconfirmed, (self.searched, self.outcome, self.cost, self.objection)
 
 
 def mixed_digests(digests: np.ndarray, walks: np.ndarray) -> int:

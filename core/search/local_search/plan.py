@@ -6,19 +6,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.arguments import integer, refuse, several
 from core.errors import UserError
 from core.kernels import hooks, moves
 from core.problems.custom_moves import MOST_NEIGHBOURS
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
-from core.problems.problem import Evaluation, Problem, checked_place
+from core.problems.problem import Evaluation, Problem, checked_place, checked_problem
 from core.problems.signatures import check_functions, check_neighbourhood
-from core.search.local_search.algorithms import Algorithm
+from core.search.local_search.algorithms import Algorithm, checked_algorithm
 
 MOST_LEVELS = 3
 LARGEST_UNSTATED = 2**30 - 1
 """The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("suite", "published")
+
+
+def as_list(neighbourhoods: str | Neighbourhood | Sequence[str | Neighbourhood]) -> list[str | Neighbourhood]:
+    """List one neighbourhood or several; each is a name or a `Neighbourhood`."""
+    expected = f"a neighbourhood, or 1 to {MOST_LEVELS}, each by name or as an object"
+    if isinstance(neighbourhoods, (str, Neighbourhood)):
+        return [neighbourhoods]
+    found: list[str | Neighbourhood] = several("neighbourhood", neighbourhoods, expected)
+    if not found or not all(isinstance(one, (str, Neighbourhood)) for one in found):
+        refuse("neighbourhood", neighbourhoods, expected)
+    return found
 
 
 class Plan:
@@ -80,11 +92,11 @@ class Plan:
         select: str = "device",
         tables: str = "global",
     ) -> None:
-        self.problem = problem
-        self.algorithm = algorithm
-        self.walks = walks
-        self.exchange = exchange
-        self.seed = seed
+        self.problem = checked_problem(problem)
+        self.algorithm = checked_algorithm(algorithm)
+        self.walks = integer("walks", walks)
+        self.exchange = integer("exchange", exchange)
+        self.seed = integer("seed", seed)
         self.level = level
         self.mapping = mapping
         self.generate, self.select = generate, select
@@ -93,7 +105,7 @@ class Plan:
         self.check_level()
         self.check_host(generate, select, tuned)
         self.check_costs()
-        given = [neighbourhoods] if isinstance(neighbourhoods, (str, Neighbourhood)) else list(neighbourhoods)
+        given = as_list(neighbourhoods)
         for one in given:
             if isinstance(one, Neighbourhood) and one not in (*problem.neighbourhoods, *NEIGHBOURHOODS.values()):
                 raise UserError(f"neighbourhood {one.name!r}: {problem.name} does not list it in its `neighbourhoods`")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.arguments import refuse
 from core.errors import LaunchRefused, UserError
 from core.kernels import moves, walks
 from core.kernels.hooks import ANNEAL, BEST, FIRST, HALT, NO_KEY, Rules
@@ -35,7 +36,7 @@ from core.search.local_search.walks_state import found_in, go_on, layout, rememb
 from core.search.shape import Callback, Watch, checked_stop
 from core.search.shares import alike, parts_by_speed, share
 from core.search.states import Keeper, spent_s, taken_from
-from core.search.stops import CRITERIA, MOST, Stop
+from core.search.stops import CRITERIA, MOST, Stop, checked_kind
 from core.search.time_limits import MOST_UNEVEN, UNEVEN, is_time_for, longest_launch_s
 
 FIRST_BATCH = 16
@@ -120,6 +121,8 @@ class LocalSearch(Launches):
         history: bool = False,
         **options: Any,
     ) -> None:
+        if not hasattr(backend, "capabilities"):
+            refuse("backend", backend, "an object that `backends.create` makes")
         super().__init__(problem, algorithm, neighbourhoods, tuned=tune is not None, **options)
         self.backend = backend
         self.communicator = communicator
@@ -358,8 +361,9 @@ class LocalSearch(Launches):
         """
         if history and not self.history:
             raise UserError("a history that nobody notes: expected LocalSearch(..., history=True), which compiles it")
-        stop = (stop or Stop()) if self.ends_itself else checked_stop(
+        stop = (Stop() if stop is None else stop) if self.ends_itself else checked_stop(
             stop, self.algorithm.name, *CRITERIA, callback=callback)  # fmt: skip
+        checked_kind(stop)
         stop.check()
         self.meet(ranks)
         self.try_problem()

@@ -49,6 +49,7 @@ class Trial:
         self.hooks = bench.hooks
         self.role = "delta" if self.hooks.delta is not None else "value"
         self.made = 0
+        self.where = ""
         self.tried = 0
         self.notes: list[str] = []
 
@@ -64,7 +65,7 @@ class Trial:
         changed = (EVERYTHING, 0, 0, -1)
         while True:
             picks = station.picked(self.few)
-            self.compare(station, picks, changed)
+            self.compare(station, picks, changed, self.course.window)
             if self.made in looks:
                 self.hold_rows(station)
                 if self.chooses:
@@ -78,10 +79,23 @@ class Trial:
             self.hold_solution(station.solution, move)
             changed = (ONE_MOVE, *move)
 
+    def sweep(self, station: Station) -> None:
+        """Try all rescored neighbours of a station beside the walk."""
+        self.where = station.where
+        self.bench.build(station.solution)
+        picks = np.flatnonzero(station.rescored)
+        window = range(self.course.size) if len(picks) == self.course.size else None
+        self.compare(station, picks, (EVERYTHING, 0, 0, -1), window)
+
     # --- differences ---
 
-    def compare(self, station: Station, picks: np.ndarray, changed: tuple[int, int, int, int]) -> None:
-        """Hold all that say what moves add to the scorer; `quick` is asked for those of the course's window."""
+    def compare(
+        self, station: Station, picks: np.ndarray, changed: tuple[int, int, int, int], window: range | None
+    ) -> None:
+        """Hold all that say what moves add to the scorer; `quick` is asked for those of the window.
+
+        Without a window, functions that need `refresh` are not tried: it prepares consecutive neighbours.
+        """
         self.bench.cost = station.cost
         bench, step = self.bench, (self.bench.first_at_once if self.made == 0 else 0) or max(1, len(picks))
         said = np.empty(len(picks), np.int64)
@@ -91,13 +105,13 @@ class Trial:
             said[first : first + step] = bench.ask(station.moves[some])
             self.hold(station, some, said[first : first + step])
             self.tried += len(some)
-        if self.hooks.quick is not None:
-            window = picks < station.of_window
-            some = picks[window]
-            bench.refresh(self.course.window.start, self.course.window.stop, changed[0], changed[1:])
+        if self.hooks.quick is not None and window is not None:
+            inside = (station.indices[picks] >= window.start) & (station.indices[picks] < window.stop)
+            some = picks[inside]
+            bench.refresh(window.start, window.stop, changed[0], changed[1:])
             moves = station.moves[some]
-            self.agree("quick", moves, bench.ask_quick(station.indices[some], moves), said[window])
-        if self.hooks.partial is not None:
+            self.agree("quick", moves, bench.ask_quick(station.indices[some], moves), said[inside])
+        if self.hooks.partial is not None and (window is not None or self.hooks.refresh is None):
             self.agree("partial", station.moves[picks], bench.ask_parts(station.moves[picks]), said)
 
     def hold(self, station: Station, some: np.ndarray, said: np.ndarray) -> None:
@@ -127,12 +141,14 @@ class Trial:
                 self.refuse_state(f"{self.moved(move)}: {rows}; {found}")
         begin = self.hooks.begin
         also = f"begin {begin.path}:{begin.first_line}" if begin is not None else ""
-        cause = self.likely_cause(station)
+        cause = self.likely_cause(station, x)
         raise WrongDelta(f"{self.moved(move)}: {found}{cause} ({self.source(self.role, also)})")
 
-    def likely_cause(self, station: Station) -> str:
-        """What the numbers of some tried moves show, in words that follow a message; empty: nothing."""
+    def likely_cause(self, station: Station, x: int) -> str:
+        """Explain the numbers of some tried moves, a wrong one among them; empty if nothing explains them all."""
         picks = station.picked(ENOUGH_FOR_A_CAUSE)
+        if x not in picks:
+            picks[-1] = x
         with contextlib.suppress(EnoughReads, ProblemError):
             self.course.rescore(station, picks)
             said, moves = self.bench.at_leisure(READS_FOR_A_CAUSE).ask(station.moves[picks]), station.moves[picks]
@@ -266,8 +282,8 @@ class Trial:
 
     @property
     def after(self) -> str:
-        """After how many moves that is, in words."""
-        return f", after {self.made} move{'s' * (self.made > 1)}" if self.made else ""
+        """Place of the walk, as text that follows the seed."""
+        return f", after {self.made} move{'s' * (self.made > 1)}" if self.made else self.where
 
     def moved(self, move: Any) -> str:
         """The beginning of a message about a move: which, and from where."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.arguments import integer, refuse
 from core.errors import LaunchRefused, TeamTooLarge, UserError
 from core.kernels.moves import OWN, start_solutions
 from core.kernels.walks import Walk
@@ -25,11 +27,12 @@ from core.problems.mistakes import (
     WrongLanes,
     WrongState,
 )
-from core.problems.problem import Problem, content_digest
+from core.problems.problem import Problem, checked_problem, content_digest
 from core.search.local_search.benches import Bench, DeviceBench
 from core.search.local_search.cost_trials import SCORED, Scorer, check_costs
-from core.search.local_search.courses import Course
+from core.search.local_search.courses import Course, Station
 from core.search.local_search.plain_bench import EnoughReads, PlainBench
+from core.search.local_search.sweeps import sweeps
 from core.search.local_search.trials import Trial
 
 PLAIN = "plain Python"
@@ -46,7 +49,10 @@ LOOKS = (0, 3, MADE)
 READS, SECONDS = 240_000, 2.0
 """What all plain-Python runs of a check do together, at most: elements read, and seconds of the processor."""
 WHOLE_TIME = 64
-"""Moves for which plain Python has all of that."""
+"""Moves for which plain Python has all of that, and from which on whole neighbourhoods are tried."""
+WHOLE, SCORING_SECONDS = 10_000, 5.0
+"""Neighbours that are tried of a random solution, and of one near a local optimum; and the processor seconds in which
+`cost` scores them, of all neighbourhoods together."""
 TOO_SLOW = (
     "plain Python is too slow for this instance, so nobody looked at subscripts and overflow: check a smaller one too"
 )
@@ -60,12 +66,26 @@ seen: set[tuple[str, str, str]] = set()
 
 
 class Tried(NamedTuple):
-    """How many moves of an evaluation of a neighbourhood were tried in one place."""
+    """Moves of an evaluation of a neighbourhood that were tried in one place.
+
+    Attributes
+    ----------
+    neighbourhood, evaluation, place : str
+    moves : int
+        Number of moves, from all solutions together.
+    swept : int
+        Number of different neighbours of one solution among them.
+    size : int
+        Number of neighbours that a solution has.
+
+    """
 
     neighbourhood: str
     evaluation: str
     place: str
     moves: int
+    swept: int
+    size: int
 
 
 class Checked(NamedTuple):
@@ -101,14 +121,20 @@ class Checked(NamedTuple):
         for one in self.tried:
             row = found.setdefault((one.neighbourhood, one.evaluation), {})
             row[one.place] = row.get(one.place, 0) + one.moves
-        lines = [["neighbourhood", "evaluation", *places]]
-        lines += [[*names, *(f"{row[p]:,}" if p in row else "" for p in places)] for names, row in found.items()]
+        most = {(one.neighbourhood, one.evaluation): (0, 0) for one in self.tried}
+        for one in self.tried:
+            names = one.neighbourhood, one.evaluation
+            most[names] = max(most[names], (one.swept, one.size))
+        lines = [["neighbourhood", "evaluation", *places, "of one solution"]]
+        for names, row in found.items():
+            cells = [f"{row[place]:,}" if place in row else "" for place in places]
+            lines.append([*names, *cells, f"{most[names][0]:,} of {most[names][1]:,}"])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = []
         for line in lines:
             cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-            names = [cell.ljust(width) for cell, width in zip(line[:2], widths, strict=False)]
-            table.append("  ".join([*names, *cells[2:]]))
+            left = [cell.ljust(width) for cell, width in zip(line[:2], widths, strict=False)]
+            table.append("  ".join([*left, *cells[2:]]))
         costs = f"costs from {self.costs[0]:,} to {self.costs[1]:,}"
         said = f"{self.problem}: {self.moves:,} moves tried, all right; {costs}; {self.seconds:.1f} s"
         return "\n".join([said, *table, *(f"note: {note}" for note in self.notes)])
@@ -129,7 +155,8 @@ def check(
     and `partial`, from a random solution and after each of two dozen moves; that rows are kept right, and that of equal
     neighbours a scan takes the first. Plain Python checks subscripts and overflow too; lanes run in either order there,
     and teams have several sizes on devices that have lanes. It reads a bounded number of elements: of a small instance
-    it sees more.
+    it sees more. Devices also try all neighbours of the random solution, and all of one near a local optimum: up to
+    10,000 of each, a sample of more, and as many as `costs` scores in a few seconds. `Tried.swept` counts them.
 
     Parameters
     ----------
@@ -140,7 +167,8 @@ def check(
     backends
         Made ones (`backends.base.Backend`); those of plain Python are no further place.
     moves
-        Moves to try of each neighbourhood at its start solution; below 64 plain Python has less time, too.
+        Number of moves to try of each neighbourhood at its start solution, 1 or more. Below 64 plain Python has less
+        time too, and no more neighbours than these are tried where else all are.
     seed
         Of the solutions and of the moves.
 
@@ -151,14 +179,15 @@ def check(
         which move, what was found and what was expected.
     KernelError
         A function that is not in the language, or has other parameters than it should.
+    UserError
+        An argument of another type, or a neighbourhood or evaluation that the problem does not have.
 
     """
     began = time.perf_counter()
+    checked_problem(problem)
+    moves, seed = integer("moves", moves, 1), integer("seed", seed, 0)
+    ways = evaluations_of(problem, neighbourhood, evaluation)
     scorer = check_costs(problem, seed)
-    if isinstance(neighbourhood, Neighbourhood):
-        neighbourhood = neighbourhood.name
-    names = [neighbourhood] if neighbourhood else problem.neighbourhood_names()
-    ways = {name: [evaluation] if evaluation else list(problem.evaluations(name)) for name in names}
     tried: list[Tried] = []
     notes: list[str] = []
     part = min(1.0, moves / WHOLE_TIME) / (3 * sum(map(len, ways.values())))
@@ -168,17 +197,45 @@ def check(
     right: dict[tuple[str, object], str] = {}
     for name, evaluations in ways.items():
         course = course_of(scorer, name, evaluations[0], moves, seed)
+        most = WHOLE if moves >= WHOLE_TIME else moves
+        whole = functools.cache(partial(sweeps, course, most, SCORING_SECONDS / len(ways)))
         for one in evaluations:
             way = problem.evaluations(name)[one]
             function = way.delta or way.value
             for place, benches in places_of(problem, name, one, part, devices):
-                count, said = tried_there(course, benches, one == evaluations[0], right.get((one, function), ""))
-                tried.append(Tried(name, one, place, count))
+                known = right.get((one, function), "")
+                beside = list if place == PLAIN and devices else whole
+                count, swept, said = tried_there(course, benches, one == evaluations[0], known, beside)
+                tried.append(Tried(name, one, place, count, swept, course.size))
                 if place == PLAIN and count == 0 < course.size:
                     said = [*said, TOO_SLOW]
                 notes += [note for note in said if note not in notes]
             right[one, function] = name
     return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)
+
+
+def evaluations_of(
+    problem: Problem, neighbourhood: str | Neighbourhood | None, evaluation: str | None
+) -> dict[str, list[str]]:
+    """The names of the evaluations to try, by the names of the neighbourhoods.
+
+    Raises
+    ------
+    UserError
+        The problem has no such neighbourhood or evaluation.
+
+    """
+    if neighbourhood is not None and not isinstance(neighbourhood, (str, Neighbourhood)):
+        refuse("neighbourhood", neighbourhood, f"one of {', '.join(problem.neighbourhood_names())}")
+    given = neighbourhood.name if isinstance(neighbourhood, Neighbourhood) else neighbourhood
+    ways = {}
+    for name in problem.neighbourhood_names() if given is None else [given]:
+        problem.neighbourhood(name)
+        known = list(problem.evaluations(name))
+        if evaluation is not None and evaluation not in known:
+            refuse("evaluation", evaluation, f"one of {', '.join(known)}")
+        ways[name] = known if evaluation is None else [evaluation]
+    return ways
 
 
 def course_of(scorer: Scorer, name: str, evaluation_name: str, moves: int, seed: int) -> Course:
@@ -211,9 +268,17 @@ def places_of(
 
 
 def tried_there(
-    course: Course, benches: list[Callable[[], Bench]], is_first: bool, right: str
-) -> tuple[int, list[str]]:
-    """Let each bench take the course; how many differences were tried, and what is to be noted.
+    course: Course,
+    benches: list[Callable[[], Bench]],
+    is_first: bool,
+    right: str,
+    whole: Callable[[], list[Station]] = list,
+) -> tuple[int, int, list[str]]:
+    """Let each bench take the course, and the first one try the neighbours of some stations beside it.
+
+    Returns
+    -------
+    The number of differences that were tried, that of different neighbours of one solution, and what is to be noted.
 
     Raises
     ------
@@ -221,7 +286,7 @@ def tried_there(
         Something is wrong with several lanes that is right with one.
 
     """
-    count = 0
+    count = most = 0
     notes: list[str] = []
     for make in benches:
         bench = make()
@@ -246,7 +311,12 @@ def tried_there(
             raise
         count += trial.tried
         notes += trial.notes
-    return count, notes
+    for station in whole() if count else ():
+        trial = Trial(course, benches[0](), right=right)
+        with contextlib.suppress(EnoughReads):
+            trial.sweep(station)
+        count, most = count + trial.tried, max(most, trial.tried)
+    return count, most, notes
 
 
 def check_starts(backend: Any, scorer: Scorer, seed: int) -> None:

@@ -24,7 +24,11 @@ BODIES = {
     "walrus": ("v = (w := 3)", 1, "an assignment inside an expression"),
     "attribute": ("v = a.size", 1, "an attribute; import the name itself"),
     "method": ("a.sort()", 1, "call functions by their bare name"),
-    "function of a module": ("v = lib.clz(u32(n))", 1, "bare name: from core.lang.library import clz"),
+    "function of a module": (
+        "v = lib.clz(u32(n))",
+        1,
+        "write clz(...), a word of the kernel language: from onekernel import clz",
+    ),
     "slice": ("v = a[1:2]", 1, "a slice; loop over the elements"),
     "two dimensions": ("v = a[1, 2]", 1, "arrays are flat, write row * width + column"),
     "negative subscript": ("v = a[-1]", 1, "a negative subscript; count from the front"),

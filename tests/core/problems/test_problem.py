@@ -31,6 +31,7 @@ from core.problems.weierstrass import Weierstrass
 from core.search.local_search.algorithms import HillClimbing, SimulatedAnnealing, TabuSearch
 from core.search.local_search.plan import Plan
 from tests.core.search.local_search import weighted
+from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import Weighted
 
 ROOT = Path(__file__).parents[3]
@@ -378,3 +379,20 @@ def test_equal_memories_are_equal_parameters_however_they_were_asked_for():
     assert plan(TabuSearch()).parameters == plan(TabuSearch(remember="attributes")).parameters
     assert plan(TabuSearch()).parameters != plan(TabuSearch(remember="moves")).parameters
     assert plan(TabuSearch(2, 1)).parameters["tenure"] == 2
+
+
+@pytest.mark.parametrize("name", ["qap", "ppp", "cut", "sat", "shop", "ordering", "bits cut", "tsp"])
+def test_an_instance_whose_digest_is_kept_cannot_be_changed(name):
+    instance = PROBLEMS[name]().instance
+    arrays = [one for one in vars(instance).values() if isinstance(one, np.ndarray)]
+    assert arrays and instance.sha256
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array.reshape(-1)[0] = 1
+
+
+def test_an_instance_does_not_hold_the_callers_array():
+    flows = np.array([[0, 1], [1, 0]], np.int32)
+    instance = QapInstance("mine", flows, flows)
+    flows[0, 1] = flows[1, 0] = 7
+    assert instance.flows.tolist() == [[0, 1], [1, 0]]

@@ -149,9 +149,18 @@ def test_a_function_of_another_signature_is_refused_with_both(python, role, wron
             run(CountOnes(**{role: wrong}))
 
 
-@pytest.mark.parametrize("delta", [plain, None, 5], ids=["a plain function", "None", "a number"])
-def test_a_delta_that_is_no_function_of_the_language_is_refused(python, delta):
-    words = re.escape(f"ones: its `delta` is {delta!r}: expected a @function {DELTA}")
+@pytest.mark.parametrize(
+    ("delta", "found", "advice"),
+    [
+        (plain, "plain: `delta` of ones is a plain function", "; write @function above def plain"),
+        (lambda bits, move, data: 0, "<lambda>: `delta` of ones is a lambda", "; write a def"),
+        (None, "ones: its `delta` is missing", ", or `value`"),
+        (5, "ones: its `delta` is 5", ", or `value`"),
+    ],
+    ids=["a plain function", "a lambda", "None", "a number"],
+)
+def test_a_delta_that_is_no_function_of_the_language_is_refused(python, delta, found, advice):
+    words = re.escape(f"{found}: expected a @function {DELTA}{advice}") + "$"
     with pytest.raises(UserError, match=words):
         LocalSearch(python, Solo(), CountOnes(delta), TabuSearch(), "flip1")
     with pytest.raises(UserError, match=words):
@@ -159,7 +168,7 @@ def test_a_delta_that_is_no_function_of_the_language_is_refused(python, delta):
 
 
 def test_a_problem_that_says_no_delta_is_told_which(python):
-    with pytest.raises(UserError, match="bare: its `delta` is None: expected a @function"):
+    with pytest.raises(UserError, match="bare: its `delta` is missing: expected a @function"):
         LocalSearch(python, Solo(), Problem("bare", Bits(4), Ones(4)), TabuSearch(), "flip1")
 
 

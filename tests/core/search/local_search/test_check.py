@@ -1,5 +1,6 @@
 """`check` finds every kind of mistake that a problem of one's own may have, and says so in the user's words."""
 
+import itertools
 import math
 import re
 import subprocess
@@ -19,6 +20,7 @@ from core.search.local_search import (
     WrongState,
     WrongSubscript,
     check,
+    sweeps,
     validation,
 )
 from core.search.local_search.benches import Bench, DeviceBench
@@ -29,7 +31,7 @@ from core.search.local_search.plain_bench import PlainBench
 from core.search.local_search.trials import Trial
 from drivers.trying import backends_here
 from tests.conftest import wide
-from tests.core.search.local_search import wrong
+from tests.core.search.local_search import weighted, wrong
 from tests.core.search.local_search.scored import BLOCKS, Ordering
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.wrong import RingCut
@@ -43,6 +45,8 @@ def quick(monkeypatch):
     """Plain Python reads less than for users, and as much however busy the machine is."""
     monkeypatch.setattr(validation, "READS", 40_000)
     monkeypatch.setattr(validation, "SECONDS", math.inf)
+    monkeypatch.setattr(validation, "WHOLE", 400)
+    monkeypatch.setattr(validation, "SCORING_SECONDS", math.inf)
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +148,44 @@ def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     station.claims[:] = 1 - station.claims
     with pytest.raises(WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
         Trial(course, bench).run(0)
+
+
+# --- whole neighbourhoods ---
+
+
+def test_one_wrong_move_of_1770_is_found(device, monkeypatch):
+    problem = weighted.Weighted(range(60), **weighted.ONE_OF_1770)
+    monkeypatch.setattr(validation, "WHOLE", 1)
+    assert check(problem, "flip2", backends=[device]).tried[-1].swept == 1
+    monkeypatch.setattr(validation, "WHOLE", 10_000)
+    words = rf"^flip2 \(17, 41\) from seed 0: delta says -?\d+, cost says -?\d+ {PLACE}wrong_for_one_pair, .*on {device.name}"
+    with pytest.raises(WrongDelta, match=words.replace("wrong.py", "weighted.py")):
+        check(problem, "flip2", backends=[device])
+
+
+def test_a_mistake_at_a_local_optimum_is_found(device):
+    problem = weighted.Weighted(range(1, 31), only=wrong.Evaluation(weighted.wrong_where_all_is_zero))
+    with pytest.raises(
+        WrongDelta, match=r"^flip1 \(\d+\) from seed 0, near a local optimum: delta says -?\d+, cost says"
+    ):
+        check(problem, "flip1", backends=[device])
+
+
+def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monkeypatch):
+    ticks = itertools.count()
+    monkeypatch.setattr(sweeps.time, "process_time", lambda: next(ticks))
+    monkeypatch.setattr(sweeps, "CHUNK", 24 * 10)
+    monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
+    found = check(RingCut(), "flip2", backends=[device]).tried[-1]
+    assert (found.swept, found.size) == (70, 276)
+
+
+def test_a_sample_of_a_large_neighbourhood_has_no_index_twice():
+    random = np.random.default_rng(0)
+    for size, most in ((7, 7), (100, 99), (100, 10), (2**32 - 1, 10_000)):
+        found = sweeps.indices_of(size, most, random)
+        assert len(np.unique(found)) == len(found) <= most and 0 <= found.min() <= found.max() < size
+        assert len(found) > most - sweeps.BLOCK
 
 
 # --- subscripts, numbers, data ---
@@ -324,9 +366,12 @@ def test_what_was_tried_is_printed_as_a_table(device):
     checked = check(problem, backends=[device])
     first, head, *rows = str(checked).splitlines()
     assert re.match(r"ring:24: [\d,]+ moves tried, all right; costs from \d+ to \d+; \d+\.\d s$", first)
-    assert head.split() == ["neighbourhood", "evaluation", "plain", "Python", device.name]
+    assert head.split() == ["neighbourhood", "evaluation", "plain", "Python", device.name, "of", "one", "solution"]
     assert [row.split()[:2] for row in rows] == [["flip1", "only"], ["flip2", "only"], ["flip3", "only"]]
-    assert [one.moves for one in checked.tried if one.place == device.name] == [256 + 24 * 16] * 3
+    assert [row.split()[-3:] for row in rows] == [["24", "of", "24"], ["276", "of", "276"], ["400", "of", "2,024"]]
+    walked = 256 + 24 * 16
+    found = [one.moves for one in checked.tried if one.place == device.name]
+    assert found == [walked + 2 * 24, walked + 2 * 276, walked + 2 * 400]
 
 
 def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):

@@ -42,7 +42,7 @@ def cpu():
         ),
         (TABU, "2opt", {}, "neighbourhood '2opt': .* knows exchange2, exchange3"),
         (TABU, ["exchange2", "exchange3"], {}, "2 neighbourhoods for tabu, which uses one"),
-        (TABU, [], {}, "0 neighbourhoods: expected 1 to 3"),
+        (TABU, [], {}, "expected a neighbourhood, or 1 to 3"),
         (TabuSearch(tenure=15), "exchange2", {}, "a tenure of up to 15 iterations .* 15 neighbours"),
         (TabuSearch(remember="attributes"), "2opt", {}, "'2opt'"),
         (TABU, "exchange2", {"evaluation": "guess"}, "evaluation 'guess': .* has kept, linear"),
@@ -66,12 +66,12 @@ def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: TabuSearch(tenure=-1), "tenure of -1: expected 0 or more"),
+        (lambda: TabuSearch(tenure=-1), "tenure=-1: expected an integer of at least 0"),
         (lambda: TabuSearch(remember="all"), "remembers 'all'"),
         (lambda: IteratedLocalSearch(strength=0), "shake of 0 random moves: expected 1 to 255"),
         (lambda: SimulatedAnnealing(cooling=0), "cooling factor of 0"),
         (lambda: SimulatedAnnealing(temperature=-1), "temperature -1"),
-        (lambda: SimulatedAnnealing(temperature=float("nan")), "temperature nan"),
+        (lambda: SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
         (lambda: SimulatedAnnealing(temperature=float("inf")), "temperature inf: expected 0 .* to 1e"),
         (lambda: SimulatedAnnealing(plateau=0), "plateau 0"),
         (lambda: SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),

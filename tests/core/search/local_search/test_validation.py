@@ -54,6 +54,8 @@ def nothing_seen(monkeypatch):
     monkeypatch.setattr(validation, "seen", set())
     monkeypatch.setattr(validation, "READS", 30_000)
     monkeypatch.setattr(validation, "SECONDS", math.inf)
+    monkeypatch.setattr(validation, "WHOLE", 400)
+    monkeypatch.setattr(validation, "SCORING_SECONDS", math.inf)
 
 
 def evaluation(delta=weighted.added, **hooks):

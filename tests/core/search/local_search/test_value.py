@@ -249,7 +249,7 @@ def test_a_value_for_one_kind_of_neighbourhood_may_take_a_plain_move(cpu):
 
 
 def test_a_problem_with_neither_function_is_refused(cpu):
-    with pytest.raises(UserError, match=r"wrong: its `delta` is None: expected a @function \(solution"):
+    with pytest.raises(UserError, match=r"wrong: its `delta` is missing: expected a @function \(solution"):
         LocalSearch(cpu, Solo(), Wrong(None), TabuSearch(), "exchange2")
 
 

@@ -131,6 +131,11 @@ def wrong_where_all_is_zero(solution: Array[i32], move: Move, data: Weights) -> 
 
 
 @function
+def wrong_for_one_pair(solution: Array[i32], move: Move, data: Weights) -> i32:
+    return added(solution, move, data) - (1000 if move.i == 17 and move.j == 41 else 0)
+
+
+@function
 def begins_all_but_one(solution: Array[i32], data: Terms):
     for p in range(lane(), data.n - 1, team_size()):
         data.terms[p] = term(solution, p, data)
@@ -180,6 +185,8 @@ def counts_twice(worker: i32, workers: i32, solution: Array[i32], move: Move, da
     return shared_out(worker, workers, solution, move, data) + (1 if worker == 1 else 0)
 
 
+ONE_OF_1770 = {"only": Evaluation(wrong_for_one_pair)}
+"""An evaluation that is wrong for one pair of 60 bits."""
 RIGHT = {
     "plain": Evaluation(added),
     "kept": Evaluation(added_kept, begin=begin, update=update),

@@ -1,0 +1,90 @@
+"""Arguments of public functions: a refusal names the argument, the value that was found and what was expected."""
+
+from __future__ import annotations
+
+import os
+import reprlib
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from core.errors import UserError
+
+Kind = TypeVar("Kind")
+
+
+def refuse(name: str, value: object, expected: str) -> NoReturn:
+    """Raise a `UserError` in the form that all refusals of arguments have."""
+    found = f"{value.__name__}, a class" if isinstance(value, type) else reprlib.repr(value)
+    raise UserError(f"{name}={found}: expected {expected}")
+
+
+def integer(name: str, value: object, least: int | None = None) -> int:
+    """Return an integer of Python or NumPy; a truth value is none."""
+    expected = "an integer" if least is None else f"an integer of at least {least}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        refuse(name, value, expected)
+    if least is not None and value < least:
+        refuse(name, value, expected)
+    return int(value)
+
+
+def number(name: str, value: object) -> float:
+    """Return a number of Python or NumPy; a truth value and a NaN are none."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        refuse(name, value, "a number")
+    if value != value:
+        refuse(name, value, "a number")
+    return value  # type: ignore[return-value]
+
+
+def flag(name: str, value: object) -> bool:
+    """Return a truth value of Python or NumPy."""
+    if not isinstance(value, (bool, np.bool_)):
+        refuse(name, value, "True or False")
+    return bool(value)
+
+
+def text(name: str, value: object, expected: str = "a text") -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        refuse(name, value, expected)
+    return value
+
+
+def path(name: str, value: object) -> str:
+    """Return the path of a file or folder as text."""
+    if not isinstance(value, (str, os.PathLike)):
+        refuse(name, value, "a path")
+    return str(os.fspath(value))
+
+
+def function(name: str, value: Any) -> Any:
+    """Return a function or another object that can be called, or None."""
+    if value is not None and not callable(value):
+        refuse(name, value, "a function, or None")
+    return value
+
+
+def several(name: str, value: Any, expected: str) -> list[Any]:
+    """Return the elements of a list, range or array, and so on; a text is one value and not several."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        refuse(name, value, expected)
+    return list(value)
+
+
+def frozen(given: Any, dtype: Any) -> np.ndarray:
+    """Copy an array into contiguous memory that cannot be written, as a digest of it is kept."""
+    found = np.array(given, dtype, order="C")
+    found.flags.writeable = False
+    return found
+
+
+def loaded(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
+    """Return an instance, which a text or path names."""
+    if isinstance(value, (str, os.PathLike)):
+        return load(str(os.fspath(value)))
+    if not isinstance(value, kind):
+        refuse("instance", value, f"a name, a path, or an object of {kind.__name__}")
+    return value

@@ -1,0 +1,214 @@
+"""First mistakes in a problem of one's own: one line that names the user's line and says what to write."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import onekernel as ok
+from onekernel import Array, Bits, Move, Problem, bundle, function, i32
+
+HERE = re.escape(__file__) + r":\d+: "
+
+
+@bundle
+class Numbers:
+    numbers: Array[i32]
+    n: i32
+
+
+class NoBundle:
+    numbers: Array[i32]
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+
+NUMBERS = Numbers(np.arange(5, dtype=np.int32), 5)
+
+
+def plain(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return data.numbers[move.i]
+
+
+@function
+def added(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return data.numbers[move.i] if bits[move.i] == 0 else -data.numbers[move.i]
+
+
+@function
+def of_no_bundle(bits: Array[i32], move: Move, data: NoBundle) -> i32:
+    return data.numbers[move.i]
+
+
+@function
+def with_self(self, bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return data.numbers[move.i]
+
+
+@function
+def by_length(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    total = 0
+    for p in range(len(bits)):
+        total += bits[p]
+    return total
+
+
+@function
+def by_length_of_a_field(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return len(data.numbers)
+
+
+@function
+def by_shape(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return bits.shape[0]
+
+
+@function
+def by_root(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return i32(np.sqrt(data.numbers[move.i]))
+
+
+@function
+def by_numpy(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return np.dot(bits, data.numbers)
+
+
+@function
+def by_sum(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return sum(data.numbers)
+
+
+@function
+def by_plain(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return plain(bits, move, data)
+
+
+@function
+def matrix(p: i32) -> i32:
+    return p @ 2
+
+
+@function
+def by_another(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return matrix(move.i)
+
+
+class Mine(Problem):
+    delta = added
+    neighbourhoods = ("flip1",)
+
+    def __init__(self, delta=None, data=NUMBERS):
+        if delta is not None:
+            self.delta = delta
+        super().__init__("mine", Bits(5), data)
+
+    def cost(self, bits):
+        return int(self.data.numbers @ bits)
+
+
+class ByMethod(Mine):
+    def delta(self, bits, move, data):
+        return 1
+
+
+class NoCost(Problem):
+    delta, neighbourhoods = added, ("flip1",)
+
+    def __init__(self):
+        super().__init__("mine", Bits(5), NUMBERS)
+
+
+class NoSuper(Problem):
+    delta, neighbourhoods = added, ("flip1",)
+
+    def __init__(self):
+        self.numbers = NUMBERS
+
+
+class NoDelta(Problem):
+    def __init__(self):
+        super().__init__("mine", Bits(5), NUMBERS)
+
+    def cost(self, bits):
+        return 0
+
+
+LENGTH = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
+CASES = {
+    "data without @bundle": (
+        lambda: Mine(data=NoBundle(np.arange(5, dtype=np.int32))),
+        "mine: data are an object of NoBundle: expected a @bundle of arrays and numbers; write @bundle above class NoBundle",
+    ),
+    "data in a dict": (lambda: Mine(data={}), "mine: data are {}: expected a @bundle of arrays and numbers"),
+    "a parameter without @bundle": (
+        lambda: Mine(of_no_bundle),
+        HERE
+        + "of_no_bundle: annotation NoBundle is not a type of the kernel language; write @bundle above class NoBundle",
+    ),
+    "no cost": (
+        NoCost,
+        r"mine: NoCost has no `cost`: expected def cost\(self, solution\), which returns the cost of .*",
+    ),
+    "no super": (
+        NoSuper,
+        r"NoSuper: its constructor ends without a name, .* expected super\(\).__init__\(name, encoding, data\) in it",
+    ),
+    "no delta": (NoDelta, r"mine: its `delta` is missing: expected a @function \(solution: .*\) -> i32, or `value`"),
+    "a plain function": (
+        lambda: Mine(plain),
+        HERE + "plain: `delta` of mine is a plain function: .*; write @function above def plain",
+    ),
+    "a method": (
+        ByMethod,
+        HERE
+        + "delta: `delta` of mine is a method: .*; write it outside of the class, without self, and delta = its name .*",
+    ),
+    "self": (lambda: Mine(with_self), HERE + "with_self: has a parameter self; leave it out, since a @function is .*"),
+    "len": (lambda: Mine(by_length), HERE + f"by_length: the length of the array bits; {LENGTH}"),
+    "len of a field": (
+        lambda: Mine(by_length_of_a_field),
+        HERE + f"by_length_of_a_field: the length of the array data.numbers; {LENGTH}",
+    ),
+    "shape": (lambda: Mine(by_shape), HERE + f"by_shape: bits.shape is not the name of an array; {LENGTH}"),
+    "np.sqrt": (
+        lambda: Mine(by_root),
+        HERE
+        + r"by_root: a call of np.sqrt; write sqrt\(...\), a word of the kernel language: from onekernel import sqrt",
+    ),
+    "np.dot": (
+        lambda: Mine(by_numpy),
+        HERE + "by_numpy: a call of np.dot; kernels cannot call numpy; write a loop, or a @function",
+    ),
+    "sum": (lambda: Mine(by_sum), HERE + "by_sum: a call of sum, which is neither .*; write a loop, or a @function"),
+    "a plain helper": (
+        lambda: Mine(by_plain),
+        HERE + "by_plain: a call of plain, which is neither a @function nor .*; write @function above def plain",
+    ),
+    "in a function that another calls": (
+        lambda: Mine(by_another),
+        HERE + rf"matrix: operator MatMult; .*\n  called at {re.escape(__file__)}:\d+ in by_another",
+    ),
+}
+
+
+@pytest.mark.parametrize("used", ["check", "minimize"])
+@pytest.mark.parametrize(("make", "words"), CASES.values(), ids=CASES)
+def test_a_first_mistake_is_told_in_the_users_words(make, words, used):
+    how = {"check": {"backend": "cpu"}, "minimize": {"backend": "cpu", "iterations": 3}}[used]
+    with pytest.raises(ok.UserError) as error:
+        getattr(ok, used)(make(), **how)
+    assert re.fullmatch(words, str(error.value)), str(error.value)
+
+
+def test_a_program_whose_data_are_no_bundle_ends_with_one_line(tmp_path, environment):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import onekernel as ok\n\nclass Data:\n    n: ok.i32\n\nclass Mine(ok.Problem):\n    def __init__(self):\n"
+        '        super().__init__("mine", ok.Bits(3), Data(3))\n\nok.main(Mine)\n'
+    )
+    ran = subprocess.run([sys.executable, path], env=environment, capture_output=True, text=True, timeout=100)
+    expected = f"error: {path}:8: Data(...) takes no arguments: expected @bundle above class Data\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", expected)
