@@ -7,8 +7,9 @@ A loader in pyopencl's wheel finds drivers by ``.icd`` files: in the system's fo
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,18 +58,31 @@ def intel_among_drivers(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
     if any(names(path, LIBRARY) for path in drivers):
         yield
         return
-    import tempfile
+    os.environ["OCL_ICD_VENDORS"] = folder_of(library, drivers)
+    try:
+        yield
+    finally:
+        del os.environ["OCL_ICD_VENDORS"]
 
-    with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
-        for path in drivers:
+
+def folder_of(library: str, drivers: list[str]) -> str:
+    """Return a folder of the cache with the ``.icd`` files of these drivers and one that names the library.
+
+    Its name is a digest of its content, so any number of processes may complete it at once, and one that is killed
+    leaves nothing behind.
+    """
+    from backends.cache import cache_folder, write_once
+
+    digest = hashlib.sha256("\0".join([library, *drivers]).encode()).hexdigest()[:32]
+    folder = os.path.join(cache_folder("drivers"), digest)
+    os.makedirs(folder, exist_ok=True)
+    for path in drivers:
+        with suppress(FileExistsError):
             os.symlink(path, os.path.join(folder, os.path.basename(path)))
-        with open(os.path.join(folder, "onekernel-intel.icd"), "w") as file:
-            file.write(library + "\n")
-        os.environ["OCL_ICD_VENDORS"] = folder
-        try:
-            yield
-        finally:
-            del os.environ["OCL_ICD_VENDORS"]
+    named = os.path.join(folder, "onekernel-intel.icd")
+    if not os.path.exists(named):
+        write_once(named, f"{library}\n".encode())
+    return folder
 
 
 def installed(name: str, package: str) -> str | None:

@@ -142,9 +142,9 @@ def test_what_workers_saw_is_added_up():
 
 
 @pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_pytest_prints_the_table(workers):
+def test_pytest_prints_the_table(workers, tmp_path):
     asked = ["-q", "-n", workers, "--kernel-coverage", "-k", "ants", "tests/core/kernels/test_index_limits.py"]
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *asked]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "t"), *asked]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     rows = dict(re.findall(r"^(core/kernels/\w+\.py) +([\d.]+) %", done.stdout, re.MULTILINE))
     assert float(rows["core/kernels/ants.py"]) > 0 == float(rows["core/kernels/grid.py"]), done.stdout + done.stderr

@@ -148,6 +148,8 @@ def cache_here(tmp_path, monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     cache._temporary_root.cache_clear()
     yield tmp_path / "cache"
+    if cache._temporary_root.cache_info().currsize:
+        shutil.rmtree(cache._temporary_root())
     cache._temporary_root.cache_clear()
 
 

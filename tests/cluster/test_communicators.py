@@ -101,8 +101,9 @@ def test_a_pair_that_does_not_fit_64_bits_is_refused(pair):
         Solo().minloc(*pair)
 
 
-def test_two_mpis_that_do_not_know_each_other_are_refused(environment, plain):
+def test_two_mpis_that_do_not_know_each_other_are_refused(environment, plain, tmp_path):
     pytest.importorskip("mpi4py")
+    environment["TMPDIR"] = str(tmp_path)  # an MPI that is aborted leaves its folder
     environment["PMI_SIZE"] = "4"
     done = plain("-c", "from cluster import communicator; communicator()")
     assert "the launcher started 4 ranks" in done.stderr

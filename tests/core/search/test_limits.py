@@ -15,6 +15,7 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.lang import Row, bundle, i32
+from core.problems import tsp
 from core.problems.knapsack import Knapsack
 from core.problems.strings import LONGEST
 from core.problems.tsp_moves import TspTour
@@ -60,8 +61,10 @@ def square(n):
 
 
 def tsp_table(n):
-    named = {"coordinates": None, "edge_weight_type": "EXPLICIT", "optimum": None, "sha256": ""}
-    return TspTour(SimpleNamespace(name="big", n=n, distances=np.ones((1, 1), int), **named)).data_for("table")
+    big = object.__new__(tsp.Instance)
+    vars(big).update(name="big", n=n, _distances=np.ones((1, 1), int), coordinates=None, edge_weight_type="EXPLICIT")
+    vars(big).update(optimum=None, sha256="")
+    return TspTour(big).data_for("table")
 
 
 def ordered_copies(teams):
@@ -73,7 +76,7 @@ def ordered_copies(teams):
 
 def allocated(walks, elements=2, memory=1, kept=0):
     """Allocate walks with this number of elements, words of memory and elements of a row each."""
-    problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data)
+    problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data, remembered=())
     alone = SimpleNamespace(
         share_of_walks=lambda: (0, walks), level="algorithm", backend=Full(), problem=problem, memory_words=memory,
         history=False, most_lanes=1, given=Keeping(n=kept) if kept else Bare(1),
