@@ -294,6 +294,15 @@ def test_unequal_work_is_refused_with_the_two_that_differ(make_record, field, va
     assert "threads" not in message
 
 
+def test_a_pruned_scan_evaluates_as_often_on_one_device_only(make_record):
+    def pruned(count, **changes):
+        return make_record(evaluations=count, ways={"scan": "pruned"}, **changes)
+
+    require_equal_work([pruned(10), pruned(12, backend="cuda"), pruned(10, ranks=2)])
+    with pytest.raises(UnequalWorkError, match="evaluations is 10 .* but 11"):
+        require_equal_work([pruned(10), pruned(12, backend="cuda"), pruned(11, ranks=2)])
+
+
 def test_repetitions_of_one_run_that_disagree_are_refused(make_record):
     with pytest.raises(UnequalWorkError, match="trajectory_hash"):
         merge([make_record(), make_record(trajectory_hash="ffff")])
