@@ -18,6 +18,8 @@ SLOWER_CLOCK = 0.10
 """Part by which a clock may be below the fastest of its machine, or its own highest."""
 ALONE = "too small for its ranks, so that the first of them did all of the work"
 """Caution of a run over ranks of which one worked."""
+ALONE_AT_FIRST = "the first of its ranks worked alone, before all of them shared the rest"
+"""Caution of a run over ranks that shared a part of it."""
 OTHERS_LOAD = 0.5
 """Part of the cores that others may keep busy before it is said."""
 INTERRUPTED = {
@@ -155,11 +157,19 @@ def _of_row(row: Row, comparison: Comparison, nearby: Sequence[Record]) -> Found
 
 def _alone(record: Record) -> Found:
     if first_rank_alone(record):
-        yield ALONE, ""
+        until_s = record.details.get("first_rank_alone", {}).get("until_s")
+        yield alone_words(record), "" if until_s is None else f"for {seconds(until_s)}"
+
+
+def alone_words(record: Record) -> str:
+    """Word what the first of several ranks did alone; empty if all of them shared the run."""
+    if not first_rank_alone(record):
+        return ""
+    return ALONE if record.details.get("first_rank_alone", {}).get("until_s") is None else ALONE_AT_FIRST
 
 
 def first_rank_alone(record: Record) -> bool:
-    """Return True if the first of several ranks did all of the work."""
+    """Return True if the first of several ranks did all of the work, or all of it up to some moment."""
     busy = [sample.rank_seconds for sample in record.samples if sample.rank_seconds]
     idle = any(sum(seconds > 0 for seconds in one) == 1 for one in busy)
     return record.ranks > 1 and ("first_rank_alone" in record.details or idle)

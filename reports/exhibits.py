@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reports.cautions import ALONE, first_rank_alone
+from reports.cautions import alone_words, first_rank_alone
 from reports.comparison import Comparison, Likeness, Row, compare_works
 from reports.exhibit_choice import chosen, reference, same_problem
 from reports.exhibit_notes import is_short, names_of, notes
@@ -332,8 +332,8 @@ def _ours(
         beside = [other.row.record for other in placed if same_problem(one, other)]
         lengths = [row.record for row in rows] if is_short(exhibit, one.row.record) else None
         cell = Cell(one.row, reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths)
-        refused = first_rank_alone(one.row.record)
-        words = [f"not shown: {ALONE}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
+        refused = alone_words(one.row.record)
+        words = [f"not shown: {refused}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
         own = [] if refused else [*notes(exhibit, one, alike, cell, rows), *filter(None, [no_rival(cell)])]
         place = one.row.name + (f", machine {one.row.machine}" if several_machines else "")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reports.cautions import ALONE, doubts, first_rank_alone
+from reports.cautions import ALONE, ALONE_AT_FIRST, doubts, first_rank_alone
 from reports.comparison import compare, indivisible
 from reports.exhibit_gaps import gap
 from reports.exhibit_tables import table_of
@@ -87,6 +87,11 @@ def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make
     (datum,) = filled("luong2013", "10", [run]).ours
     assert datum.column == "COW, ranks of one core: cpu, 2 ranks"
     assert (datum.words == (f"not shown: {ALONE}",)) == alone == (datum.values == {})
+
+
+def test_a_run_that_one_rank_began_alone_is_no_run_over_all_ranks(make_run):
+    run = make_run(ranks=2, details={"first_rank_alone": {"together_s": 2.0, "alone_s": 1.0, "until_s": 5.0}})
+    assert first_rank_alone(run) and doubts(compare([run]).rows[0])[0] == ALONE_AT_FIRST
 
 
 def test_a_run_that_shared_stands_in_place_of_one_that_did_not(make_run):
