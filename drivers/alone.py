@@ -74,7 +74,7 @@ def continued(inner: Keeper | None, state: State) -> Keeper:
     return inner
 
 
-class Alone:
+class BegunAlone:
     """One repetition that the first rank begins alone; all ranks make it and call the part that is theirs.
 
     Parameters

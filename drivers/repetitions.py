@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from drivers.alone import Alone
+from drivers.alone import BegunAlone
 from drivers.beside import Beside
 from drivers.endings import DONE, FAILED
 from drivers.forecast import announce, prefixed
@@ -150,7 +150,7 @@ class Repetitions:
         self.details = details
         self.saved = False
         self.contradicted = 0
-        self.alone: Alone | None = None
+        self.alone: BegunAlone | None = None
         """The repetition that the first rank began alone, if it did."""
         self.opinions: list[Opinion] = []
         self.hosts = 1
@@ -238,7 +238,7 @@ class Repetitions:
         self.ranks.assemble()
         self.ranks.reset()
         self.sharing.former = None
-        self.alone = None if self.sharing.verdict is None else Alone(self.sharing, self.long_run.keeper)
+        self.alone = None if self.sharing.verdict is None else BegunAlone(self.sharing, self.long_run.keeper)
         works = self.alone is None or self.ranks.rank == 0 or self.alone.waits()
         outcome, own = self.work() if works else (None, RESTED)
         return outcome, Spent.of(self.ranks.gather(own) or [own])

@@ -53,7 +53,7 @@ class House:
 
 
 @dataclass(frozen=True)
-class Page:
+class PaperPage:
     """A report: the exhibits that are asked for, those that it had `earlier`, its folder, and the command line."""
 
     paper: Paper
@@ -102,7 +102,9 @@ def main(argv: Sequence[str] | None = None, house: House | None = None) -> int:
     if len(left) < len(plan.needed):
         runner.warn_of_changes(chosen.records)
     failed, elsewhere = run_all(plan, left, runner)
-    page = Page(paper, exhibits, earlier, options.out, shlex.join(["python", "-m", "drivers.reproduce", *arguments]))
+    page = PaperPage(
+        paper, exhibits, earlier, options.out, shlex.join(["python", "-m", "drivers.reproduce", *arguments])
+    )
     before = plan_of(paper, earlier, here, chosen)
     return conclude(page, plan, before, chosen.records, failed, elsewhere)
 
@@ -182,7 +184,7 @@ def run_all(plan: Plan, left: Sequence[Needed], runner: Runner) -> tuple[list[st
 
 
 def conclude(
-    page: Page, plan: Plan, before: Plan, records: Path, failed: Sequence[str], elsewhere: Sequence[Needed]
+    page: PaperPage, plan: Plan, before: Plan, records: Path, failed: Sequence[str], elsewhere: Sequence[Needed]
 ) -> int:
     """Write the report, which names the command line, say what failed or is not there, and return the exit code.
 
@@ -226,7 +228,7 @@ def conclude(
     return FAILED if failed or doubted else DONE
 
 
-def gaps_of(page: Page, records: Sequence[Record], not_made: Mapping[Exhibit, NotMade]) -> list[str]:
+def gaps_of(page: PaperPage, records: Sequence[Record], not_made: Mapping[Exhibit, NotMade]) -> list[str]:
     """Name the exhibits asked for in which nothing of ours stands, and why."""
     there = evidence(page.paper, records)
     gaps = {}

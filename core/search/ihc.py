@@ -19,7 +19,7 @@ from core.kernels.tours import start_tours
 from core.kernels.two_opt import MOST_CITIES, CountedClimbs
 from core.search.batches import Batches
 from core.search.intervals import Intervals
-from core.search.layouts import ANY, ANY_WORD, Array, history_rows, intervals
+from core.search.layouts import ANY, ANY_WORD, StateArray, history_rows, intervals
 from core.search.looks import Looks
 from core.search.shape import LOOK_S, Callback, SharedWatch, checked_stop, in_hex
 from core.search.shares import alike, share
@@ -127,10 +127,10 @@ class Climbed(NamedTuple):
         climbs, length, climber, steps, evaluations, digest = (int(number) for number in state["found"])
         return cls(Intervals(state["left"]), climbs, length, climber, steps, evaluations, digest, state.get("history"))
 
-    def layout(self, state: State, before_s: float, history: bool) -> Iterator[Array]:
+    def layout(self, state: State, before_s: float, history: bool) -> Iterator[StateArray]:
         """Declare the state of a run that begins with this."""
         climbers = self.left.count
-        yield Array(
+        yield StateArray(
             "found", np.uint64, (6,),
             [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY), (0, ANY), (0, ANY_WORD)],
         )  # fmt: skip

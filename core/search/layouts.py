@@ -21,7 +21,7 @@ ANY_WORD = 2**64 - 1
 """The largest word of 64 bits."""
 
 
-class Array(NamedTuple):
+class StateArray(NamedTuple):
     """The declaration of one array.
 
     Attributes
@@ -67,7 +67,7 @@ class Array(NamedTuple):
         return f"{'a text' if self.dtype is np.str_ else np.dtype(self.dtype)} of shape {in_words(self.shape)}"
 
 
-Layout = Callable[[State], Iterable[Array]]
+Layout = Callable[[State], Iterable[StateArray]]
 """From a state to the declarations of its arrays."""
 
 
@@ -126,20 +126,22 @@ def ascending(numbers: np.ndarray) -> str | None:
     return f"found {after} after {before}, expected ascending numbers"
 
 
-def intervals(name: str, first: int, end: int, rule: Callable[[np.ndarray], str | None] | None = None) -> Array:
+def intervals(name: str, first: int, end: int, rule: Callable[[np.ndarray], str | None] | None = None) -> StateArray:
     """Declare `core.search.intervals.Intervals` of the items from ``first`` to ``end - 1``, as their `array` is."""
-    return Array(
+    return StateArray(
         name, np.int64, (None, 2), [(first, end)], lambda pairs: ascending(pairs.reshape(-1)) or (rule and rule(pairs))
     )
 
 
-def history_rows(name: str, steps: int, evaluations: int, seconds: float, cost: int | None) -> Array:
+def history_rows(name: str, steps: int, evaluations: int, seconds: float, cost: int | None) -> StateArray:
     """Declare the rows of a history that has come this far, and to this cost; None: to none."""
 
     def to_the_best(rows: np.ndarray) -> str | None:
         return ends_with(rows[:, 3], cost)
 
-    return Array(name, np.float64, (None, 4), [(0, steps), (0, evaluations), (0, seconds), (-ANY, ANY)], to_the_best)
+    return StateArray(
+        name, np.float64, (None, 4), [(0, steps), (0, evaluations), (0, seconds), (-ANY, ANY)], to_the_best
+    )
 
 
 def ends_with(costs: np.ndarray, best: int | None) -> str | None:

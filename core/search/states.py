@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.search.layouts import Array, Layout, State, checked
+from core.search.layouts import Layout, State, StateArray, checked
 
 EVERY_S = 60.0
 """A state is kept so often."""
@@ -165,9 +165,9 @@ class Keeper:
             warnings.warn(f"{refused}: no state is kept, the run goes on", stacklevel=2)
 
 
-def seconds_layout(state: State) -> Iterator[Array]:
+def seconds_layout(state: State) -> Iterator[StateArray]:
     """Declare the seconds that a run had taken, which every state has."""
-    yield Array(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
+    yield StateArray(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
 
 
 def taken_from(keeper: Keeper | None, layout: Layout) -> State | None:

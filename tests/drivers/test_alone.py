@@ -9,10 +9,10 @@ import pytest
 from backends.cpu import CpuBackend
 from cluster import Solo
 from cluster.timed import Timed
-from core.search.layouts import Array
+from core.search.layouts import StateArray
 from core.search.states import Keeper, taken_from
 from drivers import alone
-from drivers.alone import Alone, Paused, Pausing
+from drivers.alone import BegunAlone, Paused, Pausing
 from drivers.command import parse
 from drivers.repetitions import Repetitions
 from drivers.sharing import Sharing, Verdict
@@ -123,7 +123,7 @@ def worked(clock, seconds):
     """Work for some seconds, and ask the keeper after each."""
 
     def once(run):
-        earlier = taken_from(run.keeper, lambda state: [Array("done", np.int64, ())])
+        earlier = taken_from(run.keeper, lambda state: [StateArray("done", np.int64, ())])
         done = 0 if earlier is None else int(earlier["done"])
         while done < seconds:
             done, clock.now = done + 1, clock.now + 1.0
@@ -136,27 +136,27 @@ def worked(clock, seconds):
 
 def test_pauses_are_ever_further_apart(clock):
     asked = Asked(clock)
-    assert Alone(asked, None).search(worked(clock, 3000)) == 3000
+    assert BegunAlone(asked, None).search(worked(clock, 3000)) == 3000
     gaps = [later - earlier for earlier, later in zip([0.0, *asked.asked], asked.asked, strict=False)]
     assert gaps == pytest.approx([5.0, 20.1, 80.1, 320.1, 600.1, 600.1, 600.1, 600.1])
 
 
 def test_a_run_of_a_moment_never_pauses(clock):
     asked = Asked(clock)
-    assert Alone(asked, None).search(worked(clock, 4)) == 4
+    assert BegunAlone(asked, None).search(worked(clock, 4)) == 4
     assert asked.asked == []
 
 
 def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
     asked = Asked(clock)
     asked.run = Run(SimpleNamespace(seconds=60.0), None, "", None, Solo())
-    assert Alone(asked, None).search(worked(clock, 60)) == 60
+    assert BegunAlone(asked, None).search(worked(clock, 60)) == 60
     assert asked.asked == pytest.approx([5.0, 25.1])
 
 
 def test_what_cannot_be_rehearsed_again_is_not_interrupted(clock):
     asked = Asked(clock, may_change=False)
-    assert Alone(asked, None).search(worked(clock, 100)) == 100
+    assert BegunAlone(asked, None).search(worked(clock, 100)) == 100
     assert asked.asked == []
 
 

@@ -12,8 +12,10 @@ import pytest
 
 from core.errors import UserError
 from drivers.bench.command_line import parse as bench_options
+from drivers.command import parse as workload_options
 from drivers.overview import parser as overview_options
 from drivers.reproduce_options import read as reproduce_options
+from drivers.workloads import named
 from reports import provenance
 from reports.gallery_pages import differences, overview_of, read, write
 from reports.paper_file import names
@@ -206,9 +208,11 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
                 assert bench_options(words[3:]).record == f"reports/gallery/{entry.name}.jsonl"
             elif words[2] == "drivers.overview":
                 overview_options().parse_args(words[3:])
-            else:
-                assert words[2] == "drivers.reproduce"
+            elif words[2] == "drivers.reproduce":
                 assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
+            else:
+                options = workload_options(named(words[2].removeprefix("drivers.")), None, words[3:])
+                assert options.record == f"reports/gallery/{entry.name}.jsonl"
 
 
 def test_the_repository_s_pages_are_what_their_records_say_and_its_pictures_can_be_read(legible):

@@ -14,7 +14,7 @@ import numpy as np
 from core.kernels.ants import STATES
 from core.search.ant_colony.colony import UNKNOWN, Colony
 from core.search.ant_colony.settings import MOST
-from core.search.layouts import Array, State, history_rows, permutations
+from core.search.layouts import State, StateArray, history_rows, permutations
 
 MOST_LENGTH = 2**31 - 1
 HISTORY = "history"
@@ -55,7 +55,7 @@ def state_of(search: Any, done: int, history: np.ndarray | None) -> State | None
     return {**found, "curve": curve, "winner": np.array(search.winner, np.int64), **more}
 
 
-def layout(search: Any, most: int, history_s: float | None, state: State) -> Iterator[Array]:
+def layout(search: Any, most: int, history_s: float | None, state: State) -> Iterator[StateArray]:
     """Declare the state of all colonies.
 
     Parameters
@@ -76,16 +76,16 @@ def layout(search: Any, most: int, history_s: float | None, state: State) -> Ite
     def some_iterations(curve: np.ndarray) -> str | None:
         return None if 1 <= len(curve) <= most else f"found {len(curve)} iterations, expected 1 to {most}"
 
-    yield Array("curve", np.uint32, (None,), [lengths], some_iterations)
+    yield StateArray("curve", np.uint32, (None,), [lengths], some_iterations)
     done = len(state["curve"])
     found = [(0, done - 1), (0, ants - 1)]
-    yield Array("numbers", np.uint32, (number, STATES), [(done, done), lengths, *found])
-    yield Array("best", np.int64, (number, n), [(0, n - 1)], permutations)
-    yield Array("pheromone", np.uint32, (number, n * (n - 1) // 2), [(1, MOST)])
-    yield Array("digest", np.uint64, (number, 1))
+    yield StateArray("numbers", np.uint32, (number, STATES), [(done, done), lengths, *found])
+    yield StateArray("best", np.int64, (number, n), [(0, n - 1)], permutations)
+    yield StateArray("pheromone", np.uint32, (number, n * (n - 1) // 2), [(1, MOST)])
+    yield StateArray("digest", np.uint64, (number, 1))
     has_winner = 0 < exchange <= done
     winner = [lengths, (0, number - 1), *found] if has_winner else ()
-    yield Array("winner", np.int64, (4 if has_winner else 0,), winner)
+    yield StateArray("winner", np.int64, (4 if has_winner else 0,), winner)
     if history_s is not None:
         yield history_rows(HISTORY, done - 1, done * number * ants * n * n, history_s, int(state["curve"].min()))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.search.layouts import Array, State, ascending
+from core.search.layouts import State, StateArray, ascending
 
 MOST_ROWS = 256
 MOST_BYTES = 256 << 20
@@ -48,10 +48,10 @@ class Checkpoints:
         return {PLACES: np.array(self.places, np.int64), ROWS: rows}
 
     @staticmethod
-    def layout(state: State, last: int, cells: int, dtype: Any) -> Iterator[Array]:
+    def layout(state: State, last: int, cells: int, dtype: Any) -> Iterator[StateArray]:
         """Declare the rows of a state, of which the last one has at most this place."""
-        yield Array(PLACES, np.int64, (None,), [(1, last)], ascending)
-        yield Array(ROWS, dtype, (len(state[PLACES]), cells))
+        yield StateArray(PLACES, np.int64, (None,), [(1, last)], ascending)
+        yield StateArray(ROWS, dtype, (len(state[PLACES]), cells))
 
     @property
     def last(self) -> tuple[int, np.ndarray | None]:

@@ -18,7 +18,7 @@ from core.search.dp.held_karp_table import Table
 from core.search.dp.host_memory import available_bytes
 from core.search.dp.pauses import Pauses
 from core.search.intervals import Intervals
-from core.search.layouts import Array, State, intervals
+from core.search.layouts import State, StateArray, intervals
 from core.search.shares import share
 from core.search.states import Keeper
 
@@ -190,10 +190,10 @@ class LongWay:
             state[f"{LAYER}{k}"] = self.backend.read(path.layer.cells, path.layer.start, cells)
         return state
 
-    def layout(self, state: State) -> Iterator[Array]:
+    def layout(self, state: State) -> Iterator[StateArray]:
         """Declare what `state` returns."""
         slices = len(self.slices)
-        yield Array(AT, np.int64, (3,), [(1, self.plan.size), (0, slices), (0, 1)], self.stands_somewhere)
+        yield StateArray(AT, np.int64, (3,), [(1, self.plan.size), (0, slices), (0, 1)], self.stands_somewhere)
         size, *at = (int(number) for number in state[AT])
         first = end = 0
         if at[0] < slices:
@@ -208,10 +208,10 @@ class LongWay:
                 return None
             return f"found a key with half {number}, expected one of {self.plan.last + 1}"
 
-        yield Array(BEST, np.uint64, (1,), rule=half_of_a_tour)
+        yield StateArray(BEST, np.uint64, (1,), rule=half_of_a_tour)
         for k in range(len(self.firsts) if size > 1 else 0):
             cells = self.plan.layer(size).cells
-            yield Array(f"{LAYER}{k}", self.launches.dtype, (cells,), [(0, self.launches.cap)])
+            yield StateArray(f"{LAYER}{k}", self.launches.dtype, (cells,), [(0, self.launches.cap)])
 
     def stands_somewhere(self, at: np.ndarray) -> str | None:
         """Return the fault of the numbers of layer, slice and gathering, or None."""

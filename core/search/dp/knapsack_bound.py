@@ -12,7 +12,7 @@ from core.errors import UserError
 from core.kernels import knapsack_bound as kernels
 from core.problems.knapsack import Knapsack
 from core.search.dp.knapsack import Selection, selection
-from core.search.layouts import ANY, Array, State
+from core.search.layouts import ANY, State, StateArray
 from core.search.shape import Callback, Watch, refuse_history
 from core.search.states import Keeper, spent_s, taken_from
 from core.search.stops import Stop
@@ -95,7 +95,7 @@ class BoundSearch:
         """Where the search stands."""
         return {name: self.backend.download(getattr(self.search, name)) for name in FIELDS}
 
-    def _layout(self, state: State) -> Iterator[Array]:
+    def _layout(self, state: State) -> Iterator[StateArray]:
         """Declare the state of a search that has not ended."""
         count, capacity = len(self.items), self.instance.capacity
         instance = self.instance
@@ -112,17 +112,17 @@ class BoundSearch:
 
             return rule
 
-        yield Array("place", np.int32, (3,), [(0, count), (0, capacity), (0, 0)])
+        yield StateArray("place", np.int32, (3,), [(0, count), (0, capacity), (0, 0)])
         _, left, _ = (int(number) for number in state["place"])
         most = int(values.sum())
-        yield Array("numbers", np.uint64, (3,), [(0, most), (0, most), (1, self.most_nodes or ANY)])
+        yield StateArray("numbers", np.uint64, (3,), [(0, most), (0, most), (1, self.most_nodes or ANY)])
         value, best, _ = (int(number) for number in state["numbers"])
         weight = capacity - left
         room = (max(1, count),)
         expected = f"weight {weight} and value {value}"
-        yield Array("taken", np.uint8, room, [(0, 1)], packed(expected, weight, value))
+        yield StateArray("taken", np.uint8, room, [(0, 1)], packed(expected, weight, value))
         expected = f"weight at most {capacity} and value {best}"
-        yield Array("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
+        yield StateArray("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
 
     def _go_on(self, earlier: State) -> int:
         """Put the search where a state has it; how many nodes are bounded."""

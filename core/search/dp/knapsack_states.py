@@ -19,7 +19,7 @@ from core.kernels.knapsack import CELL
 from core.search.dp.checkpoints import Checkpoints
 from core.search.dp.knapsack_waves import Progress
 from core.search.dp.pauses import Pauses
-from core.search.layouts import Array, State
+from core.search.layouts import State, StateArray
 from core.search.states import Keeper
 
 NUMBERS, TAKEN = "numbers", "taken"
@@ -95,10 +95,10 @@ class Packing(NamedTuple):
         return self.undecided == len(self.taken) and not self.rows.places
 
 
-def layout(state: State, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any) -> Iterator[Array]:
+def layout(state: State, weights: np.ndarray, values: np.ndarray, capacity: int, dtype: Any) -> Iterator[StateArray]:
     """Declare the state of a knapsack; see `Packing.of`."""
     items, most = len(weights), int(values.sum())
-    yield Array(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most)])
+    yield StateArray(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most)])
     undecided, left, value = (int(number) for number in state[NUMBERS])
 
     def same_capacity(taken: np.ndarray) -> str | None:
@@ -111,7 +111,7 @@ def layout(state: State, weights: np.ndarray, values: np.ndarray, capacity: int,
             return f"found items of {found}, expected {expected}"
         return None
 
-    yield Array(TAKEN, np.uint8, (items,), [(0, 1)], same_capacity)
+    yield StateArray(TAKEN, np.uint8, (items,), [(0, 1)], same_capacity)
     yield from Checkpoints.layout(state, undecided, left + 1, dtype)
 
 

@@ -19,7 +19,7 @@ from core.kernels.lcs import COLUMN, COLUMNS, GROWS, LEFT, ROW, ROWS
 from core.search.dp.checkpoints import Checkpoints
 from core.search.dp.lcs_table import Layout, Shape, Table, layout_for
 from core.search.dp.pauses import Pauses
-from core.search.layouts import Array, State, ascending
+from core.search.layouts import State, StateArray, ascending
 
 if TYPE_CHECKING:
     from core.search.dp.lcs_table import Progress
@@ -94,10 +94,10 @@ class Tracing(NamedTuple):
         return self.is_known and 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
 
 
-def layout(state: State, rows: int, columns: int) -> Iterator[Array]:
+def layout(state: State, rows: int, columns: int) -> Iterator[StateArray]:
     """Declare the state of two strings, by their numbers of letters."""
     shorter = min(rows, columns)
-    yield Array(TRACE, np.int64, (5,), [(0, rows), (0, columns), (0, 1), (0, shorter), (0, 1)])
+    yield StateArray(TRACE, np.int64, (5,), [(0, rows), (0, columns), (0, 1), (0, shorter), (0, 1)])
     row, column, _, left, is_known = (int(number) for number in state[TRACE])
 
     def from_the_last_cell(pairs: np.ndarray) -> str | None:
@@ -108,7 +108,7 @@ def layout(state: State, rows: int, columns: int) -> Iterator[Array]:
             return f"found {left} pairs left in {row} rows and {column} columns, expected at most {min(row, column)}"
         return ascending(pairs[:, 0]) or ascending(pairs[:, 1])
 
-    yield Array(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)],
+    yield StateArray(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)],
                 from_the_last_cell)  # fmt: skip
     yield from Checkpoints.layout(state, row, -(-column // COLUMNS), np.uint64)
 

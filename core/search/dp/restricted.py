@@ -34,7 +34,7 @@ from core.kernels.neighbourhood_tours import (
 )
 from core.problems.tsp import tour_length
 from core.search.dp.pauses import refuse_states
-from core.search.layouts import Array, State, permutations
+from core.search.layouts import State, StateArray, permutations
 from core.search.shape import Callback, Watch, refuse_history
 from core.search.start_tours import greedy_tour, nearest_neighbour_tour
 from core.search.states import Keeper, spent_s, taken_from
@@ -375,15 +375,15 @@ class RestrictedTour:
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
         return Restricted(length, from_0, self.start_length, self.n, self.net.states, cells, passes, not interrupted)
 
-    def _layout(self, state: State, most: int) -> Iterator[Array]:
+    def _layout(self, state: State, most: int) -> Iterator[StateArray]:
         """Declare the state after a pass; the run has at most ``most`` of them."""
 
         def right_length(numbers: np.ndarray) -> str | None:
             found = tour_length(self.distances, state["tour"])
             return None if numbers[0] == found else f"found length {numbers[0]}, expected {found}, which the tour has"
 
-        yield Array("tour", np.int64, (self.n,), [(0, self.n - 1)], permutations)
-        yield Array("numbers", np.int64, (3,), [(0, self.start_length), (1, most - 1), (0, 1)], right_length)
+        yield StateArray("tour", np.int64, (self.n,), [(0, self.n - 1)], permutations)
+        yield StateArray("numbers", np.int64, (3,), [(0, self.start_length), (1, most - 1), (0, 1)], right_length)
 
     def _pass(self, tour: np.ndarray, length: int, turns: np.ndarray, ranks: Any) -> tuple[int, np.ndarray | None]:
         """Search the neighbourhood of each rotation: the least length, and a tour of it if it is below ``length``."""

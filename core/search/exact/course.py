@@ -9,7 +9,7 @@ import numpy as np
 
 from core.problems.tsp import tour_length
 from core.search.exact.solution import Method, Report
-from core.search.layouts import ANY, Array, history_rows, permutations
+from core.search.layouts import ANY, StateArray, history_rows, permutations
 from core.search.looks import Looks
 from core.search.shape import SharedWatch
 from core.search.states import Keeper, State
@@ -65,14 +65,16 @@ class Searched(NamedTuple):
 
     def layout(
         self, state: State, method: Method, distances: np.ndarray, before_s: float, history: bool
-    ) -> Iterator[Array]:
+    ) -> Iterator[StateArray]:
         """Declare the state of a search that begins with this."""
 
         def same_bound(bound: np.ndarray) -> str | None:
             return None if bound == self.bound else f"found a search with bound {bound}, expected bound {self.bound}"
 
-        yield Array("bound", np.str_, (), rule=same_bound)
-        yield Array("found", np.int64, (4,), [(0, self.length), (0, int(self.is_counted)), (0, ANY), (UNKNOWN, ANY)])
+        yield StateArray("bound", np.str_, (), rule=same_bound)
+        yield StateArray(
+            "found", np.int64, (4,), [(0, self.length), (0, int(self.is_counted)), (0, ANY), (UNKNOWN, ANY)]
+        )
         length = int(state["found"][0])
 
         def right_length(tour: np.ndarray) -> str | None:
@@ -81,9 +83,9 @@ class Searched(NamedTuple):
                 fault = f"found a tour of length {found}, expected one of {length}"
             return fault
 
-        yield Array("tour", np.int64, self.tour.shape, [(0, len(self.tour) - 1)], right_length)
+        yield StateArray("tour", np.int64, self.tour.shape, [(0, len(self.tour) - 1)], right_length)
         for name in ("nodes", "first nodes"):
-            yield Array(name, np.int64, (None,), [(0, MOST_NODES)])
+            yield StateArray(name, np.int64, (None,), [(0, MOST_NODES)])
         for left in method.layout(state_of_left(state)):
             yield left._replace(name=LEFT + left.name)
         if history:

@@ -16,7 +16,7 @@ from core.lang import Rows
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
 from core.search.intervals import Intervals
-from core.search.layouts import ANY, Array
+from core.search.layouts import ANY, StateArray
 from core.search.shape import LOOK_S
 from core.search.states import State
 
@@ -161,16 +161,16 @@ class OneTreeSearch(Method):
         """See `Method`: the items that nobody has taken, which all ranks have."""
         return self.items._asdict()
 
-    def layout(self, state: State) -> Iterator[Array]:
+    def layout(self, state: State) -> Iterator[StateArray]:
         """See `Method`."""
-        yield Array("depths", np.int32, (None,), [(0, DEPTHS - 1)])
+        yield StateArray("depths", np.int32, (None,), [(0, DEPTHS - 1)])
         shape = len(state["depths"]), ROW
         cities = (0, (1 << self.n) - 1)
         ranges = {"multipliers": (-MOST_MULTIPLIER, MOST_MULTIPLIER), "included": cities, "excluded": cities}
         for name, one in ranges.items():
             # Words beyond the last city have no meaning.
             every = [one] * self.n + [(-ANY, ANY)] * (ROW - self.n)
-            yield Array(name, np.int32 if name == "multipliers" else np.uint32, shape, every)
+            yield StateArray(name, np.int32 if name == "multipliers" else np.uint32, shape, every)
 
     def _branched(self, items: Items, counting: bool) -> Items:
         """Branch every item once."""

@@ -15,7 +15,7 @@ from core.kernels.tour_search import BestTour, Search
 from core.search.batches import Batches
 from core.search.exact.solution import Method, Report
 from core.search.intervals import Intervals
-from core.search.layouts import Array, intervals
+from core.search.layouts import StateArray, intervals
 from core.search.states import State
 
 NOTHING = np.iinfo(np.int32).max
@@ -203,7 +203,7 @@ class ItemSearch(Method):
             "records": self.records_left(ranks),
         }
 
-    def layout(self, state: State) -> Iterator[Array]:
+    def layout(self, state: State) -> Iterator[StateArray]:
         """See `Method`."""
 
         def same_enumeration(permutations: np.ndarray) -> str | None:
@@ -211,11 +211,11 @@ class ItemSearch(Method):
             here, there = words[self.permutations], words[bool(permutations)]
             return None if here == there else f"found a search by {there}, expected one by {here}"
 
-        yield Array("permutations", np.bool_, (), rule=same_enumeration)
-        yield Array("depth", np.int64, (), [(1, self.n - 4)])
+        yield StateArray("permutations", np.bool_, (), rule=same_enumeration)
+        yield StateArray("depth", np.int64, (), [(1, self.n - 4)])
         items = factorial(self.n - 1) if self.permutations else items_of(self.n, int(state["depth"]))
         yield intervals("items", 0, min(items, MOST_ITEMS))
-        yield Array("records", np.uint8, (None, ROW), rule=self.faulty_records)
+        yield StateArray("records", np.uint8, (None, ROW), rule=self.faulty_records)
 
 
 def items_of(n: int, depth: int) -> int:

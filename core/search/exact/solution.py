@@ -11,7 +11,7 @@ import numpy as np
 from core.kernels.city_sets import ROW
 from core.kernels.tour_search import Search
 from core.lang import Rows
-from core.search.layouts import Array
+from core.search.layouts import StateArray
 from core.search.shape import in_hex
 from core.search.states import State
 
@@ -156,7 +156,7 @@ class Method:
         """What all ranks together have left, so that it needs neither as many of them nor this device."""
         raise NotImplementedError
 
-    def layout(self, state: State) -> Iterable[Array]:
+    def layout(self, state: State) -> Iterable[StateArray]:
         """Declare what `left` returns."""
         raise NotImplementedError
 

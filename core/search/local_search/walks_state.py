@@ -16,7 +16,7 @@ from core.errors import UserError
 from core.kernels import moves, walks
 from core.kernels.hooks import ANNEAL
 from core.lang.bundles import row_sizes
-from core.search.layouts import ANY, ANY_WORD, Array, State, ascending, ends_with, permutations
+from core.search.layouts import ANY, ANY_WORD, State, StateArray, ascending, ends_with, permutations
 from core.search.local_search.history import FRONT, KNOTS, WALKS, Recorder, states_together
 from core.search.local_search.outcome import Outcome
 from core.search.stops import Stop
@@ -42,7 +42,7 @@ def state_of(search: Any, done: int, recorder: Recorder | None) -> State | None:
     return {**state, DONE: np.array(done, np.int64)}
 
 
-def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[Array]:
+def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[StateArray]:
     """Declare the state of all walks of all ranks.
 
     Parameters
@@ -59,7 +59,7 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
     """
     encoding, algorithm = search.problem.encoding, search.algorithm
     count = search.walks if search.level == "algorithm" else 1
-    yield Array(DONE, np.int64, (), [(1, stop.iterations)])
+    yield StateArray(DONE, np.int64, (), [(1, stop.iterations)])
     # An iteration of simulated annealing looks at up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
     most = done * algorithm.batch if algorithm.rule == ANNEAL else done
@@ -74,31 +74,31 @@ def layout(search: Any, stop: Stop, before_s: float, state: State) -> Iterator[A
         walks.AT_BEST: (0, 1),
     }
     ranges = [words.get(word, anything) for word in range(walks.CONTROL)]
-    yield Array("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, search, stop, done))
-    yield Array("totals", np.uint64, (count, walks.TOTALS), [(0, ANY_WORD), (0, ANY)])
+    yield StateArray("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, search, stop, done))
+    yield StateArray("totals", np.uint64, (count, walks.TOTALS), [(0, ANY_WORD), (0, ANY)])
     heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
-    yield Array("heat", np.float32, (count, 1), heat)
+    yield StateArray("heat", np.float32, (count, 1), heat)
     forbidden = most + 1 + search.tenure + search.tenure_span
-    yield Array("memory", np.int32, (count, search.memory_words), [(0, forbidden)])
+    yield StateArray("memory", np.int32, (count, search.memory_words), [(0, forbidden)])
     low, high = (-1, 1) if encoding.code == moves.REALS else (0, encoding.choices - 1)
     rule = permutations if encoding.code == moves.PERMUTATION else None
     for name in ("solution", "best", "home"):
-        yield Array(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
+        yield StateArray(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
     for name, size in search.remembered.items():
-        yield Array(OF_PROBLEM + name, getattr(search.data, name).dtype, (count, size))
+        yield StateArray(OF_PROBLEM + name, getattr(search.data, name).dtype, (count, size))
     if search.history:
         front = [(0, most), anything, (0, before_s)]
         best = int(state["control"][:, walks.BEST_COST].min())
-        yield Array(
+        yield StateArray(
             FRONT, np.float64, (None, 3), front, lambda rows: ascending(rows[:, 0]) or ends_with(rows[:, 1], best)
         )
-        yield Array(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
-        yield Array(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
+        yield StateArray(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
+        yield StateArray(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
     if search.takes_turns:
         bounds = [(0, ANY_WORD), (0, search.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
-        yield Array(FOUND_NUMBERS, np.uint64, (None, 6), bounds, in_order)
+        yield StateArray(FOUND_NUMBERS, np.uint64, (None, 6), bounds, in_order)
         before = len(state[FOUND_NUMBERS])
-        yield Array(FOUND_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
+        yield StateArray(FOUND_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
 
 
 def wrong_end(search: Any, stop: Stop, done: int, control: np.ndarray) -> str | None:

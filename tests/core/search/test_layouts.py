@@ -7,7 +7,7 @@ from backends.cpu import CpuBackend
 from cluster import Solo
 from core.errors import UserError
 from core.search.dp import held_karp_states, lcs_stretches, pauses
-from core.search.layouts import Array, ascending, checked, history_rows, intervals, permutations
+from core.search.layouts import StateArray, ascending, checked, history_rows, intervals, permutations
 from core.search.states import SECONDS, Keeper
 from tests.core.search import test_states
 from tests.core.search.dp import test_states as test_states_of_tables
@@ -170,18 +170,18 @@ def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
 @pytest.mark.parametrize(
     ("array", "found", "said"),
     [
-        (Array("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
-        (Array("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
-        (Array("a", np.str_, ()), np.array(1), "found int64 of shape (), expected a text of shape ()"),
-        (Array("a", np.str_, ()), np.array("a"), None),
-        (Array("a", np.int64, (2,), [(0, 5)]), np.array([5, 6]), "found 6, expected 0 to 5"),
-        (Array("a", np.int64, (2,), [(0, 5), (0, 6)]), np.array([5, 6]), None),
-        (Array("a", np.int64, (2,), [(0, 5), (0, 5)]), np.array([5, 6]), "found 6 in column 1, expected 0 to 5"),
-        (Array("a", np.uint64, (1,), [(0, 5)]), np.array([2**64 - 1], np.uint64), f"found {2**64 - 1}, expected 0 to 5"),
-        (Array("a", np.float64, (1,), [(0, 5)]), np.array([np.nan]), "found nan, expected 0 to 5"),
-        (Array("a", np.float64, (0,), [(0, 5)]), np.zeros(0), None),
-        (Array("a", np.int64, (2, 3), (), permutations), np.array([[0, 2, 1], [0, 1, 1]]), "found row 1 of other numbers"),
-        (Array("a", np.int64, (3,), (), ascending), np.array([1, 4, 4]), "found 4 after 4, expected ascending numbers"),
+        (StateArray("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
+        (StateArray("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
+        (StateArray("a", np.str_, ()), np.array(1), "found int64 of shape (), expected a text of shape ()"),
+        (StateArray("a", np.str_, ()), np.array("a"), None),
+        (StateArray("a", np.int64, (2,), [(0, 5)]), np.array([5, 6]), "found 6, expected 0 to 5"),
+        (StateArray("a", np.int64, (2,), [(0, 5), (0, 6)]), np.array([5, 6]), None),
+        (StateArray("a", np.int64, (2,), [(0, 5), (0, 5)]), np.array([5, 6]), "found 6 in column 1, expected 0 to 5"),
+        (StateArray("a", np.uint64, (1,), [(0, 5)]), np.array([2**64 - 1], np.uint64), f"found {2**64 - 1}, expected 0 to 5"),
+        (StateArray("a", np.float64, (1,), [(0, 5)]), np.array([np.nan]), "found nan, expected 0 to 5"),
+        (StateArray("a", np.float64, (0,), [(0, 5)]), np.zeros(0), None),
+        (StateArray("a", np.int64, (2, 3), (), permutations), np.array([[0, 2, 1], [0, 1, 1]]), "found row 1 of other numbers"),
+        (StateArray("a", np.int64, (3,), (), ascending), np.array([1, 4, 4]), "found 4 after 4, expected ascending numbers"),
         (intervals("a", 0, 9), np.array([[0, 3], [2, 9]]), "found 2 after 3, expected ascending numbers"),
         (intervals("a", 0, 9), np.array([[0, 10]]), "found 10, expected 0 to 9"),
         (intervals("a", 0, 9, lambda pairs: "found few"), np.array([[0, 9]]), "found few"),
@@ -200,8 +200,8 @@ def test_a_declaration_names_the_first_fault(array, found, said):
 
 def test_a_layout_may_read_what_it_has_declared():
     def layout(state):
-        yield Array("size", np.int64, (), [(0, 9)])
-        yield Array("rows", np.float64, (int(state["size"]),))
+        yield StateArray("size", np.int64, (), [(0, 9)])
+        yield StateArray("rows", np.float64, (int(state["size"]),))
 
     good = {"size": np.array(3), "rows": np.zeros(3)}
     assert checked(good, layout, "f") is good
