@@ -49,7 +49,7 @@ class Keeper:
     every_s : float
         Seconds from one state to the next.
     hold
-        Is given every state on every rank, so that those who are left can go on when others are lost. None: nobody is.
+        Called with every state on every rank, so that other ranks can resume after a loss. None: no rank holds states.
     source
         The file of ``earlier``, for messages.
 

@@ -521,7 +521,7 @@ class LocalSearch(Launches):
         return self.outcome(recorder.history() if recorder else None)._replace(by_time=by_time)
 
     def told(self, watch: Watch, count: int, control: np.ndarray) -> bool:
-        """Tell whoever watches of so many further iterations; whether the walk shall end."""
+        """Report ``count`` further iterations to the callback. Return True if the walk should end."""
         watch.done += count
         if watch.is_due():
             watch.tell(watch.done, self.best_here(control)[0] if self.here else None)
