@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/with
 UNFINISHED := $(VENV)/unfinished
 INTEL := $(VENV)/intel
 PAGES := $(VENV)/docs
-PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage
+PYTEST := $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage --durations 20 --durations-min 0.5
 PROGRAMS := core backends drivers cluster reports
 CHECKED := $(PROGRAMS) onekernel.py docs examples tests
 
@@ -41,13 +41,15 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare paper gallery overview docs test test-all lint bench clean
+.PHONY: help venv compare paper gallery overview docs test test-rest test-all test-long test-changed durations \
+    lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
 	@echo "make overview  run ten workloads on every device here and write reports/out/overview.md"
-	@echo "make test      run the tests (make test-all: the slow ones too, and new random examples)"
+	@echo "make test      run the tests that take four minutes on two cores; make test-changed only those that a change reaches,"
+	@echo "               make test-all ten minutes of them, make test-long all, with kills, several hosts and new random examples"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
@@ -98,13 +100,31 @@ paper: venv
 overview: venv
 	$(RUN) -m drivers.overview
 
-test: $(EVERYTHING) $(INTEL) $(PAGES)
-	$(COMPILE)
-	$(PYTEST) -m "not slow"
+TESTED := $(EVERYTHING) $(INTEL) $(PAGES)
 
-test-all: $(EVERYTHING) $(INTEL) $(PAGES)
+test: $(TESTED)
 	$(COMPILE)
-	ONEKERNEL_EXAMPLES=new $(PYTEST)
+	$(PYTEST) -m "not slow and not long"
+
+test-rest: $(TESTED)
+	$(COMPILE)
+	$(PYTEST) -m "slow and not long"
+
+test-all: $(TESTED)
+	$(COMPILE)
+	$(PYTEST) -m "not long"
+
+test-long: $(TESTED)
+	$(COMPILE)
+	ONEKERNEL_EXAMPLES=new $(PYTEST) --order-seed $(or $(SEED),$(shell date +%s))
+
+test-changed: $(TESTED)
+	$(COMPILE)
+	changed=$$($(RUN) -m tests.changed $(SINCE)) && $(PYTEST) -m "not slow and not long" $$changed
+
+durations: $(TESTED)
+	$(COMPILE)
+	$(PYTEST) -m "not long" --record-durations
 
 lint: $(call with,$(LINTED))
 	$(RUN) -m ruff check $(CHECKED)

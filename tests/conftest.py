@@ -12,6 +12,7 @@ import pytest
 
 import backends
 from backends import icd, self_test
+from tests.durations import COLLECTED, Durations, tier
 from tests.hygiene import own_temporary_folder, shuffled
 from tests.kernel_coverage import KernelCoverage
 
@@ -20,22 +21,6 @@ SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 KINDS = (*backends.NAMES, "wide")
 # Where Intel's runtime is, `opencl` is Intel's, and PoCL runs the conformance suite alone.
 CONFORMANCE = (*KINDS, "pocl")
-# Intel's compiler takes seconds for a large kernel. Of these tests `make test` runs these rows on `wide`, `make test-all`
-# all: without this it would be 170 instead of 60 seconds of a core.
-QUICK_ON_WIDE = {
-    "test_same_search_on_every_backend": (
-        "ppp-flip2-words-tabu",
-        "qap-exchange2-kept-tabu",
-        "tsp-2opt-table-ils-algorithm-4",
-    ),
-    "test_tabu_search_walks_the_same_way_wherever_its_tables_live": (),
-    "test_the_same_history_on_every_backend": ("qap6-exchange2-tabu",),
-    "test_several_walks_have_the_same_history_on_every_backend": ("7",),
-    "test_states_go_on_on_every_backend": (),
-    "test_the_same_proof_on_every_backend": ("edges", "none"),
-    "test_same_tour_on_every_backend": ("True",),
-    "test_the_same_tour_on_every_backend": ("auto-12-2-50", "none-12-2-50"),
-}
 STARTS_RANKS = {"mpirun", "hosts", "slurm"}
 """Fixtures."""
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
@@ -57,13 +42,18 @@ hypothesis.settings.load_profile(EXAMPLES)
 def pytest_addoption(parser):
     """Add what `make test` asks for."""
     parser.addoption("--kernel-coverage", action="store_true", help="tell which lines of kernels ran as plain Python")
+    parser.addoption(
+        "--record-durations", action="store_true", help="write how long tests took to tests/durations.json"
+    )
     parser.addoption("--order-seed", type=int, metavar="N", help="run modules and their tests in a random order")
 
 
 def pytest_configure(config):
-    """Watch plain-Python runs if asked to."""
+    """Watch plain-Python runs, or the time, if asked to."""
     if config.getoption("--kernel-coverage"):
         config.pluginmanager.register(KernelCoverage())
+    if config.getoption("--record-durations"):
+        config.pluginmanager.register(Durations())
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -121,8 +111,9 @@ def pytest_generate_tests(metafunc):
     """Run what takes a `backend` on every kind of device, unless the test itself says what a backend is."""
     own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "backend" in metafunc.fixturenames and not any("backend" in names for names in own):
-        conformance = metafunc.module.__name__.endswith("test_conformance")
-        metafunc.parametrize("backend", CONFORMANCE if conformance else KINDS, indirect=True, scope="session")
+        metafunc.parametrize(
+            "backend", CONFORMANCE if of_conformance(metafunc) else KINDS, indirect=True, scope="session"
+        )
 
 
 @pytest.fixture(scope="session")
@@ -160,15 +151,36 @@ def wide_state():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep tests that start ranks in one worker, as they wait for each other's cores; leave some of `wide` to test-all."""
+    """Keep tests that start ranks in one worker, as they wait for each other's cores; mark what conformance repeats."""
     if config.getoption("--order-seed") is not None:
         items[:] = shuffled(items, config.getoption("--order-seed"))
     for item in items:
-        name, _, row = item.name.rstrip("]").partition("[wide-")
-        if row and row not in QUICK_ON_WIDE.get(name, (row,)):
+        # Intel's compiler takes seconds for a large kernel.
+        if (
+            getattr(item, "callspec", None)
+            and item.callspec.params.get("backend") == "wide"
+            and not of_conformance(item)
+        ):
             item.add_marker(pytest.mark.slow)
         if STARTS_RANKS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("mpi"))
+    config.stash[COLLECTED] = {item.nodeid: tier(item) for item in items}
+
+
+def of_conformance(test):
+    """Whether a test is one of those that show that a backend does what the language says."""
+    return test.module.__name__.endswith("test_conformance")
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Run the tests of a module in one worker: its fixtures are made once, and each kernel is compiled once."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByModule(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return ByModule(config, log)
 
 
 @pytest.fixture

@@ -1,0 +1,100 @@
+"""Names the tests that a change reaches: `make test-changed` runs them, without those of slower tiers.
+
+A module reaches what it imports, and what a text of it names: `"drivers.ppp"` is a program that a test starts,
+`"docs/kernels.md"` a file that it reads. A test also reaches the `conftest.py` of its folders.
+
+    python -m tests.changed [REVISION]    what differs from REVISION (default: HEAD), files that git does not know included
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def git(*arguments: str) -> list[str]:
+    """What git lists, relative to the top of the checkout."""
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def changed(revision: str) -> set[str]:
+    """Files that differ from a revision, and new ones."""
+    return {*git("diff", "--name-only", revision), *git("ls-files", "--others", "--exclude-standard")}
+
+
+@cache
+def known() -> frozenset[str]:
+    """All files of the checkout, those that a change removed included."""
+    return frozenset(
+        [*git("ls-files"), *git("ls-files", "--others", "--exclude-standard"), *git("diff", "--name-only", "HEAD")]
+    )
+
+
+def files_of(name: str) -> Iterator[str]:
+    """The files that a dotted name stands for: a module's, or a package's and those of the packages above it."""
+    parts = name.split(".")
+    for k in range(1, len(parts) + 1):
+        path = "/".join(parts[:k])
+        yield from {f"{path}.py", f"{path}/__init__.py", f"{path}/__main__.py"} & known()
+
+
+@cache
+def reached(file: str) -> frozenset[str]:
+    """Files that a Python file imports or names."""
+    if not file.endswith(".py") or not (ROOT / file).exists():
+        return frozenset()
+    found: set[str] = set()
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"{file}:{node.lineno}: a relative import, expected the module's whole name")
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
+            names = [node.value] if "." in node.value and " " not in node.value else []
+            found |= {one for one in known() if node.value == one or ("/" not in one and one in node.value)}
+        else:
+            continue
+        found.update(one for name in names for one in files_of(name))
+    if file.startswith("tests/"):
+        found |= {f"{folder}/conftest.py" for folder in map(str, Path(file).parents)} & known()
+    return frozenset(found - {file})
+
+
+def reached_by(starts: Iterable[str]) -> set[str]:
+    """All files that can be reached from some."""
+    seen: set[str] = set()
+    left = list(starts)
+    while left:
+        file = left.pop()
+        if file not in seen:
+            seen.add(file)
+            left.extend(reached(file) - seen)
+    return seen
+
+
+def tests_of(files: set[str]) -> list[str]:
+    """Test modules that reach one of some files; data stand for the modules of their folder, pages for their tests."""
+    files = files | {module for file in files for module in beside(file)}
+    modules = [one for one in sorted(known()) if one.rpartition("/")[2].startswith("test_") and (ROOT / one).exists()]
+    return [one for one in modules if reached_by([one]) & files]
+
+
+def beside(file: str) -> set[str]:
+    """The modules that may read a file which is no module: those of the nearest folder that has some."""
+    if file.endswith(".py"):
+        return set()
+    if file.endswith(".md"):
+        return {one for one in known() if one.startswith("tests/docs/")}
+    folders = [f"{folder}/" for folder in map(str, Path(file).parents) if folder != "."]
+    found = ({one for one in known() if one.endswith(".py") and one.startswith(folder)} for folder in folders)
+    return next(filter(None, found), set())
+
+
+if __name__ == "__main__":
+    print("\n".join(tests_of(changed(*(sys.argv[1:] or ["HEAD"])))))

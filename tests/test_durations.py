@@ -1,0 +1,55 @@
+"""`make test` stays quick: what `make durations` measured is within its budget, and no test of it is long."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.durations import FILE, Durations, table
+
+ROOT = Path(__file__).parents[1]
+LONGEST_S = 2.0
+BUDGET_S = {"quick": 400.0, "slow": 600.0}
+"""Seconds of all tests of a tier, whose halves two workers run side by side."""
+MEASURED = json.loads(FILE.read_text())
+
+
+@pytest.mark.parametrize("tier", BUDGET_S)
+def test_a_tier_is_within_its_budget(tier):
+    modules = MEASURED[tier]["modules"]
+    total = sum(modules.values())
+    longest = sorted(modules, key=modules.get, reverse=True)[:10]
+    assert total <= BUDGET_S[tier], f"{total:.0f} s; most of it: {', '.join(f'{m} {modules[m]} s' for m in longest)}"
+
+
+def test_no_test_of_the_quick_tier_takes_long():
+    tests = MEASURED["quick"]["tests"]
+    assert {test: seconds for test, seconds in tests.items() if seconds > LONGEST_S} == {}, "mark it slow, or mend it"
+
+
+def test_every_module_was_measured():
+    measured = {module for tier in BUDGET_S for module in MEASURED[tier]["modules"]} | set(LONG_ALONE)
+    files = {str(path.relative_to(ROOT)) for path in ROOT.glob("tests/**/test_*.py")}
+    assert files - measured == set(), "run `make durations`"
+    assert measured - files == set(), "run `make durations`"
+
+
+LONG_ALONE = ()
+
+
+def test_durations_are_summed_by_module_and_kept_for_tiers_that_did_not_run(tmp_path):
+    tests = {"a.py::one": ("quick", 0.25), "a.py::two": ("quick", 0.5), "b.py::three": ("slow", 3.0)}
+    assert table(tests, "quick") == {"modules": {"a.py": 0.75}, "tests": {"a.py::two": 0.5}}
+    plugin = Durations(tmp_path / "durations.json")
+    session = SimpleNamespace(config=SimpleNamespace())
+    for tier, seconds in (("quick", 1.0), ("slow", 2.0), ("quick", 4.0)):
+        plugin.tests = {}
+        for _ in ("setup", "call"):
+            plugin.pytest_runtest_logreport(
+                SimpleNamespace(nodeid="c.py::four", user_properties=[("tier", tier)], duration=seconds)
+            )
+        plugin.pytest_sessionfinish(session)
+    written = json.loads(plugin.file.read_text())
+    assert written["quick"] == {"modules": {"c.py": 8.0}, "tests": {"c.py::four": 8.0}}
+    assert written["slow"]["modules"] == {"c.py": 4.0}
