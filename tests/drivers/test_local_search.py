@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from backends.cuda import CudaBackend
+from core.search.stops import Target
 from drivers import automatic, flowshop, labs, linearordering, maxcut, maxsat, ppp, qap, tsp, weierstrass
+from drivers.ant_options import AntOptions
 from drivers.command import parse
 from drivers.options import Options
-from drivers.search_options import FIRST_WALKS, ITERATIONS
+from drivers.search_options import FIRST_WALKS, ITERATIONS, SearchOptions
 from drivers.workloads import FURTHER, named
 from reports.comparison import compare
 from reports.records import load
@@ -203,6 +205,11 @@ def test_every_algorithm_and_criterion_gives_a_confirmed_result(drive, arguments
     code, said, _ = drive(*SMALL, *arguments)
     assert code == 0
     assert said.endswith(", confirmed by the scorer\n")
+
+
+@pytest.mark.parametrize("kind", [SearchOptions, AntOptions])
+def test_a_target_of_zero_is_a_target(kind):
+    assert kind(target=0).chosen_stop() == Target(0)
 
 
 def test_a_target_that_the_start_meets_costs_no_iteration(drive):

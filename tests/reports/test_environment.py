@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.environment import environment
+from reports.environment import cores, environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,6 +32,16 @@ def test_the_processor_is_the_one_that_the_system_reports():
     if not names:
         pytest.skip("lscpu is not here to compare with")
     assert " ".join(names[0].split()) == environment()["cpu"]
+
+
+@pytest.mark.parametrize(
+    ("granted", "count"),
+    [("150000 100000", 2), ("200000 100000", 2), ("50000 100000", 1), ("900000 100000", 8), ("max 100000", 8)],
+)
+def test_the_cores_of_a_container_are_its_quota_rounded_up(monkeypatch, granted, count):
+    monkeypatch.setattr("reports.environment.os.cpu_count", lambda: 8)
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: f"{granted}\n")
+    assert cores() == count
 
 
 def test_the_commit_is_the_checkouts():

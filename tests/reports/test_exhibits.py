@@ -294,9 +294,10 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
             {"parameters": {"iterations": 100}},
             "100 iterations, not 10,000: seconds do not compare with the paper's, ratios do",
         ),
-        (
+        pytest.param(
             {"details": {"iterations": 77}},
             "77 iterations, not 10,000: seconds do not compare with the paper's, ratios do",
+            id="ended early",
         ),
         ({"ranks": 4, "environment": {"cpu": "x", "cores": 2}}, "oversubscribed: 4 ranks on 2 cores"),
     ],

@@ -412,6 +412,12 @@ def test_a_line_from_before_is_read_and_its_unit_is_what_the_workload_counts(tmp
         ("history", [[0, 0, 0.0]], "samples[0].history[0]: expected [iteration, evaluations, seconds, best cost]"),
         ("history", [[0, 0, 0.0, 9], [0.5, 1, 1.0, 9]], "samples[0].history[1]: expected [iteration, evaluations"),
         ("history", [[1, 9, 1.0, 9], [2, 8, 2.0, 9]], "samples[0].history[1]: expected [iteration, evaluations, sec"),
+        pytest.param(
+            "history",
+            [[1, 9, 2.0, 9], [2, 9, 1.0, 9]],
+            "samples[0].history[1]: expected [iteration, evaluations, sec",
+            id="seconds that fall",
+        ),
         ("history", [[0, 0, 0.0, None]], "samples[0].history[0]: expected"),
         ("history", ["none"], "samples[0].history[0]: expected"),
     ],

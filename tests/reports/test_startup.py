@@ -119,6 +119,15 @@ def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_
     )
 
 
+def test_the_kernel_time_beside_the_time_of_an_iteration_is_that_of_an_iteration(make_ants):
+    def coarse(iterations, kernel, time):
+        run = make_ants("coarse", backend="cuda", parameters={"iterations": iterations})
+        return replace(run, samples=(Sample(0.0, 0.0, kernel, time),))
+
+    (long,) = filled("menezes2019", "II", [coarse(20, 1.0, 2.0), coarse(5, 0.25, 0.5)]).ours
+    assert long.words == ("100 ms an iteration, kernel 50.0 ms",)
+
+
 def test_a_kernel_time_stands_beside_a_time_that_is_mostly_something_else(timed):
     for kernel, said in ((0.79, True), (0.81, False), (0.0, False)):
         (row,) = (one.row for one in filled("luong2013", "2", [timed(10_000, kernel, 1.0)]).ours)
