@@ -172,6 +172,16 @@ def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
     assert search.tour_of(2).tolist() == expected.tolist()
 
 
+def test_tiles_settle_ties_between_tiles_by_the_smallest_move():
+    raw = np.triu(np.random.default_rng(18).integers(1, 4, (18, 18)), 1).astype(np.uint16)  # nearly every move is a tie
+    distances = raw + raw.T
+    expected, _ = plain_climb(distances, paper_start(18, 1))
+    backend = PythonBackend(PythonBackend.devices()[0])
+    search = HillClimbing(backend, Solo(), distances, scan="pruned")
+    search.scan = TilesScan(backend, distances)
+    assert search.tour_of(1).tolist() == expected.tolist()
+
+
 def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
     distances = tsp.load("uniform:20:seed=7").distances
     search = HillClimbing(cpu, Solo(), distances)
