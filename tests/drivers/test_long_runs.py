@@ -162,6 +162,16 @@ def test_repetitions_of_another_way_to_do_the_work_count(drive, tmp_path):
     assert sum(len(json.loads(line)["samples"]) for line in record.read_text().splitlines()) == 2
 
 
+def test_repetitions_of_another_seed_do_not_count(drive, tmp_path):
+    path, record = tmp_path / "state", tmp_path / "record"
+    asked = [*RUN, "--iterations", 9, "--state", path, "--record", record, "--seeds"]
+    assert drive(*asked, 2)[0] == 0
+    code, said, _ = drive(*asked, 3)
+    assert code == 0 and said.count("repetitions are in") == 2
+    seeds = [json.loads(line)["seed"] for line in record.read_text().splitlines()]
+    assert seeds == sorted(set(seeds)) and len(seeds) == 3
+
+
 # --- the file ---
 
 
@@ -293,7 +303,7 @@ def test_an_edited_state_is_damaged(name, edit, tmp_path):
 
 
 @pytest.mark.parametrize("field", ["resumed", "repetition", "parameters", "seed", "history"])
-@pytest.mark.parametrize("value", [None, "x", -1, 1.5, [], True])
+@pytest.mark.parametrize("value", [None, "x", -1, 1.5, [], True, 5])
 def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
     path = str(tmp_path / "state")
     StateFile(path).write(WHOSE, STATE)
