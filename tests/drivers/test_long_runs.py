@@ -162,14 +162,6 @@ def test_repetitions_of_another_way_to_do_the_work_count(drive, tmp_path):
     assert sum(len(json.loads(line)["samples"]) for line in record.read_text().splitlines()) == 2
 
 
-def test_repetitions_of_another_seed_do_not_count(drive, tmp_path):
-    asked = [*RUN, "--iterations", 9, "--state", tmp_path / "state", "--record", tmp_path / "record", "--seed"]
-    for seed in (2, 3):
-        code, said, _ = drive(*asked, seed)
-        assert code == 0 and "repetitions are in" not in said
-    assert [json.loads(line)["seed"] for line in (tmp_path / "record").read_text().splitlines()] == [2, 3]
-
-
 # --- the file ---
 
 
