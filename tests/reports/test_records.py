@@ -146,8 +146,8 @@ def test_only_the_same_run_on_the_same_machine_resumes(tmp_path, make_record):
 
 
 def test_repetitions_of_the_same_work_count_wherever_they_were_made(tmp_path, make_record):
-    path, work = tmp_path / "runs.jsonl", {"parameters": {"sizes": (1, 2)}, "seed": 3}
-    asked = ("ihc", "ab" * 32, work["parameters"], work["seed"])
+    path, work = tmp_path / "runs.jsonl", {"parameters": {"sizes": [1, 2]}, "seed": 3}
+    asked = ("ihc", "ab" * 32, {"sizes": (1, 2)}, 3)
     assert repeated(path, *asked) == 0
     for other in ({"workload": "aco"}, {"instance_sha256": "cd" * 32}, {"parameters": {}}, {"seed": 1}):
         append(path, make_record(**(work | other)))
