@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -64,6 +65,16 @@ def test_the_host_sees_all_of_the_launch_before_and_nothing_of_the_next(crowd, s
     assert threads == {threading.current_thread()}  # MPI is told that the main thread alone calls it
     assert crowd.download(unequal).tolist() == [0]
     assert set(crowd.download(cells).tolist()) == {400}
+
+
+def test_the_parts_of_a_recording_take_turns():
+    done = []
+    backend = backends.create("python")
+    with backend.record() as sequence:
+        for part in "ab":
+            backend.queue_collective(Collective(partial(done.append, part), False))
+    sequence.replay(2)
+    assert done == ["a", "b", "a", "b"]
 
 
 @pytest.mark.parametrize("error", [ValueError("lost"), KeyboardInterrupt()], ids=repr)

@@ -18,7 +18,8 @@ import pytest
 
 import backends
 from backends import shared_memory
-from backends.base import OutOfMemory
+from backends.base import Launch, OutOfMemory, cpu_device
+from backends.joblib import JoblibBackend
 from tests.backends import kernels
 from tests.patience import PATIENCE_S, soon
 
@@ -67,6 +68,16 @@ def grown(backend, count):
     values = backend.upload(np.arange(count, dtype=np.uint32))
     backend.launch(kernels.grow, backend.workers, 1, values, count, 3)
     return values
+
+
+@pytest.mark.parametrize("teams", [3, 7])
+def test_workers_share_all_teams(teams, monkeypatch):
+    backend = JoblibBackend(cpu_device()._replace(compute_units=4))
+    slices = []
+    monkeypatch.setattr(backend, "work_in_parallel", lambda function, parts: slices.extend(part[1:3] for part in parts))
+    backend.execute(Launch("machine code", teams, ()))
+    assert [team for begin, end in slices for team in range(begin, end)] == [*range(teams)]
+    assert len(slices) == min(teams, 4)
 
 
 @on_linux

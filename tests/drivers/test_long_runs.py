@@ -293,7 +293,7 @@ def test_an_edited_state_is_damaged(name, edit, tmp_path):
 
 
 @pytest.mark.parametrize("field", ["resumed", "repetition", "parameters", "seed", "history"])
-@pytest.mark.parametrize("value", [None, "x", -1, 1.5, [], True])
+@pytest.mark.parametrize("value", [None, "x", -1, 1.5, [], True, 5])
 def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
     path = str(tmp_path / "state")
     StateFile(path).write(WHOSE, STATE)

@@ -20,6 +20,7 @@ from reports.records import (
     fold,
     load,
     merge,
+    repeated,
     require_equal_work,
 )
 
@@ -142,6 +143,18 @@ def test_only_the_same_run_on_the_same_machine_resumes(tmp_path, make_record):
     append(path, record)
     append(path, make_record(times=[2.0], details={"steps": 3}))
     assert [sample.kernel_s for sample in completed(path, record.identity).samples] == [1.0, 2.0]
+
+
+def test_repetitions_of_the_same_work_count_wherever_they_were_made(tmp_path, make_record):
+    path, work = tmp_path / "runs.jsonl", {"parameters": {"sizes": [1, 2]}, "seed": 3}
+    asked = ("ihc", "ab" * 32, {"sizes": (1, 2)}, 3)
+    assert repeated(path, *asked) == 0
+    for other in ({"workload": "aco"}, {"instance_sha256": "cd" * 32}, {"parameters": {}}, {"seed": 1}):
+        append(path, make_record(**(work | other)))
+    assert repeated(path, *asked) == 0
+    append(path, make_record(times=[1.0, 2.0], **work))
+    append(path, make_record(backend="threads", ways={"scan": "full"}, ranks=2, **work))
+    assert repeated(path, *asked) == 3
 
 
 def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(tmp_path, make_record):
