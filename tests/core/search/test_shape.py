@@ -113,6 +113,13 @@ def test_a_target_ends_the_search(name, cpu):
     assert found.cost <= 10**7
 
 
+def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
+    search = KINDS["hill climbing"].made_endless(cpu, Solo())
+    shortest = search.run(Iterations(1000)).cost
+    found = search.run(Target(shortest) | Iterations(10**4))
+    assert found.cost == shortest and found.climbs < 10**4
+
+
 def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):
     now = 0.0
     monkeypatch.setattr("core.search.shape.time.perf_counter", lambda: now)

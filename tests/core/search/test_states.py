@@ -296,6 +296,22 @@ def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
     assert len(distances) == 9
 
 
+def test_records_that_wait_for_room_are_part_of_a_state(cpu):
+    """All tours have the same length, so the count lacks the tours of a lost record."""
+
+    def states(state, room):
+        kept, search = Kept(), impatient(ExactSearch(cpu, Solo(), EVEN, bound="none", depth=2, count=True))
+        search.method.room = room
+        assert search.run(keeper=kept.keeper(state)).optimal_tours == 2520
+        return kept.states
+
+    counting = [one for one in states(None, 4096) if one["found"][1]]
+    many = max(counting, key=lambda one: len(one["left records"]))
+    assert len(many["left records"]) > 1
+    for state in some(states(many, 1)):
+        states(state, 4096)
+
+
 @pytest.mark.parametrize(
     ("made", "other", "said"),
     [
