@@ -269,6 +269,20 @@ def differences(x: Array[f32], y: Array[f64], n: i32):
 
 
 @kernel
+def nearer(x: Array[i32], y: Array[i64], n: i32, found: Array[i32]):
+    """Count in ``found[k]`` in how many of the two arrays element ``k`` is nearer to 0 than element ``k + 1``."""
+    for k in range(team_rank(), n - 1, team_count()):
+        found[k] = i32(abs(x[k]) - abs(x[k + 1]) < 0) + i32(abs(y[k]) - abs(y[k + 1]) < 0)
+
+
+@kernel
+def unlike_itself(x: Array[f32], y: Array[f64], n: i32, found: Array[i32]):
+    """Count in ``found[k]`` in how many of the two arrays element ``k`` is not equal to itself."""
+    for k in range(team_rank(), n, team_count()):
+        found[k] = i32(x[k] != x[k]) + i32(y[k] != y[k])
+
+
+@kernel
 def float_sums(x: Array[f32], y: Array[f64], n: i32, width: i32, sums: Array[f32], long_sums: Array[f64]):
     """Sums of ``n`` rows of floats, added from first to last."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):

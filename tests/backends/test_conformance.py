@@ -433,3 +433,17 @@ def test_floats_subtract_and_negate(backend):
     with np.errstate(over="ignore"):
         assert backend.download(bx).tobytes() == (-x - np.float32(0.5) * x).tobytes()
         assert backend.download(by).tobytes() == (-y - 0.5 * y).tobytes()
+
+
+def test_absolute_values_are_signed(backend):
+    x = np.array([-3, 5, -5, 2, -9], np.int32)
+    found = backend.allocate(4, np.int32)
+    backend.launch(kernels.nearer, 2, 1, backend.upload(x), backend.upload(x.astype(np.int64) << 40), 5, found)
+    assert backend.download(found).tolist() == [2, 0, 0, 2]
+
+
+def test_not_a_number_is_unequal_to_itself(backend):
+    x = np.array([1.5, np.nan, np.inf, 0.0])
+    found = backend.allocate(4, np.int32)
+    backend.launch(kernels.unlike_itself, 2, 1, backend.upload(x.astype(np.float32)), backend.upload(x), 4, found)
+    assert backend.download(found).tolist() == [0, 2, 0, 0]

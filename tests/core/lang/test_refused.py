@@ -74,6 +74,7 @@ BODIES = {
     "power": ("v = n ** 2", 1, "operator Pow; write a product or pow"),
     "floor division of floats": ("v = x // f32(2.0)", 1, "floordiv of floats; cast to an integer first"),
     "mixed signs": ("v = n + u32(1)", 1, "i32 and u32 do not mix; cast one of them"),
+    "mixed signs in place": ("v = n\nv += u32(1)", 2, "i32 and u32 do not mix; cast one of them"),
     "integer and float": ("v = n * x", 1, "i32 and f32 do not mix; cast one of them"),
     "float literal beside an integer": ("v = n + 0.5", 1, "the float 0.5 beside i32; cast one of them"),
     "literal too large": ("v = 4294967296", 1, "4294967296 does not fit i32; cast it"),
