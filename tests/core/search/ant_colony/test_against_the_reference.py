@@ -1,25 +1,13 @@
 """The engine on one core makes the tours and the pheromone of the plain reference, bit for bit."""
 
-import itertools
-
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.stops import Iterations
-from tests.core.search.ant_colony.reference import (
-    Colonies,
-    climbed,
-    construct,
-    draws,
-    lengths_of,
-    philox,
-    power,
-    weights_of,
-)
+from tests.core.search.ant_colony.reference import Colonies, philox, weights_of
 
 SEED = 2**63 + 2**40 + 12345
 
@@ -70,11 +58,6 @@ def titled(case):
     """A case's name in the list of tests."""
     name, iterations, changes = case
     return " ".join([name, str(iterations), *(f"{key}={value}" for key, value in changes.items())])
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 def same(engine, iterations, reference):
@@ -153,49 +136,3 @@ def test_the_references_state_is_sound(name, changes):
         trails = colonies.pheromone[0]
         assert (trails == trails.T).all() and trails.min() >= 1 and trails.max() < 2**32
     assert tsp.tour_length(distances, colonies.best_tour) == colonies.winner.length == min(colonies.curve)
-
-
-def test_the_references_power_is_that_of_numpy():
-    x = np.linspace(0.001, 1, 500, dtype=np.float32)
-    for alpha in (0, 0.5, 1, 1 / 256, 2, 3.75, 5 + 37 / 256):
-        assert np.allclose(power(x, round(256 * alpha)), x.astype(float) ** alpha, rtol=1e-5, atol=0)
-
-
-def test_the_references_ants_choose_as_a_plain_loop_does():
-    """Columns of 32 are read one after the other, and candidates in the order of their list."""
-    n, ants = 70, 5
-    colonies = Colonies(INSTANCES["u70"](), candidates=4, ants=ants)
-    weights = weights_of(colonies.pheromone[0], colonies.eta, colonies.alpha_fixed).tolist()
-    drawn = draws(9, 0, 0, ants, n)
-    by_column = [j for column in range(32) for j in range(column, n, 32)]
-    for near in (None, colonies.near):
-        tours = construct(np.array(weights), drawn, near)
-        for ant, tour in enumerate(tours.tolist()):
-            assert tour[0] == int(drawn[ant, 0]) * n >> 32
-            for step in range(1, n):
-                here, left = tour[step - 1], set(range(n)).difference(tour[:step])
-                order = [j for j in (by_column if near is None else near[here].tolist()) if j in left]
-                order = order or [j for j in by_column if j in left]
-                target = int(drawn[ant, step]) * sum(weights[here][j] for j in order) >> 32
-                sums = itertools.accumulate(weights[here][j] for j in order)
-                assert tour[step] == next(j for j, total in zip(order, sums, strict=True) if total > target)
-
-
-def test_the_references_climb_is_step_by_step_the_best_move():
-    """Every move written out and its tour measured anew."""
-    distances = INSTANCES["lattice"]()[:9, :9].astype(np.int64)
-    for seed in range(20):
-        start = np.random.default_rng(seed).permutation(9)
-        tour = start
-        while True:
-            length = lengths_of(distances, tour)
-            others = [
-                np.concatenate([tour[: i + 1], tour[i + 1 : j + 1][::-1], tour[j + 1 :]])
-                for i in range(9)
-                for j in range(i + 2, 9)
-            ]
-            best = min(others, key=lambda other: lengths_of(distances, other))
-            if lengths_of(distances, best) >= length:
-                break
-            tour = best
-        assert climbed(distances, start).tolist() == tour.tolist()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
@@ -20,11 +19,6 @@ CONFIDENCE = 0.95
 # Computer Systems 16) are remembered to report them; the paper itself was not at hand when this was written.
 PUBLISHED = {"eil51": 437.3, "kroA100": 22471.4}
 OPTIMUM = {"eil51": 426, "kroA100": 21282}
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 @pytest.fixture
@@ -66,7 +60,7 @@ def test_pheromone_makes_tours_shorter(cpu, distances):
     assert lengths.mean() < 0.95 * blind.mean()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "seeds"), [("eil51", 25), ("kroA100", 10)])
 def test_ant_system_is_as_good_as_published(cpu, distances, name, seeds):
     """After 10,000 iterations, with as many ants as cities, within 1.5 % of the published mean.
@@ -78,7 +72,7 @@ def test_ant_system_is_as_good_as_published(cpu, distances, name, seeds):
     assert abs(lengths.mean() / PUBLISHED[name] - 1) < 0.015
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("numbers", "least"), [(MENEZES, 0.012), (DORIGO, 0.007)], ids=["menezes2019", "dorigo1996"])
 def test_fixed_point_is_as_good_as_float64_on_d198(cpu, distances, numbers, least):
     """198 ants, 30 iterations, 30 seeds: the 95 % interval of the difference holds 0, and is narrow enough to show one.
@@ -94,7 +88,7 @@ def test_fixed_point_is_as_good_as_float64_on_d198(cpu, distances, numbers, leas
     assert (high - low) / 2 < least * floating.mean()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fixed_point_differs_little_from_float64_on_kroA100(cpu, distances):  # noqa: N802
     """200 iterations: here the two do differ, and by how much is bounded.
 
