@@ -1,6 +1,5 @@
 """A test for every keyed line of LANGUAGE.md, on the oracle and as machine code; expectations are computed by hand."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from backends.python import PythonBackend
 from core.errors import UserError
 from core.lang import KernelError
 from core.lang.oracle import BarrierError
+from tests.core.lang import test_bundles
+from tests.core.lang.module_texts import loaded
 
 PAGE = Path(core.lang.__file__).with_name("LANGUAGE.md")
 HEADER = """\
@@ -139,15 +140,6 @@ ERRORS = {
 }
 PARAMETERS = "out: Array[i64], a: Array[i32], h: Array[u16], x: f32, n: i32, at: i32"
 PASSED = "out, a, h, x, n, "
-
-
-def loaded(folder, text):
-    path = folder / f"program_{abs(hash(text))}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def as_function(key, body):
@@ -444,9 +436,10 @@ def test_l74_a_check_is_no_effect_and_has_none(tmp_path, kind):
 
 def test_every_line_of_the_page_has_a_test_and_every_test_a_line():
     lines = set(re.findall(r"^\| (L\d+) \|", PAGE.read_text(), re.MULTILINE))
-    files = Path(__file__).parent.glob("test_language_page*.py")
+    files = (Path(__file__), Path(test_bundles.__file__))
     tests = re.findall(r"def test_(l\d+\w*)", "".join(file.read_text() for file in files))
     named = {found.upper() for name in tests for found in re.findall(r"l\d+", name)}
-    tested = set(RESULTS) | {key.split()[0] for key in ERRORS} | named
+    keys = [*RESULTS, *ERRORS, *test_bundles.BODIES]
+    tested = named | {line for key in keys for line in re.findall(r"\bL\d+", key)}
     assert lines == tested
     assert len(lines) >= 40
