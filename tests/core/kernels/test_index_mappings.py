@@ -5,8 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.kernels.index_mappings import (
     insertion_index,
@@ -88,11 +86,6 @@ def row_starts(lengths):
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def triple_rank(i, j, k, n):
-    """The index by the combinatorial number system: how many triples come after (i, j, k)."""
-    return math.comb(n, 3) - 1 - math.comb(n - 1 - i, 3) - math.comb(n - 1 - j, 2) - (n - 1 - k)
-
-
 def test_every_pair_of_small_sizes(backend):
     most = 9 if backend.name == "python" else 40
     for n in range(2, most + 1):
@@ -132,16 +125,6 @@ def test_both_ends_of_every_first_element_of_triples(backend, n, dtype):
     for indices, expected in ((starts[firsts], begin), (starts[firsts + 1] - 1, end)):
         found = mapped(backend, map_triples, n, indices.astype(dtype), 3)
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize(("n", "dtype"), [(LARGEST, np.uint64), (LARGEST_OF_U32, np.uint32)])
-@settings(max_examples=20, deadline=None)
-@given(data=st.data())
-def test_any_triple_has_its_rank(cpu, n, dtype, data):
-    elements = st.lists(st.integers(0, n - 1), min_size=3, max_size=3, unique=True).map(sorted)
-    chosen = data.draw(st.lists(elements, min_size=1, max_size=50))
-    indices = np.array([triple_rank(*triple, n) for triple in chosen], dtype)
-    np.testing.assert_array_equal(np.transpose(mapped(cpu, map_triples, n, indices, 3)), chosen)
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(np.uint32, LARGEST_OF_U32), (np.uint64, LARGEST)])
@@ -186,13 +169,3 @@ def test_the_ends_of_every_row_of_insertions_and_both_sides_of_its_diagonal(back
         found = insertions(backend, n, rows * (n - 1) + columns)
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(insertions(backend, n, np.array([0, n - 2])), [[0, 0], [1, n - 1]])
-
-
-@settings(max_examples=60, deadline=None)
-@given(places=st.lists(st.tuples(st.integers(0, LARGEST - 1), st.integers(0, LARGEST - 1)), min_size=1, max_size=50))
-def test_any_insertion_has_its_index(cpu, places):
-    places = np.array([(i, j) for i, j in places if j not in (i, i - 1)] or [(0, 1)])
-    i, j = places.T
-    indices = np.where(j > i, i * (LARGEST - 1) + j - 1, (i - 1) * (LARGEST - 1) + j)
-    assert indices.max() < 2**32
-    np.testing.assert_array_equal(np.transpose(insertions(cpu, LARGEST, indices)), places)

@@ -63,10 +63,6 @@ def stored(other: Other, a: Array[u32]):
     a[0] = other.a[1]
 
 @function
-def both(w: Wide):
-    w.a[0] = w.b[0]
-
-@function
 def rows_of(all_walks: Rows[Walk]) -> i32:
     return all_walks.count
 
@@ -81,10 +77,6 @@ def same(one: T, other: T) -> T:
 @function
 def result_of(data: D) -> D:
     return data
-
-@function
-def chosen(yes: boolean) -> boolean:
-    return yes
 
 """
 KERNEL = """\

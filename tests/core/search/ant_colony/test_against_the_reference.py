@@ -7,7 +7,7 @@ from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.stops import Iterations
-from tests.core.search.ant_colony.reference import Colonies, philox, weights_of
+from tests.core.search.ant_colony.reference import Colonies
 
 SEED = 2**63 + 2**40 + 12345
 
@@ -65,7 +65,7 @@ def same(engine, iterations, reference):
     outcome, winner = engine.run(Iterations(iterations)), reference.run(iterations).winner
     assert outcome.curve.tolist() == reference.curve
     assert outcome.digest == reference.digest
-    assert outcome.length == winner.length
+    assert outcome.length == winner.length == tsp.tour_length(reference.instance, engine.best_tour())
     assert engine.best_tour().tolist() == reference.best_tour.tolist()
     return outcome, winner
 
@@ -105,34 +105,3 @@ def test_another_seed_makes_others(cpu):
         for seed in (0, 1, 2**32, 2**63)
     }
     assert len(digests) == 4
-
-
-def test_the_references_philox_gives_the_published_answers():
-    """The vectors kat_vectors of Random123."""
-    pi = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0]
-    assert philox((0,) * 4, (0,) * 2) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
-    assert philox((2**32 - 1,) * 4, (2**32 - 1,) * 2) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
-    assert philox(pi[:4], pi[4:]) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{}, {"candidates": 3}, {"local_search": "2opt"}, {"variant": "mmas", "stagnation": 1}, {"alpha": 0.5, "rho": 1.0}],
-    ids=str,
-)
-@pytest.mark.parametrize("name", ["u3", "u4", "u33", "duplicates", "one-place"])
-def test_the_references_state_is_sound(name, changes):
-    """Tours visit every city, pheromone stays symmetric and within its limits, sums of weights fit 32 bits."""
-    distances = INSTANCES[name]()
-    n = len(distances)
-    colonies = Colonies(distances, 3, ants=11, **changes)
-    for _ in range(8):
-        trails = colonies.pheromone[0]
-        weights = weights_of(trails, colonies.eta, colonies.alpha_fixed)
-        away = ~np.eye(n, dtype=bool)
-        assert weights[away].min() >= 1 and weights.sum(axis=1).max() < 2**32
-        colonies.iterate()
-        assert (np.sort(colonies.tours[0], axis=1) == np.arange(n)).all()
-        trails = colonies.pheromone[0]
-        assert (trails == trails.T).all() and trails.min() >= 1 and trails.max() < 2**32
-    assert tsp.tour_length(distances, colonies.best_tour) == colonies.winner.length == min(colonies.curve)

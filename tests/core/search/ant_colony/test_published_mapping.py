@@ -94,20 +94,18 @@ def launches(strategy, ants, n):
     return engine, seen
 
 
-def test_an_ant_is_a_lane_of_32_and_one_lane_updates_all_pheromone():
-    engine, seen = launches("coarse", 100, 9)
-    assert seen["construct_coarse"] == (4, 32)
-    assert seen["update_alone"] == (1, 1)
-    assert (engine.team_size, engine.ants_per_team) == (32, 32)
-    assert not {"construct_fine", "evaporate_edges", "deposit_edges", "weigh"} & seen.keys()
-
-
-def test_an_ant_is_a_team_of_as_many_lanes_as_cities_and_one_lane_updates_all_pheromone():
-    engine, seen = launches("fine", 100, 41)
-    assert seen["construct_fine"] == (100, 41)
-    assert seen["update_alone"] == (1, 1)
-    assert (engine.team_size, engine.ants_per_team) == (41, 1)
-    assert not {"construct_coarse", "evaporate_edges", "deposit_edges", "weigh"} & seen.keys()
+@pytest.mark.parametrize(
+    ("strategy", "n", "construct", "launch", "absent"),
+    [
+        ("coarse", 9, "construct_coarse", (4, 32), "construct_fine"),
+        ("fine", 41, "construct_fine", (100, 41), "construct_coarse"),
+    ],
+)
+def test_an_ant_is_a_lane_of_32_or_a_team_of_a_lane_a_city(strategy, n, construct, launch, absent):
+    engine, seen = launches(strategy, 100, n)
+    assert (seen[construct], seen["update_alone"]) == (launch, (1, 1)), "one lane updates all pheromone"
+    assert (engine.team_size, engine.ants_per_team) == (launch[1], 32 if strategy == "coarse" else 1)
+    assert not {absent, "evaporate_edges", "deposit_edges", "weigh"} & seen.keys()
 
 
 def test_every_edge_has_a_lane_for_evaporation_and_every_edge_of_a_tour_one_for_the_deposit():

@@ -7,7 +7,7 @@ from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
 from core.search.stops import Iterations
-from tests.core.search.ant_colony.reference import Colonies, heuristic, weights_of
+from tests.core.search.ant_colony.reference import Colonies, weights_of
 
 N = 10
 ANTS = 30_000
@@ -112,19 +112,6 @@ def test_the_third_city_follows_equation_1_without_the_visited(sample):
     alpha, beta = sample.changes["alpha"], sample.changes["beta"]
     assert p_value(counts, from_the_second(sample.weights, pairs)) > ACCEPTED
     assert p_value(counts, from_the_second(sample.equation1(alpha, beta), pairs)) > ACCEPTED
-
-
-def test_wrong_probabilities_would_be_seen(sample):
-    """Uniform ones, a heuristic a fifth too strong, none of the pheromone, and the city before instead of this one."""
-    counts, alpha, beta = seconds(sample.tours), sample.changes["alpha"], sample.changes["beta"]
-    others = 1.0 - np.eye(N)
-    assert p_value(counts, others) < REJECTED
-    assert p_value(counts, sample.equation1(alpha, 1.2 * beta)) < REJECTED
-    if sample.pheromone.std() > 0:
-        assert p_value(counts, heuristic(sample.colonies.distances, beta) * others) < REJECTED
-    later, pairs = thirds(sample.tours)
-    assert p_value(later, from_the_second(others, pairs)) < REJECTED
-    assert p_value(later, from_the_second(sample.equation1(alpha, beta), pairs[:, ::-1])) < REJECTED
 
 
 def test_weights_are_equation_1_in_integers(sample):
