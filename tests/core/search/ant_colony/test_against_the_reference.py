@@ -5,7 +5,7 @@ import pytest
 
 from cluster import Solo
 from core.problems import tsp
-from core.search.ant_colony import STRATEGIES, AntColony, Settings
+from core.search.ant_colony import AntColony, Settings
 from core.search.stops import Iterations
 from tests.core.search.ant_colony.reference import Colonies
 
@@ -80,21 +80,6 @@ def test_the_engine_makes_the_references_tours(cpu, case):
     )
     assert outcome.evaluations == settings.colonies * settings.ants * len(distances) ** 2 * iterations
     assert (outcome.colony, outcome.ant, outcome.iteration) == (winner.colony, winner.ant, winner.iteration)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize(
-    "changes",
-    [{"ants": 37}, {**MMAS, "candidates": 8, "stagnation": 2}, {**ISLANDS, "local_search": "2opt", "ants": 3}],
-    ids=["as", "mmas", "2opt"],
-)
-def test_every_strategy_makes_them(cpu, strategy, changes):
-    distances = INSTANCES["u33"]()
-    same(
-        AntColony(cpu, Solo(), distances, Settings(**changes), strategy=strategy, seed=7),
-        6,
-        Colonies(distances, 7, **changes),
-    )
 
 
 def test_another_seed_makes_others(cpu):

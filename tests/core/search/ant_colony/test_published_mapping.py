@@ -11,7 +11,7 @@ from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.stops import Iterations
 from tests.core.search.ant_colony.reference import Colonies
 from tests.core.search.ant_colony.test_against_the_reference import INSTANCES
-from tests.core.search.ant_colony.test_trajectories import EIL51, LEAST, OTHER, SMALL, distances_of, found, same
+from tests.core.search.ant_colony.test_trajectories import LEAST, OTHER, SMALL, distances_of, found, same
 
 
 def published(backend, distances, changes, strategy, seed=0):
@@ -67,12 +67,6 @@ def few_lanes(backend, monkeypatch, lanes):
 def test_more_cities_than_lanes_and_lanes_in_any_order(few_update_lanes, monkeypatch, strategy, lanes, reverse):
     oracle = few_lanes(PythonBackend(PythonBackend.devices()[0], reverse=reverse), monkeypatch, lanes)
     same(oracle, SMALL, 2, {"ants": 3}, strategy=strategy, mapping="published")
-
-
-@pytest.mark.parametrize("backend", ["wide"], indirect=True)
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_more_cities_than_the_lanes_of_a_wide_device(backend, monkeypatch, strategy):
-    same(few_lanes(backend, monkeypatch, 16), EIL51, 3, {"ants": 40}, strategy=strategy, mapping="published")
 
 
 @pytest.mark.parametrize(("kernel", "strategy"), [("construct_fine", "fine"), ("deposit_edges", "fine-deposit")])

@@ -230,8 +230,9 @@ def test_every_team_chooses_as_the_reference(team, candidates):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [None, 4])
-@pytest.mark.parametrize(("team", "candidates"), [((4, 1), 0), ((64, 2), 0), ((64, 2), 12), ((128, 4), 12)], ids=str)
+@pytest.mark.parametrize(
+    ("team", "candidates", "rows"), [((4, 1), 0, None), ((64, 2), 0, 4), ((128, 4), 12, None)], ids=str
+)
 def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows):
     """Rows of several blocks and of several words, and lanes that have a piece of a column."""
     tours, right = made(oracle(), 300, team, rows=rows, candidates=candidates, ants=team[1], teams=1)
@@ -247,12 +248,7 @@ SHARED = {
     "an iteration's best": ("fine-deposit", EIL51, 6, {**MMAS, "ants": 8}),
     "islands": ("fine-deposit", SMALL, 7, {**MMAS, "ants": 2, "colonies": 7, "exchange": 2}),
     "more ants than cities": ("fine-deposit", SMALL, 6, {"ants": 100}),
-    "near bests": (
-        "fine-deposit",
-        EIL51,
-        4,
-        {**MMAS, "ants": 7, "best_every": 0, "candidates": 5, "local_search": "2opt"},
-    ),
+    "near bests": ("coarse", EIL51, 4, {**MMAS, "best_every": 0, "candidates": 5, "local_search": "2opt"}),
     "always the best": ("fine", EIL51, 6, {**MMAS, "ants": 9, "best_every": 1, "stagnation": 1}),
     "lone islands": ("coarse", SMALL, 4, {"ants": 3, "colonies": 8}),
     "tiny": ("fine-deposit", LEAST, 2, {"ants": 3}),
@@ -313,7 +309,7 @@ backend.close()
         pytest.param("cpu,opencl,threads", 3, FEW, marks=pytest.mark.slow),
         pytest.param("wide", 2, FEW, marks=pytest.mark.slow),
         pytest.param("cpu,wide", 3, FEW, marks=pytest.mark.slow),
-        pytest.param("cuda", 2, TINY, marks=pytest.mark.slow),
+        pytest.param("cuda", 2, TINY, marks=pytest.mark.long),
     ],
     ids=lambda value: "" if isinstance(value, tuple) else str(value),
 )
@@ -345,7 +341,7 @@ SIMULATED = [
     ({"ants": 2}, {"strategy": "coarse", "team": (2, 2)}),
     ({**MMAS, "ants": 2, "candidates": 3, "local_search": "2opt-near"}, {"strategy": "fine", "team": (4, 2)}),
     ({"ants": 2}, {"strategy": "fine-deposit"}),
-    *(({"ants": 3, "alpha": 1.5}, {"strategy": strategy, **PUBLISHED}) for strategy in STRATEGIES),
+    *(({"ants": 2, "alpha": 1.5}, {"strategy": strategy, **PUBLISHED}) for strategy in STRATEGIES),
 ]
 IN_SIMULATOR = """
 import backends
