@@ -118,7 +118,7 @@ def climb(team, n):
     team(climb_pruned, 2, 1, climbs_of(virtual(n, NARROW, held=tour), n), virtual(n * n, NARROW), virtual(n * n, WIDE))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_distances_of_the_most_cities_have_indices_of_31_bits(team):
     climb(team, MOST_CITIES)
     overflows(climb, team, MOST_CITIES + 1)
@@ -185,14 +185,18 @@ def colony_of_ants():
     )  # fmt: skip
 
 
-def test_a_loop_over_all_edges_ends_within_31_bits(team):
+def test_loops_over_all_edges_end_within_31_bits(team):
+    """Of a device with 8 teams a unit it would take 30,000 units to have more lanes, in either mapping."""
     n = ant_settings.MOST_CITIES
     places = n * n // 2
-    teams = (WORDS - places) // pheromone.BLOCK  # 8 of each unit of a device would be of 260,000 units
-    assert teams > 8 * 250_000
-    trails = pheromone.Trails(virtual(places, WIDE), virtual(places, WIDE), n)
-    team(pheromone.begin, teams, 1, trails, 5)
-    overflows(team, pheromone.begin, teams + 1, 1, trails, 5)
+    teams, lanes = (WORDS - places) // pheromone.BLOCK, WORDS - n * n
+    assert teams > 8 * 250_000 and lanes > 1024 * 30_000
+    for begin, trails, most in (
+        (pheromone.begin, pheromone.Trails(virtual(places, WIDE), virtual(places, WIDE), n), teams),
+        (ants_published.begin, ants_published.PheromoneMatrix(virtual(n * n, WIDE), n), lanes),
+    ):
+        team(begin, most, 1, trails, 5)
+        overflows(team, begin, most + 1, 1, trails, 5)
 
 
 def test_the_last_pheromone_of_the_most_cities(team):
@@ -221,21 +225,12 @@ def test_the_last_edges_of_the_most_cities(team):
     assert trails.deposits.handle.held[last + n - 2] == 7
 
 
-def test_a_loop_over_all_edges_ends_within_31_bits_in_the_papers_mapping(team):
-    n = ant_settings.MOST_CITIES
-    trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE), n)
-    lanes = WORDS - n * n  # a device of 128 lanes a team and 8 teams a unit would need 30,000 units for so many
-    assert lanes > 1024 * 30_000
-    team(ants_published.begin, lanes, 1, trails, 5)
-    overflows(team, ants_published.begin, lanes + 1, 1, trails, 5)
-
-
 def test_the_last_edges_of_the_most_cities_in_the_papers_mapping(team):
     n = ant_settings.MOST_CITIES
     trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE, fill=100), n)
     update = pheromone.Update(rho=2**31, quota=7 * n, lower_bound=1, floor_ratio=1, stagnation=0, smoothing=0)
-    team(ants_published.evaporate_edges, n * n // 64, 64, trails, update)
-    assert trails.pheromone.handle.held == dict.fromkeys(range(n * n - 64, n * n), 50)
+    team(ants_published.evaporate_edges, n * n // 4, 4, trails, update)
+    assert trails.pheromone.handle.held == dict.fromkeys(range(n * n - 4, n * n), 50)
     ant_count = WORDS // n
     base = (ant_count - 1) * n
     tour = virtual(ant_count * n, NARROW, held={base + p: n - 1 - p for p in range(n)})
@@ -295,19 +290,9 @@ def test_lanes_that_hand_on_their_work_at_the_limit(team):
         others = (other for other in range(1, n) if other != city)
         ranked.handle.held.update({city * ROW + k: 1 << 5 | other for k, other in enumerate(others)})
     worklist = enumeration.Worklist(
-        ticket=words(0, dtype=np.uint64),
-        end=1,
-        chunk=1,
-        records=0,
-        first=0,
-        depth=1,
-        given=virtual(ROW, np.uint8),
-        handed=handed,
-        hands=words(hands, dtype=WIDE),
-        room=lanes * ROW,
-        patience=1,
-        rounds_to_count=1 << 30,
-    )
+        ticket=words(0, dtype=np.uint64), end=1, chunk=1, records=0, first=0, depth=1, given=virtual(ROW, np.uint8),
+        handed=handed, hands=words(hands, dtype=WIDE), room=lanes * ROW, patience=1, rounds_to_count=1 << 30,
+    )  # fmt: skip
     shared = Search(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
     best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
     reduced = enumeration.Reduced(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
@@ -422,13 +407,8 @@ def test_a_block_of_the_largest_capacity(team, taken):
     left = capacity // block * block
     weight = capacity if taken else 1
     source, target = virtual(padded, np.uint64, fill=LARGEST), virtual(padded, np.uint64)
-    passes = knapsack.Passes(
-        weights=words(weight, capacity),
-        values=words(LARGEST, LARGEST, dtype=np.uint64),
-        low=words(0, left),
-        high=words(capacity, capacity),
-        clock=words(0, 0),
-    )
+    items = words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64)
+    passes = knapsack.Passes(*items, words(0, left), words(capacity, capacity), words(0, 0))
     kept = knapsack.Decisions(virtual(2 * padded // 32, WIDE), padded // 32, 1)
     own = knapsack.Slice(left, capacity + 1)
     team(knapsack.two_items, 2, lanes, passes, source, target, kept, own, True, 1, 1, rank=0)
@@ -539,19 +519,8 @@ def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
         problem = neighbourhood_tours.Problem(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
         rotations = neighbourhood_tours.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
         choices = virtual(part * net.states, np.uint8)
-        team(
-            neighbourhood_tours.layer_over_teams,
-            net.states,
-            1,
-            0,
-            step,
-            problem,
-            rotations,
-            choices,
-            net.states,
-            k,
-            keep,
-        )
+        given = 0, step, problem, rotations, choices, net.states, k, keep
+        team(neighbourhood_tours.layer_over_teams, net.states, 1, *given)
 
     run(step)
     overflows(run, virtual(3, np.int32, held={0: n, 1: n - part, 2: n + 1}))

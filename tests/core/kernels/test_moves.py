@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from core.kernels.hooks import FIRST, HALT, NO_KEY, Hooks, Rules
 from core.kernels.local_search import search_kernels
@@ -108,12 +107,7 @@ def test_a_neighbour_that_is_read_is_the_neighbour_that_is_made(backend, kind):
         solution = start(kind, n)
         for move in moves_of(kind, n)[:: 3 if backend.name == "joblib" else 1]:
             assert read_and_made(backend, lanes, kind, solution, move) == [made(kind, solution, *move)] * 3, move
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_no_move_leads_to_the_solution_itself(backend, kind):
-    solution = start(kind, N)
-    assert read_and_made(backend, 1, kind, solution, (-1, -1, -1)) == [solution.tolist()] * 3
+        assert read_and_made(backend, 1, kind, solution, (-1, -1, -1)) == [solution.tolist()] * 3, "no move"
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -121,7 +115,7 @@ def test_no_move_leads_to_the_solution_itself(backend, kind):
 def test_lanes_that_shift_a_run_together_do_not_race(kind, reverse):
     device = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
     solution = start(kind, 9)
-    for lanes in (2, 3, 8, 13):
+    for lanes in (3, 13):
         for move in moves_of(kind, 9)[::5]:
             assert read_and_made(device, lanes, kind, solution, move)[2] == made(kind, solution, *move)
 
@@ -145,47 +139,28 @@ def logged(solution: Array[i32], move: Move, data: Log) -> i32:
     return 0
 
 
-@bundle
-class Marks:
-    """How often each (i, j) was asked for."""
-
-    seen: Array[i32]
-    n: i32
-
-
-@function
-def marked(solution: Array[i32], move: Move, data: Marks) -> i32:
-    data.seen[move.i * data.n + move.j] += 1
-    return 0
-
-
 def insertions(n):
     return ((r, c + 1) if c >= r else (r + 1, c) for r in range(n - 1) for c in range(n - 1))
 
 
-def looked_at(backend, shape, change_kind, n, size, rank, ranks, teams):
-    """The moves of one rank's share, as a scan by one lane of each team sees them."""
+def looked_at(backend, shape, change_kind, n, size, rank=0, ranks=1, teams=1, lanes=1):
+    """The moves of one rank's share, as a scan sees them."""
     template = search_kernels(Hooks(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
     walkers = backend.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
     backend.write(walkers.control, np.zeros(CONTROL, np.int32))
     run = backend.load(Run(np.zeros(LIMITS, np.int32), np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)))
     log = backend.rows(Log(np.zeros(4000, np.int32)), 1)
     keys = backend.upload(np.full(1, NO_KEY, np.uint64))
-    backend.launch(template.scan, teams, 1, True, 0, rank, ranks, keys, walkers, run, log)
+    backend.launch(template.scan, teams, lanes, True, 0, rank, ranks, keys, walkers, run, log)
     seen = backend.download(log.seen)
     return [tuple(pair) for pair in seen[1 : 1 + 2 * seen[0]].reshape(-1, 2).tolist()]
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
 @pytest.mark.parametrize("n", [2, 3, 4, 9])
 def test_a_scan_walks_through_insertions_and_segments_in_the_order_of_their_indices(cpu, n):
-    assert looked_at(cpu, INSERTIONS, INSERT, n, (n - 1) ** 2, 0, 1, 1) == list(insertions(n))
+    assert looked_at(cpu, INSERTIONS, INSERT, n, (n - 1) ** 2) == list(insertions(n))
     pairs = list(itertools.combinations(range(n), 2))
-    assert looked_at(cpu, PAIRS, SEGMENT, n, len(pairs), 0, 1, 1) == pairs
+    assert looked_at(cpu, PAIRS, SEGMENT, n, len(pairs)) == pairs
 
 
 def test_a_scan_walks_through_the_last_insertions_that_32_bits_count(cpu):
@@ -200,21 +175,8 @@ def test_a_scan_walks_through_the_last_insertions_that_32_bits_count(cpu):
         assert looked_at(cpu, INSERTIONS, INSERT, n, size, rank, ranks, 3) == expected
 
 
-@pytest.mark.parametrize("lanes", [2, 3, 4, 8, 11])
-@pytest.mark.parametrize("n", [2, 4, 5])
-def test_lanes_walk_through_insertions_side_by_side(n, lanes):
+@pytest.mark.parametrize(("n", "lanes"), [(2, 3), (4, 2), (4, 11), (5, 4), (5, 8)])
+def test_lanes_walk_through_insertions_side_by_side(oracle, n, lanes):
     """Every lane takes every so many, over more rows than one at a step where there are more lanes than columns."""
-    device = PythonBackend(PythonBackend.devices()[0])
-    template = search_kernels(Hooks(marked), Rules((INSERTIONS,), INSERT, MOVES, FIRST, HALT))
-    walkers = device.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
-    device.write(walkers.control, np.zeros(CONTROL, np.int32))
-    sizes = np.array([(n - 1) ** 2, 0, 0], np.uint32)
-    run = device.load(Run(np.zeros(LIMITS, np.int32), sizes, np.zeros(1, np.float32)))
-    marks = device.rows(Marks(np.zeros(n * n, np.int32), n), 1)
-    keys = device.upload(np.full(1, NO_KEY, np.uint64))
-    device.launch(template.scan, 1, lanes, True, 0, 0, 1, keys, walkers, run, marks)
-    seen = device.download(marks.seen).reshape(n, n)
-    expected = np.zeros((n, n), int)
-    for i, j in insertions(n):
-        expected[i, j] = 1
-    np.testing.assert_array_equal(seen, expected)
+    seen = looked_at(oracle, INSERTIONS, INSERT, n, (n - 1) ** 2, lanes=lanes)
+    assert sorted(seen) == sorted(insertions(n))

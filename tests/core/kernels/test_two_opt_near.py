@@ -5,86 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from core.kernels.two_opt import Climbs
-from core.kernels.two_opt_near import BATCH, NEAR, climb_near
+from core.kernels.two_opt_near import NEAR, climb_near
 from core.problems import tsp
-
-
-def near_lists(distances, most=NEAR):
-    """The nearest others of every city, of equals the smallest number: one list each, as Python lists."""
-    return [
-        sorted((j for j in range(len(row)) if j != i), key=lambda j: (row[j], j))[:most]
-        for i, row in enumerate(distances.tolist())
-    ]
+from tests.core.kernels.near_climbs import climbed, near_lists, winning_moves
 
 
 def padded(lists, width=NEAR):
     """Those lists as the kernel reads them: filled up with the city itself, flat."""
     return np.array([near + [i] * (width - len(near)) for i, near in enumerate(lists)], np.uint16).reshape(-1)
-
-
-def move_of(tour, way, city, other):
-    """The positions whose next edges a move replaces."""
-    return [(tour.index(c) - way) % len(tour) for c in (city, other)]
-
-
-def winning_moves(distances, lists, tour, cities):
-    """Every move that shortens a tour and joins one of ``cities`` to one of its list, nearer than where it leads now.
-
-    A move is (gain, rank in ``cities``, rank in the list, 0 or 1, city, other); 0 replaces the edges to the cities that
-    follow the two in the tour, 1 those that precede them.
-    """
-    n, place = len(tour), {city: p for p, city in enumerate(tour)}
-    for turn, city in enumerate(cities):
-        for rank, other in enumerate(lists[city]):
-            for way, step in enumerate((1, -1)):
-                beside, beyond = (tour[(place[c] + step) % n] for c in (city, other))
-                closer = distances[city][beside] - distances[city][other]
-                gain = closer + distances[other][beyond] - distances[beside][beyond]
-                if closer > 0 and gain > 0:
-                    yield gain, turn, rank, way, city, other
-
-
-def reconnected(tour, start, end):
-    """The tour after the edges that leave positions ``start`` and ``end`` are replaced; the shorter side is turned."""
-    n = len(tour)
-    inside = (end - start) % n
-    if 2 * inside > n:
-        start, inside = end, n - inside
-    turned = tour[start + 1 :] + tour[: start + 1]
-    turned[:inside] = turned[:inside][::-1]
-    return turned[n - start - 1 :] + turned[: n - start - 1]
-
-
-def climbed(distances, tour, lists=None):
-    """Climb with a queue of cities, `BATCH` of which are looked at together: the plain meaning of `climb_near`.
-
-    Parameters
-    ----------
-    distances : ndarray, (n, n)
-    tour : sequence of n cities
-    lists : list of lists, optional
-        The neighbours to which a city may be joined; the `NEAR` nearest if they are not given.
-
-    """
-    lists = near_lists(distances) if lists is None else lists
-    distances, tour = distances.tolist(), [int(city) for city in tour]
-    n, queue = len(tour), list(tour)
-    while queue:
-        looked = queue[:BATCH]
-        moves = winning_moves(distances, lists, tour, looked)
-        best = min(moves, key=lambda move: (-move[0], *move[1:]), default=None)
-        if best is None:
-            del queue[:BATCH]
-            continue
-        *_, way, city, other = best
-        start, end = move_of(tour, way, city, other)
-        ends = [tour[start], tour[(start + 1) % n], tour[end], tour[(end + 1) % n]]
-        tour = reconnected(tour, start, end)
-        queue += [c for c in ends if c not in queue]
-    return tour
 
 
 def length_of(distances, tour):
@@ -132,26 +62,20 @@ def few_values(n, most, dtype=np.uint16):
 
 
 INSTANCES = {
-    **{f"uniform {n}": lambda n=n: tsp.load(f"uniform:{n}:seed={n}").distances for n in (5, 6, 7, 8, 16, 17, 33, 60)},
+    **{f"uniform {n}": lambda n=n: tsp.load(f"uniform:{n}:seed={n}").distances for n in (5, 6, 8, 17, 33, 60)},
     **{f"clustered {n}": lambda n=n: tsp.load(f"clustered:{n}:seed=1").distances for n in (9, 40)},
-    **{f"grid {n}": lambda n=n: tsp.load(f"grid:{n}:seed=2").distances for n in (5, 12, 36, 49)},
+    **{f"grid {n}": lambda n=n: tsp.load(f"grid:{n}:seed=2").distances for n in (5, 12, 36)},
     **{f"duplicates {n}": lambda n=n: with_duplicates(f"uniform:{2 * n // 3}:seed=4", n) for n in (6, 18, 51)},
-    **{f"ties {n}": lambda n=n: few_values(n, 3) for n in (5, 15, 32, 45)},
+    **{f"ties {n}": lambda n=n: few_values(n, 3) for n in (5, 15, 45)},
     "one place 20": lambda: np.zeros((20, 20), np.uint16),
     "wide 31": lambda: few_values(31, 2**31 // 32, np.uint32),
 }
-SMALL = ["uniform 5", "uniform 8", "grid 12", "duplicates 18", "ties 15", "uniform 17"]
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_a_climb_is_the_plain_climb(cpu, name):
     distances = INSTANCES[name]()
-    tours = random_tours(len(distances), 30)
+    tours = random_tours(len(distances), 15)
     lists = near_lists(distances)
     assert run(cpu, distances, tours) == [climbed(distances, tour, lists) for tour in tours]
 
@@ -166,20 +90,20 @@ def test_short_lists_are_filled_up_with_the_city_itself(cpu, most):
         assert (made == tours) == (most == 0)
 
 
-@pytest.mark.parametrize("name", ["uniform 7", "grid 12", "duplicates 18"])
-@pytest.mark.parametrize("team_size", [1, 4, 32])
+@pytest.mark.parametrize(("name", "team_size"), [("duplicates 18", 1), ("grid 12", 4), ("uniform 8", 32)])
 def test_the_plain_climb_on_every_backend_and_team_size(backend, name, team_size):
     if team_size > backend.capabilities.max_team_size:
         pytest.skip(f"teams of 1 to {backend.capabilities.max_team_size} lanes")
     distances = INSTANCES[name]()
-    tours = random_tours(len(distances), 2 if backend.name == "python" else 20)
+    tours = random_tours(len(distances), 1 if backend.name == "python" else 10)
     expected = [climbed(distances, tour) for tour in tours]
     for teams in (1, 2):
         assert run(backend, distances, tours, teams=teams, team_size=team_size) == expected
 
 
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("team_size", [4, 32])
+@pytest.mark.parametrize(
+    ("name", "team_size"), [("duplicates 18", 4), ("ties 15", 4), ("uniform 8", 32), ("grid 12", 32)]
+)
 def test_lanes_do_not_race(name, team_size):
     distances = INSTANCES[name]()
     tours = random_tours(len(distances), 1, seed=3)
@@ -190,11 +114,12 @@ def test_lanes_do_not_race(name, team_size):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("team_size", [1, 7, 32, 128, 256])
-@pytest.mark.parametrize("name", ["uniform 60", "duplicates 51", "ties 45", "wide 31"])
+@pytest.mark.parametrize(
+    ("name", "team_size"), [("ties 45", 1), ("duplicates 51", 7), ("wide 31", 32), ("uniform 60", 128)]
+)
 def test_large_climbs_with_any_lanes(name, team_size):
     distances = INSTANCES[name]()
-    tours = random_tours(len(distances), 3, seed=5)
+    tours = random_tours(len(distances), 2, seed=5)
     backend = PythonBackend(PythonBackend.devices()[0])
     expected = [climbed(distances, tour) for tour in tours]
     assert run(backend, distances, tours, teams=2, team_size=team_size) == expected
@@ -203,7 +128,7 @@ def test_large_climbs_with_any_lanes(name, team_size):
 def test_many_climbers_in_one_launch(backend):
     """One team takes one tour after the other; several share them out; none of it changes a tour."""
     distances = INSTANCES["uniform 8" if backend.name == "python" else "duplicates 18"]()
-    tours = random_tours(len(distances), 7 if backend.name == "python" else 150, seed=8)
+    tours = random_tours(len(distances), 7 if backend.name == "python" else 40, seed=8)
     lists = near_lists(distances)
     expected = [climbed(distances, tour, lists) for tour in tours]
     for teams in (1, 5, len(tours) + 3):
@@ -223,58 +148,13 @@ def instances(draw):
 
 
 @given(instances())
-@settings(max_examples=60, deadline=None)
-def test_the_tours_are_those_of_the_model(cpu, case):
-    distances, tours = case
-    assert run(cpu, distances, tours) == [climbed(distances, tour) for tour in tours]
-
-
-@given(instances())
-@settings(max_examples=60, deadline=None)
-def test_tours_stay_tours_and_do_not_grow(cpu, case):
-    distances, tours = case
-    for start, made in zip(tours, run(cpu, distances, tours), strict=True):
-        assert sorted(made) == list(range(len(start)))
-        assert length_of(distances, made) < length_of(distances, start) or made == start
-
-
-@given(instances())
-@settings(max_examples=60, deadline=None)
-def test_a_tour_stays_as_it_is_if_and_only_if_no_move_wins(cpu, case):
-    """Climb until nothing changes: then, and not before, no city has a winning move to any of its list."""
+@settings(max_examples=50, deadline=None)
+def test_the_tours_are_those_of_the_model_and_change_only_where_a_move_wins(cpu, case):
     distances, tours = case
     lists = near_lists(distances)
-    while True:
-        made = run(cpu, distances, tours)
-        for start, end in zip(tours, made, strict=True):
-            assert (start == end) == (not list(winning_moves(distances.tolist(), lists, start, range(len(start)))))
-        if made == tours:
-            break
-        tours = made
-
-
-@given(instances())
-@settings(max_examples=50, deadline=None)
-def test_a_winning_move_of_the_model_is_what_it_says(case):
-    """Its tour joins the two cities, and is shorter by its gain."""
-    distances, (tour, *_) = case
-    for gain, _, _, way, city, other in winning_moves(
-        distances.tolist(), near_lists(distances), tour, range(len(tour))
-    ):
-        shorter = reconnected(tour, *move_of(tour, way, city, other))
-        assert length_of(distances, shorter) == length_of(distances, tour) - gain
-        assert (shorter.index(city) - shorter.index(other)) % len(tour) in (1, len(tour) - 1)
-
-
-def test_a_move_can_be_left_over(cpu):
-    """Cities are not looked at again when the path they are on is turned round, though that gives them other moves.
-
-    So Bentley's don't-look bits leave a winning move now and then: here after one tour of fifty, never below 10 cities.
-    """
-    distances = INSTANCES["uniform 60"]()
-    made = run(cpu, distances, random_tours(60, 500))
-    lists, table = near_lists(distances), distances.tolist()
-    left = sum(any(winning_moves(table, lists, tour, range(60))) for tour in made)
-    assert 0 < left < 25
-    again = run(cpu, distances, made)
-    assert sum(one != other for one, other in zip(made, again, strict=True)) == left
+    made = run(cpu, distances, tours)
+    assert made == [climbed(distances, tour) for tour in tours]
+    for start, end in zip(tours, made, strict=True):
+        assert sorted(end) == list(range(len(start)))
+        assert length_of(distances, end) < length_of(distances, start) or end == start
+        assert (start == end) == (not list(winning_moves(distances.tolist(), lists, start, range(len(start)))))

@@ -1,21 +1,18 @@
 """An error tells the function with the mistake first, then every call that led there, the kernel's last."""
 
-import importlib.util
 import pickle
-import sys
 
 import numpy as np
 import pytest
 
 from backends.python import PythonBackend
 from core.lang import KernelError
+from tests.core.lang.module_texts import loaded
 
 # The user's function goes through a template's, as a problem's goes through those of a search.
 OWN = "from core.lang import *\n\n@function\ndef gain(n: i32, out: Array[i32]) -> i32:\n    {}\n    return n\n"
 TEMPLATE = """\
 from core.lang import *
-import own
-gain = own.gain
 
 @function
 def scanned(n: i32, out: Array[i32]) -> i32:
@@ -41,14 +38,10 @@ MISTAKES = {
 }
 
 
-def module_of(folder, monkeypatch, name, text):
-    path = folder / f"{name}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, name, module)
-    spec.loader.exec_module(module)
-    return module
+def template_of(folder, body, number="i32"):
+    """A user's module and the template that calls its function."""
+    own = loaded(folder, OWN.format(body).replace("n: i32", f"n: {number}"))
+    return own.__file__, loaded(folder, TEMPLATE, gain=own.gain)
 
 
 def launched(kernel):
@@ -57,41 +50,39 @@ def launched(kernel):
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_in_the_users_function_is_told_before_the_templates_calls(tmp_path, monkeypatch, case):
+def test_a_mistake_in_the_users_function_is_told_before_the_templates_calls(tmp_path, case):
     body, kind, words = MISTAKES[case]
-    own = module_of(tmp_path, monkeypatch, "own", OWN.format(body))
-    template = module_of(tmp_path, monkeypatch, "template", TEMPLATE)
+    own, template = template_of(tmp_path, body)
     for _ in range(2):  # the second time the template's other functions may be known already
         with pytest.raises(kind) as caught:
             launched(template.scan)
         first, *calls = str(caught.value).splitlines()
-        line = 5 + body.count("\n")
-        assert first.startswith(f"{own.__file__}:{line}: gain: {words}")
+        assert first.startswith(f"{own}:{5 + body.count(chr(10))}: gain: {words}")
         path = template.__file__
-        assert calls == [f"  called at {path}:9 in scanned", f"  called at {path}:18 in scan"]
+        assert calls == [f"  called at {path}:7 in scanned", f"  called at {path}:16 in scan"]
 
 
-def test_a_signature_that_is_refused_tells_who_called(tmp_path, monkeypatch):
-    own = module_of(tmp_path, monkeypatch, "own", OWN.format("pass").replace("n: i32", "n: list"))
-    template = module_of(tmp_path, monkeypatch, "template", TEMPLATE)
+def test_a_signature_that_is_refused_tells_who_called(tmp_path):
+    own, template = template_of(tmp_path, "pass", "list")
+    path = template.__file__
     with pytest.raises(KernelError) as caught:
         launched(template.scan)
-    first, *calls = str(caught.value).splitlines()
-    assert first == f"{own.__file__}:4: gain: annotation list is not a type of the kernel language"
-    assert calls == [
-        f"  called at {template.__file__}:{line} in {name}" for line, name in ((9, "scanned"), (18, "scan"))
+    assert str(caught.value).splitlines() == [
+        f"{own}:4: gain: annotation list is not a type of the kernel language",
+        f"  called at {path}:7 in scanned",
+        f"  called at {path}:16 in scan",
     ]
 
 
-def test_a_call_that_does_not_fit_is_the_callers_mistake(tmp_path, monkeypatch):
-    module_of(tmp_path, monkeypatch, "own", OWN.format("pass").replace("n: i32", "n: i16"))
-    template = module_of(tmp_path, monkeypatch, "template", TEMPLATE)
+def test_a_call_that_does_not_fit_is_the_callers_mistake(tmp_path):
+    _, template = template_of(tmp_path, "pass", "i16")
+    path = template.__file__
     with pytest.raises(KernelError) as caught:
         launched(template.scan)
-    first, *calls = str(caught.value).splitlines()
-    path = template.__file__
-    assert first == f"{path}:10: scanned: argument n of gain is i16, not i32; write i16(...)"
-    assert calls == [f"  called at {path}:18 in scan"]
+    assert str(caught.value).splitlines() == [
+        f"{path}:8: scanned: argument n of gain is i16, not i32; write i16(...)",
+        f"  called at {path}:16 in scan",
+    ]
 
 
 def deep(levels, last):
@@ -101,16 +92,16 @@ def deep(levels, last):
     return text + f"\n@kernel\ndef k(n: i32, out: Array[i32]):\n    n = f{levels - 1}(n, out)\n"
 
 
-@pytest.mark.parametrize("last", ["v = out", "out[n] = 1"])
 @pytest.mark.parametrize(
-    ("levels", "told"),
+    ("last", "levels", "told"),
     [
-        (13, [*(f"f{k}" for k in range(1, 13)), "k"]),
-        (30, [*(f"f{k}" for k in range(1, 9)), "18 calls more", "f27", "f28", "f29", "k"]),
+        ("v = out", 13, [*(f"f{k}" for k in range(1, 13)), "k"]),
+        ("out[n] = 1", 30, [*(f"f{k}" for k in range(1, 9)), "18 calls more", "f27", "f28", "f29", "k"]),
     ],
+    ids=["refused", "index"],
 )
-def test_of_a_long_chain_both_ends_are_told(tmp_path, monkeypatch, last, levels, told):
-    module = module_of(tmp_path, monkeypatch, "deep", deep(levels, last))
+def test_of_a_long_chain_both_ends_are_told(tmp_path, last, levels, told):
+    module = loaded(tmp_path, deep(levels, last))
     with pytest.raises(KernelError) as caught:
         launched(module.k)
     first, *calls = str(caught.value).splitlines()

@@ -1,6 +1,5 @@
 """A test for every keyed line of LANGUAGE.md, on the oracle and as machine code; expectations are computed by hand."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from backends.python import PythonBackend
 from core.errors import UserError
 from core.lang import KernelError
 from core.lang.oracle import BarrierError
+from tests.core.lang import test_bundles
+from tests.core.lang.module_texts import loaded
 
 PAGE = Path(core.lang.__file__).with_name("LANGUAGE.md")
 HEADER = """\
@@ -139,15 +140,6 @@ ERRORS = {
 }
 PARAMETERS = "out: Array[i64], a: Array[i32], h: Array[u16], x: f32, n: i32, at: i32"
 PASSED = "out, a, h, x, n, "
-
-
-def loaded(folder, text):
-    path = folder / f"program_{abs(hash(text))}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def as_function(key, body):
@@ -321,9 +313,6 @@ def gains(out: Array[i64], n: i32, room: i32):
 def careless(out: Array[i64]):
     assert atomic_add(out, 0, 1) == 0
 
-@kernel
-def silent(out: Array[i64]):
-    out[0] = 7
 """
 
 
@@ -362,19 +351,18 @@ def test_l71_machine_code_goes_on_to_the_end_of_the_launch(tmp_path):
     assert backend.download(out)[0] == sum(3 - i for i in range(5)) + 5 * 3
 
 
-@pytest.mark.parametrize("name", ["python", "cpu"])
-def test_l71_python_without_assertions_has_none_in_kernels(tmp_path, name):
-    module = loaded(tmp_path, HEADER + TALKING)
+def test_l71_python_without_assertions_has_none_in_kernels(tmp_path):
     program = (
         "import sys, importlib.util, numpy, backends\n"
         "spec = importlib.util.spec_from_file_location('program', sys.argv[1])\n"
         "module = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(module)\n"
-        "backend = backends.create(sys.argv[2])\nout = backend.upload(numpy.zeros(1, numpy.int64))\n"
-        "backend.launch(module.gains, 1, 1, out, 3, 1)\nprint(backend.download(out)[0])\n"
+        "for name in ('python', 'cpu'):\n"
+        "    backend = backends.create(name)\n    out = backend.upload(numpy.zeros(1, numpy.int64))\n"
+        "    backend.launch(module.gains, 1, 1, out, 3, 1)\n    print(backend.download(out)[0])\n"
     )
-    command = [sys.executable, "-O", "-c", program, module.__file__, name]
+    command = [sys.executable, "-O", "-c", program, loaded(tmp_path, HEADER + TALKING).__file__]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.stdout == "gain of 2 False 0.25\n3\n", done.stderr
+    assert done.stdout == "gain of 2 False 0.25\n3\n" * 2, done.stderr
 
 
 @both
@@ -407,31 +395,14 @@ def test_l73_who_asserts_and_prints(tmp_path, monkeypatch, capsys):
         CpuBackend(CpuBackend.devices()[0])
 
 
-SAID = """
-@function
-def twofold(v: i32) -> i32:
-    {0}assert v > 0, "small"
-    {0}print("twofold of", v)
-    return 2 * v
-
-@kernel
-def twofolds(out: Array[i64], n: i32):
-    {0}print("begin")
-    for i in range(n):
-        out[i] = i64(twofold(i))
-        {0}twofold(i)
-        {0}assert out[i] > 0 and n > 0
-"""
-
-
 def test_l73_what_is_not_heard_compiles_to_nothing(tmp_path):
-    talking, silent = (loaded(tmp_path, HEADER + SAID.format(mark)).twofolds for mark in ("", "# "))
-    assert (talking.says, silent.says) == (("assert", "print"), ())
+    kernel = loaded(tmp_path, HEADER + TALKING).gains
+    assert kernel.says == ("assert", "print")
     for printer in (CpuPython, CudaPython, OpenClC):
-        found, expected = (printer(one.specialise({}, 1)).source() for one in (talking, silent))
-        assert found == expected
-        heard = printer(talking.specialise({}, 1, talk_of(talking))).source()
-        assert heard.count("atomic_cas") + heard.count("cmpxchg") >= 2 and "said_integers" not in found
+        silent = printer(kernel.specialise({}, 1)).source()
+        heard = printer(kernel.specialise({}, 1, talk_of(kernel))).source()
+        assert "said_" in heard and "said_" not in silent
+        assert not re.search("atomic_cas|cmpxchg", silent) and len(re.findall("atomic_cas|cmpxchg", heard)) >= 2
 
 
 @both
@@ -444,9 +415,10 @@ def test_l74_a_check_is_no_effect_and_has_none(tmp_path, kind):
 
 def test_every_line_of_the_page_has_a_test_and_every_test_a_line():
     lines = set(re.findall(r"^\| (L\d+) \|", PAGE.read_text(), re.MULTILINE))
-    files = Path(__file__).parent.glob("test_language_page*.py")
+    files = (Path(__file__), Path(test_bundles.__file__))
     tests = re.findall(r"def test_(l\d+\w*)", "".join(file.read_text() for file in files))
     named = {found.upper() for name in tests for found in re.findall(r"l\d+", name)}
-    tested = set(RESULTS) | {key.split()[0] for key in ERRORS} | named
+    keys = [*RESULTS, *ERRORS, *test_bundles.BODIES]
+    tested = named | {line for key in keys for line in re.findall(r"\bL\d+", key)}
     assert lines == tested
     assert len(lines) >= 40

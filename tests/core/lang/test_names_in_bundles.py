@@ -1,19 +1,16 @@
 """A field of a bundle may have any name: that of whatever stands in a template changes neither results nor code."""
 
 import ast
-import importlib.util
 import keyword
 import re
 
 import numpy as np
 import pytest
 
-import backends
-from backends.cpu import CpuBackend
 from backends.emit.numba_python import CpuPython, CudaPython
 from backends.emit.opencl_c import OpenClC
-from backends.python import PythonBackend
 from core.lang.bundles import Rows, unbundled
+from tests.core.lang.module_texts import loaded
 
 TEMPLATE = """\
 from core.lang import *
@@ -94,17 +91,8 @@ def modules(folder, names):
     for k, name in enumerate(names):
         value = f"my_data.{name}[0]" if k % 3 == 2 else f"my_data.{name}"
         checks += f"    if {value} != {100 + k}:\n        my_total -= 5000\n"
-    found = []
-    for name, text in (("template", TEMPLATE), ("own", OWN.format(fields=fields, checks=checks))):
-        path = folder / f"{name}_{abs(hash(tuple(names)))}.py"
-        path.write_text(text)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        if found:
-            module.Move = found[0].Move
-        spec.loader.exec_module(module)
-        found.append(module)
-    return found
+    template = loaded(folder, TEMPLATE)
+    return template, loaded(folder, OWN.format(fields=fields, checks=checks), Move=template.Move)
 
 
 def names_in(text):
@@ -114,16 +102,8 @@ def names_in(text):
     found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     found |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    return sorted(found - set(keyword.kwlist)) + [
-        "held",
-        "count1",
-        "stop2",
-        "restrict",
-        "global_",
-        "float",
-        "slots",
-        "Move_",
-    ]
+    others = ["held", "count1", "stop2", "restrict", "global_", "float", "slots", "Move_"]
+    return sorted(found - set(keyword.kwlist)) + others
 
 
 NAMES = names_in(TEMPLATE)
@@ -144,20 +124,12 @@ def found_by(backend, folder, names, size=1):
     return backend.download(out).tolist()
 
 
-def test_results_do_not_depend_on_what_fields_are_called(tmp_path):
-    assert {"one", "w", "least", "lane", "min", "S", "D", "Walk", "count", "control", "u32", "begin", "scratch"} < set(
-        NAMES
-    )
-    unlike = [f"my_own_{k}" for k in range(len(NAMES))]
-    python = PythonBackend(PythonBackend.devices()[0])
-    expected = found_by(python, tmp_path, unlike)
+def test_results_do_not_depend_on_what_fields_are_called(tmp_path, devices):
+    assert {"one", "w", "least", "lane", "min", "S", "D", "Walk", "count", "control", "u32", "begin"} < set(NAMES)
+    python = devices[0]
+    expected = found_by(python, tmp_path, [f"my_own_{k}" for k in range(len(NAMES))])
     assert len(set(expected)) == WALKS and all(value % 100 == 5 for value in expected)
-    devices = [(python, 1), (python, 3), (CpuBackend(CpuBackend.devices()[0]), 1)]
-    try:
-        devices.append((backends.create("opencl"), 1))
-    except backends.Unavailable as error:
-        print(f"opencl is left out: {error}")
-    for backend, size in devices:
+    for backend, size in [(python, 3), *((backend, 1) for backend in devices)]:
         assert found_by(backend, tmp_path, NAMES, size) == expected, backend.name
 
 

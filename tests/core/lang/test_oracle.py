@@ -1,15 +1,13 @@
 """The plain-Python run gives every value the type that devices give it; expectations are computed by hand."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 
-import backends
 from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from core.lang import KernelError
 from core.lang.intrinsics import place
+from tests.core.lang.module_texts import loaded
 
 HEADER = """\
 from core.lang import *
@@ -62,15 +60,6 @@ WIDENED = {
 }  # fmt: skip
 
 
-def loaded(folder, text):
-    path = folder / f"program_{abs(hash(text))}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def kernel_of(folder, body):
     return loaded(folder, HEADER + BODY + "".join(f"    {row}\n" for row in body.splitlines())).k
 
@@ -81,21 +70,11 @@ def stored(backend, kernel):
     return int(backend.download(out)[0])
 
 
-@pytest.fixture(scope="module")
-def devices():
-    found = [CpuBackend(CpuBackend.devices()[0])]
-    try:
-        found.append(backends.create("opencl"))
-    except backends.Unavailable as error:
-        print(f"opencl is left out: {error}")
-    return found
-
-
 @pytest.mark.parametrize("case", WIDENED)
 def test_values_have_the_same_type_as_on_devices(tmp_path, devices, case):
     body, expected = WIDENED[case]
     kernel = kernel_of(tmp_path, body)
-    for backend in (PythonBackend(PythonBackend.devices()[0]), *devices):
+    for backend in devices:
         assert stored(backend, kernel) == expected, backend.name
 
 
@@ -106,7 +85,7 @@ def test_functions_of_one_name_from_two_modules_are_two_functions(tmp_path, devi
     outer.inner = inner.f
     kernel = kernel_of(tmp_path, "out[0] = f(u64(4))")
     kernel.python.__globals__["f"] = outer.f
-    for backend in (PythonBackend(PythonBackend.devices()[0]), *devices):
+    for backend in devices:
         assert stored(backend, kernel) == 50, backend.name
 
 
@@ -167,16 +146,16 @@ def test_signed_overflow_is_told_at_the_first_number_too_many(tmp_path, case):
 
 
 @pytest.mark.parametrize(
-    ("index", "what"),
+    ("statement", "what"),
     [
-        ("n", "index 4 outside an array of 4 elements"),
-        ("n - 5", "index -1 outside an array of 4 elements"),
-        ("n * 1000", "index 4000 outside an array of 4 elements"),
+        ("v = a[n]\n    a[0] = v", "index 4 outside an array of 4 elements"),
+        ("a[n - 5] = 1", "index -1 outside an array of 4 elements"),
+        ("a[n * 1000] += 1", "index 4000 outside an array of 4 elements"),
+        ("atomic_add(a, n, 1)", "index 4 outside an array of 4 elements"),
     ],
 )
-@pytest.mark.parametrize("statement", ["v = a[{}]\n    a[0] = v", "a[{}] = 1", "a[{}] += 1", "atomic_add(a, {}, 1)"])
-def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_path, statement, index, what):
-    text = f"@function\ndef inner(a: Array[i32], n: i32):\n    {statement.format(index)}\n\n"
+def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_path, statement, what):
+    text = f"@function\ndef inner(a: Array[i32], n: i32):\n    {statement}\n\n"
     module = loaded(tmp_path, f"{HEADER}{text}@kernel\ndef k(a: Array[i32], n: i32):\n    inner(a, n)\n")
     backend = PythonBackend(PythonBackend.devices()[0])
     with pytest.raises(IndexError) as caught:

@@ -7,25 +7,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import backends
 from tests.core.lang import programs
 
-PER_KERNEL, ROWS = 28, 48
+PER_KERNEL, ROWS = 14, 48
 TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 1}
-
-
-@pytest.fixture(scope="module")
-def devices():
-    found = []
-    for name in TEAM_SIZES:
-        try:
-            found.append(backends.create(name))
-        except backends.Unavailable as error:
-            print(f"{name} is left out: {error}")
-    assert {"python", "cpu"} <= {backend.name for backend in found}
-    yield found
-    for backend in found:
-        backend.close()
 
 
 def disagreement(backend, kernel, texts, columns, expected):
@@ -74,17 +59,12 @@ def check(devices, kernels, number):
     return tally
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("eighth", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 8))])
-def test_a_thousand_programs_agree(devices, eighth):
-    different, valid, total = check(devices, 7 if eighth else 4, eighth)
-    assert different >= 70
-    assert valid > 0.6 * total  # the others are errors, such as an overflow
-
-
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_ten_thousand_programs_agree(devices):
-    different, valid, total = check(devices, 400, 4)
-    assert different >= 10_000
-    assert valid > 0.6 * total
+@pytest.mark.parametrize(
+    ("number", "kernels"),
+    [(0, 2), pytest.param(1, 12, marks=pytest.mark.slow), pytest.param(4, 800, marks=pytest.mark.long)],
+)
+def test_programs_agree(devices, number, kernels):
+    different, valid, total = check(devices, kernels, number)
+    assert different >= 9 * (kernels - 1)  # the first draw is the simplest
+    assert valid > 0.6 * total  # the others are errors, such as an overflow

@@ -1,10 +1,9 @@
 """What the kernel language does not have is refused, with file, line, function and what to write instead."""
 
-import importlib.util
-
 import pytest
 
-from core.lang import KernelError, Table, f32, f64, i32, kernel, u32, u64
+from core.lang import KernelError, Table, f32, i32, kernel, u32
+from tests.core.lang.module_texts import loaded
 
 HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nfrom core.lang import library as lib\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\nWORD = 'x'\n\n"
 EFFECT = "@function\ndef bump(a: Array[u32]) -> u32:\n    a[0] = a[0] + 1\n    return a[0]\n\n"
@@ -24,11 +23,7 @@ BODIES = {
     "walrus": ("v = (w := 3)", 1, "an assignment inside an expression"),
     "attribute": ("v = a.size", 1, "an attribute; import the name itself"),
     "method": ("a.sort()", 1, "call functions by their bare name"),
-    "function of a module": (
-        "v = lib.clz(u32(n))",
-        1,
-        "write clz(...), a word of the kernel language: from onekernel import clz",
-    ),
+    "function of a module": ("v = lib.clz(u32(n))", 1, "write clz(...), a word of the kernel language: from onekernel"),
     "slice": ("v = a[1:2]", 1, "a slice; loop over the elements"),
     "two dimensions": ("v = a[1, 2]", 1, "arrays are flat, write row * width + column"),
     "negative subscript": ("v = a[-1]", 1, "a negative subscript; count from the front"),
@@ -41,21 +36,15 @@ BODIES = {
     "class": ("class C:\n    pass", 1, "a class; use arrays"),
     "try": ("try:\n    n = 1\nexcept ValueError:\n    n = 2", 1, "try; kernels have no exceptions"),
     "raise": ("raise ValueError", 1, "raise; assert, or write a code into an array"),
-    "assert of a number": ("assert n", 1, "i32 where a truth value is needed; write a comparison"),
     "assert of a tuple": ("assert (n > 0, 'text')", 1, "assert of a tuple, which always holds; leave out the parent"),
     "assert with an f-string": ("assert n > 0, f'{n}'", 1, "the text f'{n}' of an assertion; write a literal text"),
-    "assert with a number": ("assert n > 0, n", 1, "the text n of an assertion; write a literal text, and print"),
     "effect in an assert": ("assert bump(a) > 0", 1, "bump has an effect and stands inside an expression"),
-    "effect in a print": ("print('x', atomic_add(a, 0, 1))", 1, "atomic_add has an effect and stands inside"),
     "print of an array": ("print('x', a)", 1, "print of the array a; print its elements, one by one"),
-    "print of a new array": ("s = local_array(2, i32)\nprint(s)", 2, "print of the array s; print its elements"),
     "print of an f-string": ("print(f'{n}')", 1, "an f-string; write text and values apart: print("),
     "print of a named text": ("print(n, WORD)", 1, "print of WORD, a text that is no literal; write the text itself"),
     "print with an end": ("print(n, end='')", 1, "print with end=; a print is a line"),
     "print with many values": ("print(" + "n, " * 16 + ")", 1, "print of 16 values; at most 15, write several"),
     "print as a value": ("v = print(n)", 1, "print inside an expression; it gives no value"),
-    "print of a starred array": ("print(*a)", 1, "a starred expression; write the items out"),
-    "print as a variable": ("print = n", 1, "assignment to print, which is an array, a constant or a word"),
     "with": ("with a:\n    pass", 1, "with; kernels have no context managers"),
     "import": ("import math", 1, "import; import at module level"),
     "global": ("global LIMIT", 1, "global; pass an array"),
@@ -75,12 +64,9 @@ BODIES = {
     "floor division of floats": ("v = x // f32(2.0)", 1, "floordiv of floats; cast to an integer first"),
     "mixed signs": ("v = n + u32(1)", 1, "i32 and u32 do not mix; cast one of them"),
     "mixed signs in place": ("v = n\nv += u32(1)", 2, "i32 and u32 do not mix; cast one of them"),
-    "integer and float": ("v = n * x", 1, "i32 and f32 do not mix; cast one of them"),
     "float literal beside an integer": ("v = n + 0.5", 1, "the float 0.5 beside i32; cast one of them"),
     "literal too large": ("v = 4294967296", 1, "4294967296 does not fit i32; cast it"),
-    "literal beside unsigned": ("v = u32(n) + -1", 1, "-1 does not fit u32"),
     "integer as a truth value": ("if n:\n    n = 1", 1, "i32 where a truth value is needed; write a comparison"),
-    "and of integers": ("v = n and 3", 1, "where a truth value is needed"),
     "is": ("v = n is n", 1, "n is n; ask whether a @function of the closure or module is None"),
     "in": ("v = n in n", 1, "comparison In; compare numbers with"),
     "arithmetic of truth values": ("v = (n > 1) + (n > 2)", 1, "add of truth values; write and, or, not"),
@@ -100,18 +86,11 @@ BODIES = {
     "atomic on local memory": ("s = local_array(3, u32)\natomic_add(s, 0, 1)", 2, "atomic_add on u32 in local memory"),
     "atomic on 16 bits": ("s = shared_array(3, u16)\natomic_add(s, 0, u16(1))", 2, "use 32 or 64-bit integers"),
     "effect in an expression": ("v = atomic_add(a, 0, 1) + 1", 1, "has an effect and stands inside an expression"),
-    "effect of a function": ("v = 2 * bump(a)", 1, "has an effect and stands inside an expression"),
     "nothing happens": ("n + 1", 1, "n + 1 has no effect; assign it or remove it"),
     "value from a kernel": ("return n", 1, "a value returned, but the function declares none"),
     "view outside a call": ("v = view(a, 1)", 1, "view outside the arguments of a @function; subscript the array"),
     "view of a local array": ("s = local_array(3, u32)\nbump(view(s, 1))", 2, "a view of the local array s"),
-    "long sum": (
-        "v = 1\nv = " + " + ".join(["n"] * 1500),
-        2,
-        "nested more than 100 levels deep; write several statements",
-    ),
-    "many operands": ("if " + " and ".join(["n > 1"] * 120) + ":\n    pass", 1, "nested more than 100 levels deep"),
-    "many comparisons": ("v = 1\nif " + " < ".join(["n"] * 120) + ":\n    pass", 2, "more than 100 levels deep"),
+    "long sum": ("v = 1\nv = " + " + ".join(["n"] * 1500), 2, "nested more than 100 levels deep; write several"),
     "long chain of elif": (
         "if n < 0:\n    pass\n" + "".join(f"elif n == {k}:\n    pass\n" for k in range(150)),
         201,
@@ -119,17 +98,11 @@ BODIES = {
     ),
     "huge shift": ("v = 1\nv = 1 << 100000000000", 2, "a constant shifted by 100000000000; at most 128"),
     "huge constant": ("v = 1 * HUGE", 1, "a constant of 16610 bits; at most 128"),
-    "huge product": ("v = (1 << 100) * (1 << 100)", 1, "a constant of 201 bits; at most 128"),
     "huge bound of unroll": ("for k in unroll(1 << 70):\n    pass", 1, "1180591620717411303424 does not fit i32"),
     "unroll inside unroll": (
         "for k in unroll(64):\n    for m in unroll(65):\n        n = m",
         2,
         "unroll of 65 steps, 4160 with those around it; at most 4096",
-    ),
-    "large local array": (
-        "s = local_array(3_000_000, u8)",
-        1,
-        "local arrays of 3000000 bytes, with those of every call",
     ),
     "many local arrays": (
         "s = local_array(60_000, u32)\nn = 2\nn = spread(n) + spread(n) + spread(n)",
@@ -141,20 +114,16 @@ BODIES = {
 }
 
 
-def refusal(tmp_path, text, name="k"):
-    """The message with which a module's kernel is refused."""
-    path = tmp_path / "program.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("program", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def refusal(folder, text):
+    """The message with which a module's kernel is refused, and its file."""
+    module = loaded(folder, text)
     messages = []
     for _ in range(2):  # what is refused once is refused again
         with pytest.raises(KernelError) as found:
-            getattr(module, name).specialise({}, 4, getattr(module, "TYPES", {}))
+            module.k.specialise({}, 4, getattr(module, "TYPES", {}))
         messages.append(str(found.value))
     assert messages[0] == messages[1]
-    return messages[0], path
+    return messages[0], module.__file__
 
 
 @pytest.mark.filterwarnings("ignore:assertion is always true:SyntaxWarning")  # Python's own word for it
@@ -167,96 +136,65 @@ def test_a_kernel_is_refused_with_its_line_and_advice(tmp_path, case):
     assert words in message
 
 
-SIGNATURES = {
-    "no annotation": ("@kernel\ndef k(a, n: i32):\n    n = 1\n", 2, "has no annotation"),
-    "not a type": ("@kernel\ndef k(a: list):\n    pass\n", 2, "annotation list is not a type"),
-    "a quoted type": ("@kernel\ndef k(a: 'i32'):\n    pass\n", 2, "write the type without quotes"),
-    "default value": ("@kernel\ndef k(n: i32 = 3):\n    pass\n", 2, "has default values; pass every argument"),
-    "starred parameter": ("@kernel\ndef k(*n: i32):\n    pass\n", 2, "starred or keyword-only parameters"),
-    "result of a kernel": ("@kernel\ndef k(n: i32) -> i32:\n    return n\n", 2, "a kernel returns nothing"),
-    "unbound generic": ("@kernel\ndef k(n: T):\n    pass\n", 2, "is not bound by an array"),
-    "recursion": (
-        "@function\ndef f(n: i32) -> i32:\n    return f(n)\n\n@kernel\ndef k(n: i32):\n    n = f(n)\n",
-        3,
-        "f calls itself; write a loop",
-    ),
-    "missing return": (
-        "@function\ndef f(n: i32) -> i32:\n    if n > 1:\n        return 1\n\n@kernel\ndef k(n: i32):\n    n = f(n)\n",
-        3,
-        "return a value on every path",
-    ),
-    "wrong element type": (
-        "@function\ndef f(a: Array[u16]) -> i32:\n    return 1\n\n@kernel\ndef k(a: Array[u32]):\n    n = f(a)\n",
-        7,
-        "argument a of f is Array[u16], not Array[u32]",
-    ),
-}
-
 BUNDLE = "@bundle\nclass B:\n    a: Row(i32, 2)\n    n: i32\n\n"
-SIGNATURES |= {
+ELEMENT = "@function\ndef f(a: Array[u16]) -> i32:\n    return 1\n\n"
+ENDLESS = "@function\ndef f(n: i32) -> i32:\n    return f(n)\n\n"
+NO_RESULT = "@function\ndef f(n: i32) -> i32:\n    if n > 1:\n        return 1\n\n"
+OF_TABLE = "@function\ndef f(a: Table(u32, 'readonly')) -> u32:\n    return a[0]\n\n"
+DEEP = "@function\ndef g0(n: i32) -> i32:\n    return n\n"
+DEEP += "".join(f"@function\ndef g{k}(n: i32) -> i32:\n    return g{k - 1}(n)\n" for k in range(1, 120))
+OTHER_PRINT = "from pprint import pprint as print\n\n"
+
+# name -> (what stands before the kernel, its signature, its body, line, words of the message)
+SIGNATURES = {
+    "no annotation": ("", "(a, n: i32)", "n = 1", 2, "has no annotation"),
+    "not a type": ("", "(a: list)", "pass", 2, "annotation list is not a type"),
+    "a quoted type": ("", "(a: 'i32')", "pass", 2, "write the type without quotes"),
+    "default value": ("", "(n: i32 = 3)", "pass", 2, "has default values; pass every argument"),
+    "starred parameter": ("", "(*n: i32)", "pass", 2, "starred or keyword-only parameters"),
+    "result of a kernel": ("", "(n: i32) -> i32", "return n", 2, "a kernel returns nothing"),
+    "unbound generic": ("", "(n: T)", "pass", 2, "is not bound by an array"),
+    "recursion": (ENDLESS, "(n: i32)", "n = f(n)", 3, "f calls itself; write a loop"),
+    "missing return": (NO_RESULT, "(n: i32)", "n = f(n)", 3, "return a value on every path"),
+    "wrong element type": (ELEMENT, "(a: Array[u32])", "n = f(a)", 7, "argument a of f is Array[u16], not Array[u32]"),
     "print of a bundle": (
-        BUNDLE + "@kernel\ndef k(a: Array[i32], n: i32):\n    b = B(a, n)\n    print('b is', b)\n",
-        9,
-        "print of the bundle b; print its fields",
+        BUNDLE,
+        "(a: Array[i32])",
+        "print('b', B(a, 1))",
+        8,
+        "print of the bundle B(a, 1); print its",
     ),
     "another print": (
-        "from pprint import pprint as print\n\n@kernel\ndef k(n: i32):\n    print(n)\n",
+        OTHER_PRINT,
+        "(n: i32)",
+        "print(n)",
         5,
-        "print is not Python's own here; import the other one by another name",
+        "print is not Python's own here; import the other one by",
     ),
-    "print of a bundle's array": (
-        BUNDLE + "@kernel\ndef k(a: Array[i32], n: i32):\n    b = B(a, n)\n    print('b has', b.n, b.a)\n",
-        9,
-        "print of the array b.a; print its elements, one by one",
-    ),
-}
-
-SIGNATURES |= {
     "store into a table": (
-        "@kernel\ndef k(a: Table(u32, 'readonly')):\n    a[0] += 1\n",
+        "",
+        "(a: Table(u32, 'readonly'))",
+        "a[0] += 1",
         3,
-        "a store into the table a",
+        "a store into the table a, which is only",
     ),
-    "store into a table's copy": (
-        "@kernel\ndef k(a: Table(u32, 'shared', 4), n: i32):\n    n, a[0] = 1, u32(2)\n",
-        3,
-        "a store into the table a, which is only read; declare it as Array[...] to write it",
-    ),
-    "atomic on a table": (
-        "@kernel\ndef k(a: Table(u32, 'image')):\n    atomic_add(a, 0, 1)\n",
-        3,
-        "a store into the table a",
-    ),
-    "store by a function": (
-        EFFECT + "@kernel\ndef k(a: Table(u32, 'readonly')):\n    bump(a)\n",
-        3,
-        "bump: a store into the table a",
-    ),
-    "view of an image": (
-        EFFECT + "@kernel\ndef k(a: Table(u32, 'image')):\n    bump(view(a, 1))\n",
-        8,
-        "a view of the image a; pass it whole",
-    ),
+    "store by a function": (EFFECT, "(a: Table(u32, 'shared', 4))", "bump(a)", 3, "bump: a store into the table a"),
+    "view of an image": (EFFECT, "(a: Table(u32, 'image'))", "bump(view(a, 1))", 8, "a view of the image a; pass it"),
     "table of a function": (
-        "@function\ndef f(a: Table(u32, 'readonly')) -> u32:\n    return a[0]\n\n"
-        "@kernel\ndef k(a: Array[u32]):\n    a[0] = f(a)\n",
+        OF_TABLE,
+        "(a: Array[u32])",
+        "a[0] = f(a)",
         2,
-        "a Table, which only kernels declare; write Array[...]",
+        "a Table, which only kernels declare; write",
     ),
-    "deep chain of calls": (
-        "@function\ndef g0(n: i32) -> i32:\n    return n\n"
-        + "".join(f"@function\ndef g{k}(n: i32) -> i32:\n    return g{k - 1}(n)\n" for k in range(1, 120))
-        + "@kernel\ndef k(n: i32):\n    n = g119(n)\n",
-        263,
-        "statements, expressions and calls nested more than 100 levels deep",
-    ),
+    "deep chain of calls": (DEEP, "(n: i32)", "n = g119(n)", 263, "calls nested more than 100 levels deep"),
 }
 
 
 @pytest.mark.parametrize("case", SIGNATURES)
 def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, case):
-    text, line, words = SIGNATURES[case]
-    message, path = refusal(tmp_path, HEADER + text)
+    before, signature, body, line, words = SIGNATURES[case]
+    message, path = refusal(tmp_path, f"{HEADER}{before}@kernel\ndef k{signature}:\n    {body}\n")
     assert message.startswith(f"{path}:{HEADER.count(chr(10)) + line}: ")
     assert words in message
 
@@ -265,18 +203,12 @@ def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, c
     ("text", "words"),
     [
         ("@kernel\n@kernel\ndef k(n: i32):\n    pass\n", "k: is a @kernel already; decorate it once"),
-        ("@kernel\n@function\ndef k(n: i32):\n    pass\n", "k: is a @function already; decorate it once"),
         ("@function\ndef clz(n: i32) -> i32:\n    return n\n", "clz: clz is a word of the kernel language; choose"),
-        ("@kernel\ndef u16(n: i32):\n    pass\n", "u16: u16 is a word of the kernel language; choose another name"),
     ],
 )
 def test_what_is_decorated_is_refused_with_its_line(tmp_path, text, words):
-    path = tmp_path / "decorated.py"
-    path.write_text(HEADER + text)
-    spec = importlib.util.spec_from_file_location("decorated", path)
-    with pytest.raises(KernelError) as found:
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    assert str(found.value).startswith(f"{path}:{HEADER.count(chr(10)) + 1}: {words}")
+    with pytest.raises(KernelError, match=rf"\.py:{HEADER.count(chr(10)) + 1}: {words}"):
+        loaded(tmp_path, HEADER + text)
 
 
 @pytest.mark.parametrize("given", [len, 3, Table])
@@ -285,8 +217,8 @@ def test_only_functions_are_decorated(given):
         kernel(given)
 
 
-@pytest.mark.parametrize("scalar", [f32, f64, i32, u64])
-@pytest.mark.parametrize("given", [None, "1.5", b"7", 1j, [1]])
+@pytest.mark.parametrize("scalar", [f32, i32])
+@pytest.mark.parametrize("given", [None, "1.5", 1j])
 def test_only_numbers_become_numbers(scalar, given):
     with pytest.raises(TypeError, match="expected a number"):
         scalar(given)
@@ -294,11 +226,7 @@ def test_only_numbers_become_numbers(scalar, given):
 
 @pytest.mark.parametrize(
     ("place", "count", "words"),
-    [
-        ("texture", 4, "'texture' memory; expected readonly"),
-        ("shared", None, "table of None"),
-        ("shared", 0, "of 0 el"),
-    ],
+    [("texture", 4, "'texture' memory; expected readonly"), ("shared", None, "table of None")],
 )
 def test_a_table_is_refused_where_it_is_made(place, count, words):
     with pytest.raises(ValueError, match=words):

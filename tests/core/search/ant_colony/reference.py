@@ -1,7 +1,6 @@
-"""Ant colony optimisation once more in plain NumPy, from its written rules alone, and Ant System in float64.
+"""Ant colony optimisation once more in plain NumPy, from its written rules alone.
 
-`Colonies` takes integer steps that every backend must repeat bit for bit; `FloatAntSystem` is equations 1 to 3 of
-Menezes et al. 2019 as they stand, drawn with NumPy's own generator: the yardstick of quality.
+`Colonies` takes integer steps that every backend must repeat bit for bit.
 """
 
 import math
@@ -217,7 +216,7 @@ class Colonies:
 
     def __init__(self, distances, seed=0, **changes):
         self.settings = own = SimpleNamespace(**DEFAULTS | changes)
-        self.seed, self.n = seed, len(distances)
+        self.instance, self.seed, self.n = distances, seed, len(distances)
         self.original = nearest_neighbour_tour(distances)
         self.distances = distances[np.ix_(self.original, self.original)].astype(np.int64)
         self.nearest_neighbour_length = int(lengths_of(self.distances, np.arange(self.n)))
@@ -340,48 +339,3 @@ class Colonies:
     def best_tour(self):
         """The winner's tour in the numbers of the instance."""
         return self.original[self.winner.tour]
-
-
-class FloatAntSystem:
-    """Ant System as Menezes et al. 2019 print it (equations 1 to 3), in float64 and with NumPy's own generator.
-
-    Pheromone starts at ants / L_nn (Dorigo and Stuetzle 2004, box 3.1).
-    """
-
-    def __init__(self, distances, ants, alpha=1.0, beta=2.0, rho=0.1, seed=0):
-        self.distances, self.ants, self.alpha, self.rho = distances.astype(np.int64), ants, alpha, rho
-        edges = np.maximum(distances.astype(np.float64), SHORTEST_DISTANCE)
-        self.eta = edges**-beta
-        np.fill_diagonal(self.eta, 0)
-        start = nearest_neighbour_tour(self.distances)
-        self.pheromone = np.full(distances.shape, ants / lengths_of(self.distances, start))
-        self.random = np.random.default_rng(seed)
-        self.best = math.inf
-
-    def run(self, iterations):
-        """The length of the best tour."""
-        for _ in range(iterations):
-            tours = self.build()
-            lengths = lengths_of(self.distances, tours)
-            self.best = min(self.best, int(lengths.min()))
-            after = np.roll(tours, -1, axis=1)
-            added = np.zeros_like(self.pheromone)
-            amounts = np.broadcast_to(1 / lengths[:, None], tours.shape)
-            np.add.at(added, (tours, after), amounts)
-            self.pheromone = (1 - self.rho) * self.pheromone + added + added.T
-        return self.best
-
-    def build(self):
-        """All ants' tours; an ant's next city by equation 1."""
-        n, every = len(self.distances), np.arange(self.ants)
-        weights = self.pheromone**self.alpha * self.eta
-        tours = np.zeros((self.ants, n), np.int64)
-        tours[:, 0] = self.random.integers(n, size=self.ants)
-        left = np.ones((self.ants, n))
-        for step in range(1, n):
-            here = tours[:, step - 1]
-            left[every, here] = 0
-            running = np.cumsum(weights[here] * left, axis=1)
-            targets = self.random.random(self.ants) * running[:, -1]
-            tours[:, step] = np.argmax(running > targets[:, None], axis=1)
-        return tours

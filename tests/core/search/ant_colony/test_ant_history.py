@@ -4,7 +4,6 @@ from itertools import accumulate
 
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
@@ -15,16 +14,6 @@ CASES = {
     "one colony": {"ants": 6},
     "three that exchange": {"ants": 3, "colonies": 3, "variant": "mmas", "exchange": 5},
 }
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-def colony(backend, ranks, case):
-    distances = tsp.load(f"uniform:{CITIES}:seed=4").distances
-    return AntColony(backend, ranks, distances, Settings(**CASES[case]), seed=7)
 
 
 def of_curve(curve, case):
@@ -40,7 +29,8 @@ def of_curve(curve, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_history_is_that_of_the_curve(cpu, case):
-    engine = colony(cpu, Solo(), case)
+    distances = tsp.load(f"uniform:{CITIES}:seed=4").distances
+    engine = AntColony(cpu, Solo(), distances, Settings(**CASES[case]), seed=7)
     outcome = engine.run(Iterations(ITERATIONS), history=True)
     rows, seconds = [[*row[:2], row[3]] for row in outcome.history], [row[2] for row in outcome.history]
     assert rows == of_curve(outcome.curve.tolist(), case)
@@ -49,31 +39,3 @@ def test_the_history_is_that_of_the_curve(cpu, case):
     plain = engine.run(Iterations(ITERATIONS))
     assert plain.history is None
     assert plain.digest == outcome.digest
-
-
-PROGRAM = """
-import sys
-from backends.cpu import CpuBackend
-from cluster import communicator
-from core.search.stops import Iterations
-from tests.core.search.ant_colony.test_ant_history import CASES, ITERATIONS, colony
-ranks = communicator()
-for case in CASES:
-    outcome = colony(CpuBackend(CpuBackend.devices()[0]), ranks, case).run(Iterations(ITERATIONS), history=True)
-    every = ranks.gather(outcome.history)
-    if ranks.rank == 0:
-        assert every == [outcome.history] * ranks.size
-        seconds = [row[2] for row in outcome.history]
-        assert seconds == sorted(seconds) and seconds[0] > 0
-        print([[*row[:2], row[3]] for row in outcome.history], flush=True)
-"""
-
-
-@pytest.mark.xdist_group("mpi")
-def test_three_ranks_have_the_history_of_one(cpu, mpirun, tmp_path):
-    program = tmp_path / "ants.py"
-    program.write_text(PROGRAM)
-    done = mpirun(3, program)
-    assert done.returncode == 0, done.stderr
-    curves = {case: colony(cpu, Solo(), case).run(Iterations(ITERATIONS)).curve.tolist() for case in CASES}
-    assert done.stdout.splitlines() == [str(of_curve(curve, case)) for case, curve in curves.items()]

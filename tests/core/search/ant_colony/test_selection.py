@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
 from core.search.stops import Iterations
-from tests.core.search.ant_colony.reference import Colonies, heuristic, weights_of
+from tests.core.search.ant_colony.reference import Colonies, weights_of
 
-stats = pytest.importorskip("scipy.stats")
-
-N = 12
-ANTS = 40_000
+N = 10
+ANTS = 30_000
 SEED = 2011
 ACCEPTED, REJECTED = 0.001, 1e-9
 FEWEST = 5
@@ -47,7 +44,6 @@ class Sample:
 
 SAMPLES = {
     "first iteration": lambda: Sample(0),
-    "after two deposits": lambda: Sample(2),
     "other exponents": lambda: Sample(2, alpha=1.5, beta=1.0),
 }
 
@@ -62,6 +58,7 @@ def p_value(counts, probabilities):
 
     Every group's total is given, so it costs a degree of freedom. Rare choices of a group are one class together.
     """
+    stats = pytest.importorskip("scipy.stats")
     observed, expected, groups = [], [], 0
     for found, chances in zip(counts, probabilities, strict=True):
         if not found.sum():
@@ -117,19 +114,6 @@ def test_the_third_city_follows_equation_1_without_the_visited(sample):
     assert p_value(counts, from_the_second(sample.equation1(alpha, beta), pairs)) > ACCEPTED
 
 
-def test_wrong_probabilities_would_be_seen(sample):
-    """Uniform ones, a heuristic a fifth too strong, none of the pheromone, and the city before instead of this one."""
-    counts, alpha, beta = seconds(sample.tours), sample.changes["alpha"], sample.changes["beta"]
-    others = 1.0 - np.eye(N)
-    assert p_value(counts, others) < REJECTED
-    assert p_value(counts, sample.equation1(alpha, 1.2 * beta)) < REJECTED
-    if sample.pheromone.std() > 0:
-        assert p_value(counts, heuristic(sample.colonies.distances, beta) * others) < REJECTED
-    later, pairs = thirds(sample.tours)
-    assert p_value(later, from_the_second(others, pairs)) < REJECTED
-    assert p_value(later, from_the_second(sample.equation1(alpha, beta), pairs[:, ::-1])) < REJECTED
-
-
 def test_weights_are_equation_1_in_integers(sample):
     """Within 1e-6 where a weight is large enough to show it, and within its last digit elsewhere."""
     exact = sample.equation1(sample.changes["alpha"], sample.changes["beta"])
@@ -151,10 +135,7 @@ def test_candidates_follow_equation_1_among_themselves():
     assert p_value(counts, allowed) < REJECTED
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_the_engine_draws_these_samples(name):
+def test_the_engine_draws_these_samples(cpu, sample):
     """The tests above judge the reference's tours: the engine's have, ant by ant, the same lengths."""
-    sample = SAMPLES[name]()
-    cpu = CpuBackend(CpuBackend.devices()[0])
     engine = AntColony(cpu, Solo(), sample.distances, Settings(**sample.changes), seed=SEED)
     assert engine.run(Iterations(sample.colonies.iteration)).digest == sample.colonies.digest

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import backends
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels import ants as ants_kernels
@@ -23,8 +22,7 @@ from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.ant_colony.shape import layout_of, shape_for
 from core.search.stops import Iterations
-from tests.conftest import wide
-from tests.core.kernels.test_two_opt_near import climbed, near_lists
+from tests.core.kernels.near_climbs import climbed, near_lists
 from tests.core.search.ant_colony.reference import Colonies, construct, draws
 
 ROOT = Path(__file__).parents[4]
@@ -37,17 +35,22 @@ LEAST = "uniform:7:seed=4"
 AS = {"ants": 6}
 MMAS = {"ants": 5, "variant": "mmas", "rho": 0.05, "stagnation": 2, "best_every": 2}
 ISLANDS = {**MMAS, "ants": 3, "colonies": 3, "exchange": 2}
+OTHER = {"ants": 7, "alpha": 1.5, "beta": 3.25, "rho": 0.4}
+PUBLISHED = {"mapping": "published"}
+
+# name: (settings, strategy, lanes and ants of a team in plain Python, or the paper's mapping)
 CASES = {
-    "as": AS,
-    "as candidates": {**AS, "candidates": 8},
-    "as 2opt": {**AS, "local_search": "2opt"},
-    "as candidates 2opt-near": {**AS, "candidates": 20, "local_search": "2opt-near"},
-    "mmas": MMAS,
-    "mmas candidates": {**MMAS, "candidates": 3},
-    "mmas candidates 2opt": {**MMAS, "candidates": 32, "local_search": "2opt"},
-    "mmas 2opt-near": {**MMAS, "local_search": "2opt-near"},
-    "islands": ISLANDS,
-    "islands candidates 2opt-near": {**ISLANDS, "candidates": 10, "local_search": "2opt-near"},
+    "as": (AS, "coarse", {"team": (2, 2)}),
+    "as candidates": ({**AS, "candidates": 8}, "fine-deposit", {"team": (4, 1)}),
+    "as candidates 2opt-near": ({**AS, "candidates": 20, "local_search": "2opt-near"}, "fine", {"team": (4, 2)}),
+    "mmas": (MMAS, "fine", {"team": (4, 2)}),
+    "mmas candidates": ({**MMAS, "candidates": 3}, "coarse", {"team": (2, 2)}),
+    "mmas candidates 2opt": ({**MMAS, "candidates": 32, "local_search": "2opt"}, "fine", {"team": (4, 1)}),
+    "islands": (ISLANDS, "fine-deposit", {"team": (4, 1)}),
+    "islands candidates": ({**ISLANDS, "candidates": 10}, "coarse", {"team": (2, 2)}),
+    "published": ({"ants": 37}, "fine", PUBLISHED),
+    "published exponents": (OTHER, "coarse", PUBLISHED),
+    "published colonies": ({**OTHER, "colonies": 3}, "fine-deposit", PUBLISHED),
 }
 
 
@@ -92,45 +95,34 @@ def same(backend, name, iterations, changes, **how):
     assert found(engine, iterations) == expected(name, iterations, tuple(changes.items()))
 
 
-def slow_unless(fast, *row):
-    """A row of a table of tests, most of which are left to `make test-all`."""
-    return pytest.param(*row, marks=() if fast else pytest.mark.slow, id="-".join(map(str, row)))
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
 def oracle(reverse=False):
     return PythonBackend(PythonBackend.devices()[0], reverse=reverse)
 
 
 # --- backends and strategies ---
 
-QUICK = [(case, "fine-deposit") for case in CASES if not case.endswith(" 2opt")]
-QUICK += [("as", "coarse"), ("mmas candidates", "coarse"), ("as candidates 2opt-near", "fine")]
-
 
 @pytest.mark.parametrize(
-    ("case", "strategy"),
-    [slow_unless((case, strategy) in QUICK, case, strategy) for case in CASES for strategy in STRATEGIES],
+    "case", [pytest.param(case, marks=pytest.mark.slow if case.endswith(" 2opt") else ()) for case in CASES]
 )
-def test_same_tours_on_every_backend(backend, case, strategy):
-    changes = CASES[case]
-    if backend.name == "python":
+def test_same_tours_on_every_backend(backend, case, request):
+    changes, strategy, how = CASES[case]
+    if backend.oracle:
+        request.getfixturevalue("few_update_lanes")
         few = {"ants": 2, "colonies": min(2, changes.get("colonies", 1))}
-        same(backend, LEAST, 1 + bool(changes.get("exchange")), {**changes, **few}, strategy=strategy)
+        same(backend, LEAST, 1 + bool(changes.get("exchange")), {**changes, **few}, strategy=strategy, **how)
     else:
-        same(backend, EIL51, 5, changes, strategy=strategy)
+        same(backend, EIL51, 5, changes, strategy=strategy, mapping=how.get("mapping", "suite"))
 
 
-@pytest.mark.parametrize("case", ["as 2opt", "mmas candidates", "islands candidates 2opt-near"])
+@pytest.mark.parametrize("case", ["mmas candidates", "islands", "published exponents"])
 def test_a_run_repeats_itself(cpu, case):
     """Whatever ran before, and however long."""
-    engine = AntColony(cpu, Solo(), distances_of(SMALL), Settings(**CASES[case]), seed=SEED)
+    changes, strategy, how = CASES[case]
+    how = {"strategy": strategy, "mapping": how.get("mapping", "suite")}
+    engine = AntColony(cpu, Solo(), distances_of(SMALL), Settings(**changes), seed=SEED, **how)
     engine.warm_up()
-    pairs = tuple(CASES[case].items())
+    pairs = tuple(changes.items())
     reports = []
     for iterations in (2, 5, 2, 1):
         assert found(engine, iterations) == expected(SMALL, iterations, pairs)
@@ -143,56 +135,29 @@ def test_a_run_repeats_itself(cpu, case):
 
 # --- sizes ---
 
-SIZES = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025]
-QUICK_SIZES = [(n, 0) for n in (31, 32, 33, 64, 65, 256, 257, 1025)] + [(33, 8), (257, 8)]
 
-
-@pytest.mark.parametrize(
-    ("n", "candidates"), [slow_unless((n, near) in QUICK_SIZES, n, near) for n in SIZES for near in (0, 8)]
-)
-def test_sizes_about_a_word_and_a_block(cpu, n, candidates):
-    same(cpu, f"uniform:{n}:seed=1", 2, {"ants": 3, "candidates": candidates, "beta": 4.0})
+@pytest.mark.parametrize("how", [{}, PUBLISHED], ids=["suite", "published"])
+@pytest.mark.parametrize("n", [31, 32, 33, 64, 65, 257, pytest.param(1025, marks=pytest.mark.slow)])
+def test_sizes_about_a_word_and_a_block(cpu, n, how):
+    changes = {"ants": 3, "beta": 4.0}
+    same(cpu, f"uniform:{n}:seed=1", 2, changes, strategy="coarse", **how)
+    if not how:
+        same(cpu, f"uniform:{n}:seed=1", 2, {**changes, "candidates": 8})
 
 
 # --- shapes of a launch ---
 
-SHARING = [
-    (1, 1),
-    (2, 1),
-    (4, 1),
-    (16, 1),
-    (32, 1),
-    (16, 2),
-    (32, 2),
-    (32, 8),
-    (32, 32),
-    (64, 1),
-    (128, 1),
-    (128, 4),
-    (256, 1),
-]
-LISTED = [(1, 1), (2, 2), (4, 1), (8, 8), (32, 1), (16, 2), (32, 4), (32, 32), (64, 2), (128, 4), (96, 3)]
-QUICK_TEAMS = [(1, 1), (4, 1), (16, 2), (32, 1), (32, 4), (32, 32)]
 
-
-def rows_of(teams, *others):
-    """Rows of a table: every team with all else, of which the quickest teams with the first of all else are fast."""
-    return [slow_unless(team in QUICK_TEAMS and other == others[0], team, other) for team in teams for other in others]
-
-
-@pytest.mark.parametrize(("team", "name"), rows_of(SHARING, LEAST, SMALL))
-def test_the_shape_of_a_team_does_not_matter(team, name):
-    same(oracle(), name, 1 + (name == SMALL), {"ants": 3}, team=team)
-
-
-@pytest.mark.parametrize(("team", "name"), rows_of(LISTED, LEAST, SMALL))
-def test_the_shape_of_a_team_does_not_matter_to_candidates(team, name):
-    same(oracle(), name, 1 + (name == SMALL), {"ants": 3, "candidates": 4}, team=team)
-
-
-@pytest.mark.parametrize("candidates", [0, 4])
-@pytest.mark.parametrize(("team", "name"), rows_of([(32, 1), (64, 2), (128, 4)], LEAST, SMALL))
-def test_lanes_do_not_race(team, name, candidates):
+@pytest.mark.parametrize(
+    ("team", "name", "candidates"),
+    [
+        ((16, 2), LEAST, 4),
+        pytest.param((64, 2), SMALL, 0, marks=pytest.mark.slow),
+        pytest.param((128, 4), SMALL, 4, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_lanes_do_not_race(few_update_lanes, team, name, candidates):
     changes = {**MMAS, "ants": 3, "candidates": candidates, "local_search": "2opt-near"}
     same(oracle(reverse=True), name, 2, changes, team=team)
 
@@ -234,52 +199,39 @@ def colony_at(iteration, number):
     return ants_kernels.Colony(number=number, seed=SEED, state=state, **arrays)
 
 
-BLOCKS = [
-    slow_unless((n in (33, 257, 1025) and rows in (1, 8, 32)) and near == 0, n, rows, near)
-    for n in (31, 32, 33, 64, 65, 255, 257, 1023, 1024, 1025, 1057)
-    for rows in (1, 2, 4, 8, 16, 32)
-    for near in (0, 5)
-]
+@pytest.mark.parametrize(
+    ("rows", "candidates"),
+    [(8, 0), (1, 5), *(pytest.param(rows, 0, marks=pytest.mark.slow) for rows in (1, 2, 16, 32))],
+)
+def test_the_blocks_of_a_row_do_not_matter(cpu, rows, candidates):
+    for n in (31, 32, 33, 64, 65, 255, 257, 1023, 1024, 1025, 1057):
+        tours, right = made(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
+        assert tours == right, n
 
 
-@pytest.mark.parametrize(("n", "rows", "candidates"), BLOCKS)
-def test_the_blocks_of_a_row_do_not_matter(cpu, n, rows, candidates):
-    tours, right = made(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
-    assert tours == right
+ALONE = [(1, 1), (2, 1), (4, 1), (8, 8), (16, 2), (32, 1), (32, 8), (32, 32), (64, 1), (128, 4)]
+LISTED = [(1, 1), (2, 2), (8, 8), (32, 1), (16, 2), (32, 32), (64, 2), (96, 3)]
+QUICK = [(4, 1), (16, 2), (8, 8)]
 
 
-@pytest.mark.parametrize(("team", "n"), rows_of(SHARING, 33, 97))
-def test_every_team_chooses_as_the_reference(n, team):
-    tours, right = made(oracle(), n, team)
-    assert tours == right
+def of_teams(teams, candidates):
+    """Rows of a table, of which those with the quickest teams are left to `make test`."""
+    return [
+        pytest.param(team, candidates, marks=() if team in QUICK else pytest.mark.slow, id=f"{team}-{candidates}")
+        for team in teams
+    ]
 
 
-@pytest.mark.parametrize(("team", "n"), rows_of(LISTED, 33, 97))
-def test_every_team_chooses_among_candidates_as_the_reference(n, team):
-    tours, right = made(oracle(), n, team, candidates=7)
-    assert tours == right
-
-
-def test_lanes_that_have_pieces_of_a_column_choose_as_the_reference():
-    """Two lanes to a column, and up to two rows to each."""
-    tours, right = made(oracle(), 70, (64, 1), ants=1, teams=1)
+@pytest.mark.parametrize(("team", "candidates"), [*of_teams(ALONE, 0), *of_teams(LISTED, 7)])
+def test_every_team_chooses_as_the_reference(team, candidates):
+    """Two rows of a column in a small team; in a large one two lanes to a column, and up to two rows to each."""
+    tours, right = made(oracle(), 33 if team[0] <= 32 else 70, team, candidates=candidates)
     assert tours == right
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [None, 1, 4, 32])
 @pytest.mark.parametrize(
-    ("team", "candidates"),
-    [
-        ((4, 1), 0),
-        ((32, 1), 0),
-        ((64, 2), 0),
-        ((128, 1), 0),
-        ((4, 1), 12),
-        ((64, 2), 12),
-        ((128, 4), 12),
-    ],
-    ids=str,
+    ("team", "candidates", "rows"), [((4, 1), 0, None), ((64, 2), 0, 4), ((128, 4), 12, None)], ids=str
 )
 def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows):
     """Rows of several blocks and of several words, and lanes that have a piece of a column."""
@@ -289,143 +241,129 @@ def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows
 
 # --- ranks ---
 
-# name: (instance, iterations, settings)
+# name: (strategy, instance, iterations, settings)
 SHARED = {
-    "few tours": (EIL51, 5, {"ants": 10}),
-    "near cities": (EIL51, 3, {"ants": 7, "candidates": 8, "local_search": "2opt-near"}),
-    "more ants than cities": (SMALL, 6, {"ants": 100}),
-    "an iteration's best": (EIL51, 6, {**MMAS, "ants": 8}),
-    "near bests": (EIL51, 4, {**MMAS, "ants": 7, "best_every": 0, "candidates": 5, "local_search": "2opt"}),
-    "always the best": (EIL51, 6, {**MMAS, "ants": 9, "best_every": 1, "stagnation": 1, "local_search": "2opt-near"}),
-    "islands": (SMALL, 7, {**MMAS, "ants": 2, "colonies": 7, "exchange": 2}),
-    "more islands": (EIL51, 6, {**MMAS, "ants": 2, "colonies": 10, "exchange": 3, "candidates": 8}),
-    "lone islands": (SMALL, 4, {"ants": 3, "colonies": 8}),
-    "tiny": (LEAST, 2, {"ants": 3}),
-    "a tiny best": (LEAST, 2, {**MMAS, "ants": 3, "candidates": 3}),
+    "few tours": ("coarse", EIL51, 5, {"ants": 10}),
+    "near cities": ("fine", EIL51, 3, {"ants": 7, "candidates": 8, "local_search": "2opt-near"}),
+    "an iteration's best": ("fine-deposit", EIL51, 6, {**MMAS, "ants": 8}),
+    "islands": ("fine-deposit", SMALL, 7, {**MMAS, "ants": 2, "colonies": 7, "exchange": 2}),
+    "more ants than cities": ("fine-deposit", SMALL, 6, {"ants": 100}),
+    "near bests": ("coarse", EIL51, 4, {**MMAS, "best_every": 0, "candidates": 5, "local_search": "2opt"}),
+    "always the best": ("fine", EIL51, 6, {**MMAS, "ants": 9, "best_every": 1, "stagnation": 1}),
+    "lone islands": ("coarse", SMALL, 4, {"ants": 3, "colonies": 8}),
+    "tiny": ("fine-deposit", LEAST, 2, {"ants": 3}),
+    "a tiny best": ("fine-deposit", LEAST, 2, {**MMAS, "ants": 3, "candidates": 3}),
 }
-FEW = ("few tours", "near cities", "an iteration's best")
+FEW = ("few tours", "near cities", "an iteration's best", "islands")
 TINY = ("tiny", "a tiny best")
+
+
+def created(kind):
+    """A backend by its name, or the one with a GPU's launch shapes."""
+    if kind == "wide":
+        from tests.conftest import wide
+
+        return wide()
+    return backends.create(kind)
+
+
 PROGRAM = """
 import sys
 import backends
 from cluster import communicator
 from cluster.timed import Rehearsal
 from core.search.ant_colony import AntColony, Settings, colony, shape
-from tests.conftest import wide
 from core.search.stops import Iterations
-from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, distances_of, found
-kinds, strategy, *titles = sys.argv[1:]
+from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, found
+kinds, *titles = sys.argv[1:]
 kinds = kinds.split(",")
 ranks = communicator()
 kind = kinds[ranks.rank % len(kinds)]
-backend = wide() if kind == "wide" else backends.create(kind)
+backend = created(kind)
 if kind == "cuda":
     assert backend.device.driver == "simulated"
     colony.UPDATE_LANES = shape.UPDATE_LANES = 3  # every lane is a thread
 for title in titles:
-    name, iterations, changes = SHARED[title]
+    strategy, name, iterations, changes = SHARED[title]
     given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
     engine = AntColony(*given, strategy=strategy, seed=SEED)
     engine.warm_up()
     engine.run(Iterations(1), ranks=ranks)
     all_found = ranks.gather(found(engine, iterations))
+    histories = ranks.gather(engine.run(Iterations(iterations), history=True).history)
     if ranks.rank == 0:
         assert all(one == all_found[0] for one in all_found), all_found
+        assert all(one == histories[0] for one in histories), histories
+        assert histories[0][-1][3] == all_found[0][0]
         print(title, all_found[0], sep=";", flush=True)
 backend.close()
 """
 
 
-def same_on_ranks(mpirun, tmp_path, ranks, titles, *, kinds="cpu", strategy="fine-deposit"):
-    """Check that ranks which rehearse alone and then run find what the reference finds; ``kinds`` of devices in turn."""
+@pytest.mark.parametrize(
+    ("kinds", "ranks", "titles"),
+    [
+        ("cpu", 3, ("near cities", "islands")),
+        pytest.param("cpu", 5, tuple(SHARED), marks=pytest.mark.slow),
+        pytest.param("threads", 2, FEW, marks=pytest.mark.slow),
+        pytest.param("cpu,opencl,threads", 3, FEW, marks=pytest.mark.slow),
+        pytest.param("wide", 2, FEW, marks=pytest.mark.slow),
+        pytest.param("cpu,wide", 3, FEW, marks=pytest.mark.slow),
+        pytest.param("cuda", 2, TINY, marks=pytest.mark.long),
+    ],
+    ids=lambda value: "" if isinstance(value, tuple) else str(value),
+)
+def test_ranks_make_the_same_tours(kinds, ranks, titles, environment, mpirun, tmp_path):
+    """Ranks of all kinds of devices rehearse alone and then run. Wide ones have weights of their own, others share them."""
+    if kinds == "cuda":
+        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+        environment["NUMBA_ENABLE_CUDASIM"] = "1"
+    else:
+        for kind in kinds.split(","):
+            try:
+                created(kind).close()
+            except backends.Unavailable as error:
+                pytest.skip(str(error))
     program = tmp_path / "share.py"
     program.write_text(PROGRAM)
-    done = mpirun(ranks, program, kinds, strategy, *titles)
+    done = mpirun(ranks, program, kinds, *titles)
     assert done.returncode == 0, done.stderr
     printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
     assert [*printed] == [*titles]
     for title in titles:
-        name, iterations, changes = SHARED[title]
+        _, name, iterations, changes = SHARED[title]
         assert printed[title] == str(expected(name, iterations, tuple(changes.items()))), title
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize(
-    "ranks", [pytest.param(2, marks=pytest.mark.slow), 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 7))]
-)
-def test_ranks_make_the_same_tours(ranks, mpirun, tmp_path):
-    same_on_ranks(mpirun, tmp_path, ranks, [title for title in SHARED if title not in TINY])
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("strategy", ["coarse", pytest.param("fine", marks=pytest.mark.slow)])
-def test_ranks_make_the_same_tours_with_every_strategy(strategy, mpirun, tmp_path):
-    same_on_ranks(mpirun, tmp_path, 3, FEW, strategy=strategy)
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize(
-    ("ranks", "kinds"),
-    [
-        pytest.param(2, "threads", marks=pytest.mark.slow),
-        (3, "cpu,opencl,threads"),
-        pytest.param(2, "opencl", marks=pytest.mark.slow),
-        (2, "wide"),
-        pytest.param(3, "cpu,wide", marks=pytest.mark.slow),
-    ],
-)
-def test_ranks_make_the_same_tours_on_all_kinds_of_devices(ranks, kinds, mpirun, tmp_path):
-    """Wide ones have weights of their own; narrow ones share them out, in one memory or in several."""
-    for kind in kinds.split(","):
-        try:
-            (wide() if kind == "wide" else backends.create(kind)).close()
-        except backends.Unavailable as error:
-            pytest.skip(str(error))
-    same_on_ranks(mpirun, tmp_path, ranks, FEW, kinds=kinds)
 
 
 # --- a simulated GPU ---
 
-SIMULATED = """
+SIMULATED = [
+    ({"ants": 2}, {"strategy": "coarse", "team": (2, 2)}),
+    ({**MMAS, "ants": 2, "candidates": 3, "local_search": "2opt-near"}, {"strategy": "fine", "team": (4, 2)}),
+    ({"ants": 2}, {"strategy": "fine-deposit"}),
+    *(({"ants": 2, "alpha": 1.5}, {"strategy": strategy, **PUBLISHED}) for strategy in STRATEGIES),
+]
+IN_SIMULATOR = """
 import backends
 from cluster import Solo
-from core.search.ant_colony import AntColony, Settings, colony, shape
-from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, distances_of, found
+from core.search.ant_colony import AntColony, Settings, colony, published, shape
+from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, found
 colony.UPDATE_LANES = shape.UPDATE_LANES = 3  # every lane is a thread
+published.UPDATE_LANES = 20
 backend = backends.create("cuda")
 assert backend.device.driver == "simulated"
-engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**{changes}), seed=SEED, **{how})
-engine.colonies[0].climbing_lanes = 5
-print(found(engine, 2))
+for changes, how in SIMULATED:
+    engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**changes), seed=SEED, **how)
+    engine.colonies[0].climbing_lanes, engine.colonies[0].lanes = 5, 3
+    print(found(engine, 2))
 """
 
 
-@pytest.mark.parametrize(
-    ("changes", "how"),
-    [
-        ({"ants": 2}, {"strategy": "coarse", "team": (2, 2)}),
-        ({**MMAS, "ants": 2, "candidates": 3, "local_search": "2opt-near"}, {"strategy": "fine", "team": (4, 2)}),
-        pytest.param({"ants": 2}, {"strategy": "fine-deposit"}, marks=pytest.mark.slow),
-    ],
-    ids=["coarse", "fine", "fine-deposit"],
-)
-def test_the_simulator_of_cuda_makes_the_same_tours(changes, how):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    done = subprocess.run(
-        [sys.executable, "-c", SIMULATED.format(changes=changes, how=how)],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=250,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(expected(LEAST, 2, tuple(changes.items())))
-
-
 @pytest.mark.slow
-@pytest.mark.xdist_group("mpi")
-def test_ranks_of_the_simulator_make_the_same_tours(environment, mpirun, tmp_path):
+def test_the_simulator_of_cuda_makes_the_same_tours():
     pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment["NUMBA_ENABLE_CUDASIM"] = "1"
-    same_on_ranks(mpirun, tmp_path, 2, TINY, kinds="cuda")
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    asked = [sys.executable, "-c", IN_SIMULATOR]
+    done = subprocess.run(asked, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [str(expected(LEAST, 2, tuple(changes.items()))) for changes, _ in SIMULATED]

@@ -1,0 +1,18 @@
+"""Devices of the tests of ant colonies."""
+
+import pytest
+
+from backends.cpu import CpuBackend
+from core.search.ant_colony import colony, published, shape
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture
+def few_update_lanes(monkeypatch):
+    """Let few lanes change the pheromone; in plain Python each is a generator."""
+    for module in (colony, published, shape):
+        monkeypatch.setattr(module, "UPDATE_LANES", 4)
