@@ -54,13 +54,6 @@ def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
     assert said.rstrip().endswith("confirmed by branch and bound")
 
 
-def test_a_length_that_nobody_checked_is_not_called_confirmed(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    _, said, _ = drive(*SMALL, "--no-trace", "--record", record)
-    assert said.rstrip().endswith("not confirmed: nobody was asked (--trace, --verify, --peers)")
-    assert lines(record)[0]["scored"] is False
-
-
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     record = tmp_path / "r.jsonl"
     drive(*SMALL, "--verify", "--record", record)
