@@ -1,8 +1,6 @@
 """The driver of the knapsack problem: what it prints, records and refuses; ranks change nothing but the speed."""
 
-import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +8,11 @@ import pytest
 from core.problems.knapsack import Knapsack, generate, write
 from core.search.dp.knapsack import KnapsackSearch, Selection
 from drivers import knapsack
+from tests.drivers.records import lines
 
 DRIVER = knapsack
 SMALL = ["--items", "20", "--capacity", "500", "--seed", "1"]
 QUIET = ["--backend", "cpu", "--no-progress"]
-
-
-def lines(path):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
 # --- what comes out ---
@@ -67,15 +62,6 @@ def test_a_value_without_a_selection_is_confirmed_by_numpy_or_not_at_all(drive, 
     assert (found["scored"], found["details"]["confirmed_by"]) == (False, [])
     assert drive(*SMALL, *QUIET, "--no-trace", "--verify")[1].endswith(", confirmed by NumPy\n")
     assert drive(*SMALL, *QUIET)[1].endswith(", confirmed by the scorer\n")
-
-
-def test_a_wrong_answer_is_called_so(drive, monkeypatch, tmp_path):
-    monkeypatch.setattr(Knapsack, "best_value", lambda self: 7)
-    code, said, error = drive(*SMALL, *QUIET, "--record", tmp_path / "r.jsonl")
-    (found,) = lines(tmp_path / "r.jsonl")
-    assert (code, found["scored"], found["details"]["confirmed_by"]) == (1, False, ["the scorer"])
-    assert said.endswith(", NOT CONFIRMED: NumPy finds value 7\n")
-    assert error.startswith("error: paper:20:500:seed=1: 1 of 1 results NOT CONFIRMED; recorded and saved all the same")
 
 
 @pytest.mark.parametrize(
@@ -140,136 +126,7 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
     assert code == 0 and "hard: incumbent of value " in said and own[3] == "no"
 
 
-@pytest.mark.parametrize(("method", "shown"), [("dp", r"items .*cells/s"), ("bb", r"nodes .*nodes/s, best value \d+")])
-def test_progress_is_shown_and_changes_nothing(drive, method, shown):
-    pytest.importorskip("rich", reason="rich is not installed")
-    asked = ["--items", "300", "--capacity", "1000", "--backend", "cpu", "--method", method]
-    code, said, error = drive(*asked, "--progress")
-    assert code == 0 and re.search(shown, error)
-    hashes = [re.search("hash [0-9a-f]+", text)[0] for text in (said, drive(*asked, "--no-progress")[1])]
-    assert hashes[0] == hashes[1]
-
-
 def test_the_first_run_needs_no_options(drive):
     code, said, _ = drive(*QUIET)
     assert code == 0
     assert said.startswith("paper:1500:100000:seed=0: value ")
-
-
-# --- OR-tools ---
-
-SOLVER = """
-import itertools
-class SolverType:
-    KNAPSACK_MULTIDIMENSION_BRANCH_AND_BOUND_SOLVER = 5
-class KnapsackSolver:
-    def __init__(self, kind, name):
-        assert kind == 5
-    def set_time_limit(self, seconds):
-        assert seconds > 0
-    def init(self, values, weights, capacities):
-        self.given = values, weights[0], capacities[0]
-    def solve(self):
-        values, weights, capacity = self.given
-        fits = lambda some: sum(w for w, taken in zip(weights, some) if taken) <= capacity
-        worth = lambda some: sum(v for v, taken in zip(values, some) if taken)
-        self.best = max(filter(fits, itertools.product([0, 1], repeat=len(values))), key=worth)
-        return worth(self.best)
-    def best_solution_contains(self, item):
-        return bool(self.best[item])
-    def is_solution_optimal(self):
-        return True
-"""
-
-
-def test_a_run_with_peers_prints_a_table_and_records_it(drive, package, tmp_path):
-    package("ortools.algorithms.python.knapsack_solver", SOLVER)
-    asked = ["--items", "10", "--capacity", "40", *QUIET, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
-    code, said, error = drive(*asked)
-    assert (code, error) == (0, "")
-    value = generate("paper", 10, 40, seed=0).best_value()
-    first, second, head, own, peer, *_ = said.splitlines()
-    assert all(line.endswith(", confirmed by the scorer and by NumPy and by ortools") for line in (first, second))
-    assert head.split()[:3] == ["solver", "cost", "proved"]
-    assert own.split()[:4] == ["this", "search", str(value), "yes"]
-    assert peer.startswith("ortools") and peer.split()[-1] == "warm" and f" {value} " in peer
-    (found,) = lines(tmp_path / "r.jsonl")
-    (recorded,) = found["details"]["peers"]
-    assert (recorded["name"], recorded["cost"], recorded["proved"], recorded["repetitions"]) == (
-        "ortools",
-        value,
-        True,
-        2,
-    )
-    assert len(found["samples"]) == 2 and found["details"]["confirmed_by"] == ["the scorer", "NumPy", "ortools"]
-
-
-def test_a_peer_that_fails_says_so_and_the_run_goes_on(drive, package):
-    package("ortools.algorithms.python.knapsack_solver", "raise ImportError('no such symbol')")
-    code, said, _ = drive("--items", "10", "--capacity", "40", *QUIET, "--peers")
-    assert code == 0 and ", confirmed by the scorer and by NumPy\n" in said
-    assert said.splitlines()[-1].startswith("ortools: failed: ") and said.endswith("no such symbol\n")
-
-
-# --- what is refused ---
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--instance", "no-such-file"], "no-such-file: found no such file"),
-        (["--instance", "f", "--items", "3"], "--items changes nothing here: --instance names a file"),
-        (["--instance", "f", "--class", "paper"], "--class changes nothing here"),
-        (["--instance", "f", "--seed", "3"], "--seed changes nothing here"),
-        (["--capacity", "3"], "found capacity 3, expected an integer from 4"),
-        (["--capacity", str(2**30)], "found capacity 1073741824"),
-        (["--range", "2000"], "--range changes nothing here: the class paper"),
-        (["--nodes", "3"], "--nodes changes nothing here: expected with --method bb"),
-        (["--seconds", "3"], "--seconds changes nothing here"),
-        (["--method", "bb", "--no-trace"], "--no-trace, --tiling, --device-memory and --spill change nothing here"),
-        (["--no-trace", "--spill", "."], "--spill changes nothing here"),
-        (["--no-trace", "--output", "taken.txt"], "--output needs --trace"),
-        (["--output", "no/such/folder/taken.txt"], "cannot write there"),
-        (["--device-memory", "16"], "two rows of decisions need"),
-        (["--backend", "abacus"], "no backend 'abacus'"),
-    ],
-    ids=lambda value: "-".join(value).replace("--", "").replace("/", ".") if isinstance(value, list) else "",
-)
-def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
-    code, said, error = drive(*QUIET, *arguments)
-    assert (code, said) == (2, "")
-    assert error.startswith("error: ") and error.count("\n") == 1
-    assert told in error
-
-
-# --- over ranks ---
-
-
-@pytest.mark.xdist_group("mpi")
-def test_ranks_find_what_one_process_finds(drive, mpirun, tmp_path):
-    alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
-    drive(*SMALL, *QUIET, "--record", alone)
-    done = mpirun(2, *SMALL, *QUIET, "--device-memory", "300", "--record", shared)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("confirmed by the scorer and by NumPy") == 1
-    (one,), (several,) = lines(alone), lines(shared)
-    assert several["ranks"] == 2 and several["details"]["streamed_bytes"] > 0
-    for name in ("best_cost", "trajectory_hash", "instance_sha256", "scored"):
-        assert several[name] == one[name], name
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--method", "bb"], "branch and bound on 2 ranks"),
-        (["--tiling", "none"], "--tiling none"),
-        (["--peers"], "--peers on 2 ranks: expected one"),
-    ],
-    ids=["bb", "none", "peers"],
-)
-def test_a_mistake_on_two_ranks_is_said_once(mpirun, arguments, told):
-    done = mpirun(2, *SMALL, *QUIET, *arguments)
-    assert done.returncode == 2
-    assert done.stderr.count(f"error: {told}") == 1
-    assert "Traceback" not in done.stderr

@@ -1,42 +1,30 @@
 """The drivers of local search: what they print, record and refuse, and that ranks change nothing but the speed."""
 
-import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from backends.cuda import CudaBackend
+from core.problems import qaplib
+from core.problems.tsp_moves import TspTour
 from core.search.stops import Target
-from drivers import automatic, flowshop, labs, linearordering, maxcut, maxsat, ppp, qap, tsp, weierstrass
+from drivers import automatic, ihc, ppp, qap, tsp
 from drivers.ant_options import AntOptions
 from drivers.command import parse
+from drivers.compare_options import asked_of, left_open
 from drivers.options import Options
 from drivers.search_options import FIRST_WALKS, ITERATIONS, SearchOptions
 from drivers.workloads import FURTHER, named
 from reports.comparison import compare
+from reports.paper_file import of_workload
 from reports.records import load
+from tests.drivers.records import lines
 
 DRIVER = qap
 LOCAL_SEARCHES = ("qap", "ppp", "tsp", "weierstrass", *FURTHER)
 SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
-
-
-def lines(path):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
-def plain_cost(permutation, name="taillard:9:seeds=1,2"):
-    from core.problems import qaplib
-
-    instance = qaplib.load(name)
-    return sum(
-        int(instance.flows[i, j]) * int(instance.distances[permutation[i], permutation[j]])
-        for i in range(instance.n)
-        for j in range(instance.n)
-    )
 
 
 # --- what comes out ---
@@ -64,7 +52,9 @@ def test_the_solution_file_holds_what_the_record_claims(drive, tmp_path):
     drive(*SMALL, "--solution", tmp_path / "best.txt", "--record", tmp_path / "r.jsonl")
     permutation = np.loadtxt(tmp_path / "best.txt", dtype=int)
     assert sorted(permutation) == list(range(9))
-    assert plain_cost(permutation) == lines(tmp_path / "r.jsonl")[0]["best_cost"]
+    instance = qaplib.load("taillard:9:seeds=1,2")
+    cost = int((instance.flows * instance.distances[np.ix_(permutation, permutation)]).sum())
+    assert cost == lines(tmp_path / "r.jsonl")[0]["best_cost"]
 
 
 WAYS = {
@@ -81,40 +71,11 @@ WAYS = {
 def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path):
     drive(*SMALL, "--tenure", "5", "--tenure-span", "2", "--record", tmp_path / "r.jsonl", "--repeats", "2")
     (record,) = lines(tmp_path / "r.jsonl")
-    assert record["workload"] == "qap"
-    assert record["backend"] == "cpu"
-    assert record["scored"] is True
-    assert len(record["samples"]) == 2
-    assert record["evaluations"] == 200 * 36
-    assert record["parameters"] == {
-        "algorithm": "tabu",
-        "tenure": 5,
-        "tenure_span": 2,
-        "remember": "attributes",
-        "neighbourhood": "exchange2",
-        "walks": 1,
-        "exchange": 0,
-        "iterations": 200,
-    }
-    assert record["ways"] == WAYS
-    assert (record["schema"], record["hash_covers"], record["device_kind"]) == (2, "moves", "core")
-    details = record["details"]
-    assert details["neighbours"] == [36]
+    memory = {"algorithm": "tabu", "tenure": 5, "tenure_span": 2, "remember": "attributes"}
+    walks = {"neighbourhood": "exchange2", "walks": 1, "exchange": 0, "iterations": 200}
+    assert (record["parameters"], record["ways"]) == (memory | walks, WAYS)
+    assert (record["evaluations"], record["device_kind"], record["details"]["neighbours"]) == (200 * 36, "core", [36])
     assert [sample["communication_share"] for sample in record["samples"]] == [0.0, 0.0]
-    assert details["confirmed_by"] == ["the scorer"]
-    assert details["instance_source"]
-
-
-def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    drive(*SMALL, "--record", record)
-    (first,) = lines(record)
-    _, said, _ = drive(*SMALL, "--record", record, "--repeats", "3")
-    assert "1 of 3 repetitions are in" in said
-    assert said.count("confirmed by the scorer") == 2
-    (whole,) = lines(record)
-    assert whole["samples"][0] == first["samples"][0]
-    assert len(whole["samples"]) == 3
 
 
 def test_several_seeds_are_a_run_each(drive, tmp_path):
@@ -128,49 +89,28 @@ def test_several_seeds_are_a_run_each(drive, tmp_path):
 
 
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
-    ways = (
-        ["--evaluation", "kept"],
-        ["--evaluation", "linear"],
-        ["--select", "host"],
-        ["--generate", "host"],
-        ["--shape", "tuned"],
-        ["--tables", "readonly"],
-        ["--tables", "shared"],
-    )
+    ways = ["evaluation linear", "select host", "generate host", "shape tuned", "tables readonly", "tables shared"]
     for way in ways:
-        drive(*SMALL, *way, "--record", tmp_path / "r.jsonl")
+        drive(*SMALL, *f"--{way}".split(), "--record", tmp_path / "r.jsonl")
     records = lines(tmp_path / "r.jsonl")
-    assert len(records) == len(ways)
     assert len({record["trajectory_hash"] for record in records}) == 1
     assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(ways)
 
 
 def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     mapped = ("--mapping", "published")
-    runs = (
-        [],
-        mapped,
-        (*mapped, "--select", "device"),
-        (*mapped, "--generate", "host"),
-        (*mapped, "--tables", "readonly"),
-    )
-    for how in (*runs, (*mapped, "--shape", "tuned")):
+    changes = {"select": "device", "generate": "host", "tables": "readonly", "shape": "tuned"}
+    for how in ([], mapped, *((*mapped, f"--{name}", value) for name, value in changes.items())):
         assert drive(*SMALL, *how, "--record", tmp_path / "r.jsonl")[0] == 0
     records = lines(tmp_path / "r.jsonl")
     assert len({record["trajectory_hash"] for record in records}) == 1
+    published = WAYS | {"mapping": "published", "evaluation": "linear", "select": "host"}
+    changed = [published | {name: value} for name, value in changes.items()]
+    assert [record["ways"] for record in records] == [WAYS, published, *changed]
     climbs = ("--algorithm", "hill", "--walks", "7", "--record", tmp_path / "climbs.jsonl")
     assert [drive(*SMALL, *climbs, *how)[0] for how in ([], mapped)] == [0, 0]
     one, other = lines(tmp_path / "climbs.jsonl")
     assert (one["trajectory_hash"], one["parameters"]) == (other["trajectory_hash"], other["parameters"])
-    published = WAYS | {"mapping": "published", "evaluation": "linear", "select": "host"}
-    assert [record["ways"] for record in records] == [
-        WAYS,
-        published,
-        published | {"select": "device"},
-        published | {"generate": "host"},
-        published | {"tables": "readonly"},
-        published | {"shape": "tuned"},
-    ]
 
 
 def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
@@ -182,29 +122,20 @@ def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
     assert [record["ways"]["layout"] for record in records] == [None, "local", "rows"]
     assert [record["ways"]["evaluation"] for record in records] == ["words", "histogram", "histogram"]
     assert len({record["trajectory_hash"] for record in records}) == 1
-    code, _, error = drive(*small, "--layout", "rows", driver=ppp)
-    assert code == 2
-    assert error == "error: --layout rows: expected with --mapping published or --evaluation histogram\n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--algorithm", "hill"],
-        ["--algorithm", "first"],
-        ["--algorithm", "ils", "--strength", "2"],
-        ["--algorithm", "vns", "--neighbourhood", "exchange2,exchange3"],
-        ["--algorithm", "annealing", "--temperature", "50", "--cooling", "0.9", "--plateau", "10", "--batch", "4"],
-        ["--walks", "5", "--exchange", "20"],
-        ["--target", "1000000000"],
-        ["--patience", "3"],
-    ],
-    ids=lambda arguments: "-".join(arguments).replace("--", ""),
-)
-def test_every_algorithm_and_criterion_gives_a_confirmed_result(drive, arguments):
-    code, said, _ = drive(*SMALL, *arguments)
-    assert code == 0
-    assert said.endswith(", confirmed by the scorer\n")
+def test_every_algorithm_and_criterion_gives_a_confirmed_result(drive):
+    for arguments in (
+        "--algorithm hill",
+        "--algorithm first",
+        "--algorithm ils --strength 2",
+        "--algorithm vns --neighbourhood exchange2,exchange3",
+        "--algorithm annealing --temperature 50 --cooling 0.9 --plateau 10 --batch 4",
+        "--patience 3",
+    ):
+        code, said, _ = drive(*SMALL, *arguments.split())
+        assert code == 0
+        assert said.endswith(", confirmed by the scorer\n")
 
 
 @pytest.mark.parametrize("kind", [SearchOptions, AntOptions])
@@ -215,37 +146,6 @@ def test_a_target_of_zero_is_a_target(kind):
 def test_a_target_that_the_start_meets_costs_no_iteration(drive):
     _, said, _ = drive(*SMALL, "--target", "1000000000")
     assert ", 0 iterations" in said
-
-
-@pytest.mark.parametrize(
-    ("driver", "arguments"),
-    [
-        (ppp, ["--instance", "17-15:seed=3", "--neighbourhood", "flip1"]),
-        (tsp, ["--instance", "uniform:12:seed=1"]),
-        (weierstrass, ["--instance", "3", "--points", "64"]),
-        (labs, ["--instance", "11"]),
-        (maxsat, ["--instance", "random:12:ratio=5"]),
-        (maxcut, ["--instance", "random:12:density=0.5"]),
-        (flowshop, ["--instance", "taillard:8:3"]),
-        (linearordering, ["--instance", "random:9"]),
-        (maxcut, ["--instance", "random:12:density=0.5", "--parts", "3"]),
-    ],
-    ids=lambda one: one.__name__.removeprefix("drivers.") if hasattr(one, "main") else "",
-)
-def test_the_other_problems_run_through_the_same_driver(drive, driver, arguments):
-    pytest.importorskip(
-        {ppp: "core.problems.ppp", tsp: "core.problems.tsp_moves"}.get(driver, "core.problems.weierstrass")
-    )
-    code, said, error = drive(*arguments, "--backend", "cpu", "--iterations", "50", driver=driver)
-    assert (code, error) == (0, "")
-    assert said.endswith(", confirmed by the scorer\n")
-
-
-def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
-    pytest.importorskip("rich")
-    code, _, error = drive(*SMALL[:4], "--seconds", "0.2", "--progress")
-    assert code == 0
-    assert "searching" in error
 
 
 # --- what is refused ---
@@ -269,48 +169,6 @@ def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path
     assert "far: costs from 0 to " in error and "below 2147483647, since they have 32 bits" in error
     assert len(error.splitlines()) == 1
     assert not any(file.exists() and file.stat().st_size for file in files)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--neighbourhood", "flip2"], "neighbourhood 'flip2' for a permutation encoding: expected exchange2"),
-        (["--neighbourhood", "exchange2,exchange3"], "2 neighbourhoods for tabu, which uses one"),
-        (["--tenure", "36"], "a tenure of up to 36 iterations for exchange2, which has 36 neighbours"),
-        (["--algorithm", "hill", "--tenure", "3"], "--tenure with --algorithm hill: expected with tabu"),
-        (["--strength", "3"], "--strength with --algorithm tabu: expected with ils or vns"),
-        (["--algorithm", "annealing", "--cooling", "2"], "a cooling factor of 2.0: expected more than 0, at most 1"),
-        (["--evaluation", "guessed"], "evaluation 'guessed': "),
-        (["--level", "iteration", "--walks", "4"], "4 walks: expected 1 at the iteration level"),
-        (["--exchange", "10"], "use level algorithm"),
-        (["--mapping", "published", "--walks", "4", "--exchange", "9"], "use level algorithm"),
-        (["--mapping", "published", "--level", "solution"], "mapping published at the solution level"),
-        (["--mapping", "published", "--evaluation", "kept"], "mapping published with evaluation kept: expected linear"),
-        (["--mapping", "published", "--algorithm", "annealing"], "mapping published for simulated annealing"),
-        (["--tables", "image"], "is an image on cpu: images exist on OpenCL devices; use readonly"),
-        (["--seconds", "0"], "stop after 0.0 seconds: expected more than 0"),
-        (["--target", "4000000000"], "stop at cost 4000000000"),
-        (["--instance", "no-such"], "no-such"),
-        (["--backend", "abacus"], "no backend 'abacus'"),
-        (["--seconds", "1", "--record", "r.jsonl", "--repeats", "2"], "--record with --seconds and --repeats 2"),
-        (["--solution", "no/such/folder/best.txt"], "--solution no/such/folder/best.txt: cannot write there"),
-    ],
-    ids=lambda value: "-".join(value).replace("--", "").replace("/", ".") if isinstance(value, list) else "",
-)
-def test_a_mistake_is_one_line_and_exit_code_2(drive, arguments, told):
-    code, _, error = drive(*SMALL, *arguments)
-    assert code == 2
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1
-    assert told in error
-
-
-@pytest.mark.parametrize("wrong", [["--algorithm", "ants"], ["--iterations", "0"], ["--temperature", "-1"]])
-def test_a_word_that_no_option_takes_ends_with_exit_code_2(wrong, capsys):
-    with pytest.raises(SystemExit) as end:
-        qap.main(wrong)
-    assert end.value.code == 2
-    assert "error: argument " + wrong[0] in capsys.readouterr().err
 
 
 # --- what is chosen where nothing is said ---
@@ -413,37 +271,67 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
 # --- over ranks ---
 
 
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["--walks", "5", "--exchange", "20"], ["--algorithm", "annealing"]],
-    ids=["one walk", "walks that exchange", "annealing"],
-)
-def test_three_ranks_find_what_one_process_finds(drive, mpirun, tmp_path, arguments):
-    alone, shared = tmp_path / "alone.jsonl", tmp_path / "shared.jsonl"
-    drive(*SMALL, *arguments, "--record", alone)
-    done = mpirun(3, *SMALL, *arguments, "--record", shared)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("confirmed by the scorer") == 1
-    assert re.search(r"; [\d.]+ % in communication\), ", done.stdout)
-    (one,), (three,) = lines(alone), lines(shared)
-    assert three["ranks"] == 3
-    assert 0 < three["samples"][0]["communication_share"] < 1
-    for name in ("best_cost", "best_index", "evaluations", "trajectory_hash", "parameters", "instance_sha256"):
-        assert three[name] == one[name], name
-
-
-@pytest.mark.xdist_group("mpi")
+@pytest.mark.slow
 def test_ranks_whose_clocks_run_apart_end_a_long_search_together(mpirun):
     # Long enough for batches of iterations that the clock limits, and ranks with different numbers of walks.
-    done = mpirun(3, *SMALL[:4], "--walks", "4", "--iterations", "3000000")
+    done = mpirun(3, *SMALL[:4], "--walks", "4", "--iterations", "1000000")
     assert done.returncode == 0, done.stderr
-    assert " 12000000 iterations" in done.stdout
+    assert " 4000000 iterations" in done.stdout
 
 
-@pytest.mark.xdist_group("mpi")
-def test_a_mistake_on_three_ranks_is_said_once(mpirun):
-    done = mpirun(3, *SMALL, "--neighbourhood", "flip2")
-    assert done.returncode == 2
-    assert done.stderr.count("error: neighbourhood 'flip2'") == 1
-    assert "Traceback" not in done.stderr
+# --- hill climbing of many tours ---
+
+CLIMBS = {
+    (): {"mapping": "suite", "scan": "pruned"},
+    ("--scan", "full"): {"mapping": "suite", "scan": "full"},
+    ("--mapping", "published"): {"mapping": "published", "scan": "full", "assign": "static"},
+    ("--mapping", "published", "--scan", "full", "--assign", "worklist"): {
+        "mapping": "published", "scan": "full", "assign": "worklist"
+    },
+}  # fmt: skip
+
+
+def test_the_ways_of_climbs_change_nothing_but_the_speed(drive, tmp_path):
+    small = ("--instance", "uniform:12:seed=1", "--climbers", "21", "--backend", "cpu", "--no-progress")
+    for arguments in CLIMBS:
+        code, _, error = drive(*small, *arguments, "--record", tmp_path / "r.jsonl", driver=ihc)
+        assert (code, error) == (0, "")
+    records = lines(tmp_path / "r.jsonl")
+    assert [record["ways"] for record in records] == list(CLIMBS.values())
+    assert len({record["trajectory_hash"] for record in records}) == 1
+    _, full, *published = (record["evaluations"] for record in records)
+    assert published == [full // 54 * 55] * 2  # (n - 3) n / 2 and (n - 2)(n - 1) / 2 moves a step
+    assert records[2]["details"]["evaluations_per_step"].startswith("(n - 2)(n - 1) / 2 moves of every step")
+    assert len(compare(load(tmp_path / "r.jsonl")).rows) == len(CLIMBS)
+
+
+# --- tours ---
+
+
+def test_without_options_tours_are_searched_by_iterated_2_opt():
+    assert (tsp.TspOptions().algorithm, tsp.TspOptions().neighbourhood) == ("ils", "2opt")
+
+
+def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):
+    problem = TspTour.load("kroA100", str(shared_data))
+    code, said, _ = drive(
+        "--instance", "kroA100", "--data", shared_data, "--iterations", "2000", "--no-progress", driver=tsp
+    )
+    assert code == 0
+    cost = int(said.partition("best cost ")[2].split()[0])
+    assert problem.optimum <= cost < 1.05 * problem.optimum
+
+
+def test_comparisons_are_of_the_papers_search():
+    workload = named("tsp")
+    for problem in (None, TspTour.load("uniform:20:seed=1")):
+        asked = asked_of(workload, left_open(workload, [], problem))
+        assert (asked.algorithm, asked.neighbourhood) == ("tabu", "exchange2")
+
+
+def test_every_published_table_of_tours_names_its_search():
+    exhibits = [one for paper in of_workload("tsp") for one in paper.exhibits if "tsp" in one.workloads()]
+    tables = [exhibit for exhibit in exhibits if not exhibit.of]
+    assert len(tables) >= 2
+    for exhibit in tables:
+        assert exhibit.options["algorithm"] == "tabu" and exhibit.options["neighbourhood"] == "exchange2"

@@ -1,4 +1,4 @@
-"""Drivers of tables that are ended or killed, and go on from their state to the answer of an undisturbed run."""
+"""Programs of tables that are ended or killed, and go on from their state to the answer of an undisturbed run."""
 
 import random
 import re
@@ -10,102 +10,93 @@ from pathlib import Path
 
 import pytest
 
+from drivers.endings import run_driver
+from tests.drivers.small_runs import driver_of
 from tests.patience import written
 
 ROOT = Path(__file__).parents[2]
-LONG = {
-    "lcs": "--instance random:80000:seed=1",
-    "knapsack": "--items 4000 --capacity 1000000 --seed 1",
-    "heldkarp": "--instance uniform:24:seed=1",
+TABLES = {
+    "lcs": "--instance random:50000:seed=1",
+    "knapsack": "--items 2500 --capacity 1000000 --seed 1",
+    "heldkarp": "--instance uniform:23:seed=1",
 }
-"""Work of a second or two of a core, by driver."""
-SMALL = {
-    "lcs": "--instance random:2000:seed=1",
-    "knapsack": "--items 40 --capacity 9000 --seed 1",
-    "heldkarp": "--instance uniform:12:seed=1",
-}
-every_table = pytest.mark.parametrize("driver", LONG)
+"""Work of a second or so of a core, by driver."""
+every_table = pytest.mark.parametrize("driver", TABLES)
 one_table_quickly = pytest.mark.parametrize(
-    "driver", [pytest.param(name, marks=[] if name == "lcs" else pytest.mark.slow) for name in LONG]
+    "driver", [name if name == "lcs" else pytest.param(name, marks=pytest.mark.long) for name in TABLES]
 )
 
 
-def command(driver, work, *more):
-    common = ("--backend", "cpu", "--no-progress")
-    return [sys.executable, "-m", f"drivers.{driver}", *work.split(), *common, *map(str, more)]
+def arguments(driver, *more):
+    return [*TABLES[driver].split(), "--backend", "cpu", "--no-progress", *map(str, more)]
 
 
-def hash_of(said):
-    (found,) = re.findall(r"hash ([0-9a-f]{16})", said)
-    return found
+@pytest.fixture
+def hash_of(capsys):
+    """Run a driver in this process to its end; returns the hash."""
+
+    def run(driver, *more):
+        assert run_driver(driver_of(driver).main, arguments(driver, *more)) == 0
+        (found,) = re.findall(r"hash ([0-9a-f]{16})", capsys.readouterr().out)
+        return found
+
+    return run
 
 
-def finished(arguments, environment):
-    done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return hash_of(done.stdout)
-
-
-def ended(arguments, environment, seconds, number):
+@pytest.fixture
+def ended(environment):
     """Start a run and send it a signal so many seconds after it has begun to keep states; the process that ended."""
-    run = subprocess.Popen(
-        arguments, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    state = Path(arguments[arguments.index("--state") + 1])
-    before = written(state)
-    while run.poll() is None and written(state) in (None, before):
-        time.sleep(0.002)
-    time.sleep(seconds)
-    run.send_signal(number)
-    began = time.monotonic()
-    said, error = run.communicate(timeout=60)
-    return run.returncode, said, error, time.monotonic() - began
+
+    def run(driver, state, number, *more, seconds=0.0):
+        command = [sys.executable, "-m", f"drivers.{driver}", *arguments(driver, "--state", state, *more)]
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        before = written(state)
+        while process.poll() is None and written(state) in (None, before):
+            time.sleep(0.002)
+        time.sleep(seconds)
+        process.send_signal(number)
+        said, error = process.communicate(timeout=60)
+        return process.returncode, said, error
+
+    return run
 
 
-@every_table
-def test_sigterm_ends_a_run_with_143_and_resume_goes_on_to_the_same_answer(driver, environment, tmp_path):
-    undisturbed = finished(command(driver, LONG[driver]), environment)
-    state = tmp_path / "state"
-    keeping = command(driver, LONG[driver], "--state", state, "--state-every", "0.05")
-    code, said, error, seconds = ended(keeping, environment, 0.0, signal.SIGTERM)
+@one_table_quickly
+def test_sigterm_ends_a_run_with_143_and_it_goes_on_to_the_same_answer_on_one_rank_or_two(
+    driver, hash_of, ended, mpirun, tmp_path
+):
+    undisturbed = hash_of(driver)
+    state, kept = tmp_path / "state", tmp_path / "kept"
+    code, said, error = ended(driver, state, signal.SIGTERM, "--state-every", "0.05")
     assert (code, said.count("hash")) == (143, 0), error
     assert error.splitlines()[-1] == f"ended by SIGTERM; {state} has the state: --resume goes on from it"
-    assert seconds < 10  # about a second, on a machine that has nothing else to do
-    assert finished([*keeping, "--resume"], environment) == undisturbed
+    kept.write_bytes(state.read_bytes())
+    assert hash_of(driver, "--state", state, "--resume") == undisturbed
     assert not state.exists()
+    resumed = arguments(driver, "--share", "always", "--state", kept, "--resume")
+    done = mpirun(2, "-m", f"drivers.{driver}", *resumed)
+    assert done.returncode == 0, done.stderr
+    assert f"hash {undisturbed}" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @every_table
-def test_a_run_that_is_killed_ten_times_comes_to_the_same_answer(driver, environment, tmp_path):
-    undisturbed = finished(command(driver, LONG[driver]), environment)
-    state = tmp_path / "state"
-    keeping = command(driver, LONG[driver], "--state", state, "--state-every", "0.01", "--resume")
-    drawn = random.Random(driver)
+def test_a_run_that_is_killed_ten_times_comes_to_the_same_answer(driver, hash_of, ended, tmp_path):
+    undisturbed = hash_of(driver)
+    state, drawn = tmp_path / "state", random.Random(driver)
     for _ in range(10):
-        code, said, _, _ = ended(keeping, environment, drawn.random() * 0.3, signal.SIGKILL)
-        if code == 0:  # it was quicker, and removed its state
-            assert hash_of(said) == undisturbed
-        else:
-            assert code == -signal.SIGKILL
-    assert finished(keeping, environment) == undisturbed
+        how = ("--state-every", "0.01", "--resume")
+        code, said, _ = ended(driver, state, signal.SIGKILL, *how, seconds=drawn.random() * 0.3)
+        assert code == -signal.SIGKILL or f"hash {undisturbed}" in said  # it was quicker, and removed its state
+    assert hash_of(driver, "--state", state, "--state-every", "0.01", "--resume") == undisturbed
 
 
-@one_table_quickly
-def test_ranks_go_on_where_one_rank_was_ended(driver, environment, mpirun, tmp_path):
-    state = tmp_path / "state"
-    keeping = command(driver, LONG[driver], "--state", state, "--state-every", "0.05")
-    assert ended(keeping, environment, 0.0, signal.SIGTERM)[0] == 143
-    again = mpirun(2, "-m", f"drivers.{driver}", "--share", "always", *keeping[3:], "--resume")
-    assert again.returncode == 0, again.stderr
-    assert hash_of(again.stdout) == finished(command(driver, LONG[driver]), environment)
-
-
-@one_table_quickly
 @pytest.mark.parametrize("way", [("--mapping", "published"), ("--tiling", "none")], ids=" ".join)
-def test_a_mapping_without_states_says_so_in_one_line(driver, way, environment, tmp_path):
-    arguments = command(driver, SMALL[driver], *way, "--state", tmp_path / "state")
-    done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2
-    (line,) = [line for line in done.stderr.splitlines() if not line.startswith("note:")]
-    assert line.startswith(f"error: --state with {' '.join(way)}: no state of it is kept: expected --")
+def test_a_mapping_without_states_says_so_in_one_line(drive, way, tmp_path):
+    for driver in TABLES:
+        code, _, error = drive(*arguments(driver, *way, "--state", tmp_path / "state"), driver=driver_of(driver))
+        (line,) = [line for line in error.splitlines() if not line.startswith("note:")]
+        assert code == 2
+        assert line.startswith(f"error: --state with {' '.join(way)}: no state of it is kept: expected --")

@@ -1,15 +1,10 @@
 """The 0-1 knapsack problem: values and selections of a plain Python table, everywhere and by branch and bound too."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
@@ -19,35 +14,14 @@ from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.dp.knapsack_table import cells_that_matter
 from core.search.stops import Seconds
-
-ROOT = Path(__file__).parents[4]
-BIG = 2**32 - 1
+from tests.core.search.dp.tables import BIG, best_selection, knapsack, taken
 
 numbers = st.one_of(st.integers(0, 9), st.integers(0, 70))
-instances = st.tuples(
+instances = st.builds(
+    knapsack,
     st.lists(st.tuples(numbers, st.one_of(numbers, st.integers(BIG - 3, BIG))), min_size=1, max_size=12),
     st.one_of(st.just(0), st.integers(0, 60)),
 )
-
-
-def knapsack(items, capacity):
-    weights, values = zip(*items, strict=True)
-    return Knapsack("test", np.array(weights), np.array(values), capacity)
-
-
-def table(instance):
-    """Value and selection by a list of lists: by weight, then by number; taken only if strictly better."""
-    order = sorted(range(instance.n), key=lambda item: (int(instance.weights[item]), item))
-    rows = [[0] * (instance.capacity + 1)]
-    for item in order:
-        weight, value, before = int(instance.weights[item]), int(instance.values[item]), rows[-1]
-        rows.append([max(v, before[j - weight] + value) if j >= weight else v for j, v in enumerate(before)])
-    chosen, cell = set(), instance.capacity
-    for k in reversed(range(len(order))):
-        if rows[k + 1][cell] > rows[k][cell]:
-            chosen.add(order[k])
-            cell -= int(instance.weights[order[k]])
-    return rows[-1][-1], chosen
 
 
 def found(search):
@@ -57,19 +31,13 @@ def found(search):
     assert (weight, value) == (result.weight, result.value)
     assert weight <= search.instance.capacity
     assert search.run(trace=False).value == value
-    return value, set(np.flatnonzero(result.chosen).tolist())
+    return value, taken(result)
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, deadline=None)
 @given(instances)
-def test_the_value_and_the_selection_of_a_plain_table(cpu, given_):
-    instance = knapsack(*given_)
-    assert found(KnapsackSearch(cpu, Solo(), instance)) == table(instance)
+def test_the_value_and_the_selection_of_a_plain_table(cpu, instance):
+    assert found(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
 
 
 def passed(backend, row, reach, weights, values, at_once=1):
@@ -121,42 +89,40 @@ def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
     assert np.array_equal(after, wanted) and np.array_equal(taken, wanted_taken)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None)
 @given(instances)
-def test_the_papers_engine_finds_the_same(cpu, given_):
-    instance = knapsack(*given_)
-    assert found(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == table(instance)
+def test_the_papers_engine_finds_the_same(cpu, instance):
+    assert found(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
+
+
+SMALL = [
+    generate("paper", 5, 60, seed=3),
+    Knapsack("big", np.arange(1, 5) * 9, np.full(4, BIG) - np.arange(4) % 2, 50),
+    Knapsack("nothing fits", np.array([9, 10]), np.array([1, 1]), 8),
+    Knapsack("all fits", np.array([0, 0, 3, 40]), np.array([5, 0, 7, 1]), 99),
+]
 
 
 @pytest.mark.parametrize("tiling", ["auto", "none"])
+def test_the_same_selection_on_every_backend(backend, tiling):
+    larger = [generate("strongly-correlated", 4, 333, seed=1, largest=1000), generate("paper", 7, 150, seed=3)]
+    slow = backend.name in ("python", "cuda")
+    for instance in SMALL if slow else SMALL + larger:
+        assert found(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(instance)
+
+
 @pytest.mark.parametrize(
-    "instance",
-    [
-        generate("paper", 7, 150, seed=3),
-        generate("strongly-correlated", 4, 333, seed=1, largest=1000),
-        Knapsack("big", np.arange(1, 7) * 9, np.full(6, BIG) - np.arange(6) % 2, 130),
-        Knapsack("nothing fits", np.array([9, 10]), np.array([1, 1]), 8),
-        Knapsack("all fits", np.array([0, 0, 3, 40]), np.array([5, 0, 7, 1]), 20_000),
-    ],
-    ids=lambda instance: instance.name,
+    "lanes", [2, pytest.param(4, marks=pytest.mark.slow), pytest.param(32, marks=pytest.mark.slow)]
 )
-def test_the_same_selection_on_every_backend(backend, instance, tiling):
-    if instance.capacity > 1000 and (tiling == "none" or backend.name == "python"):
-        instance = Knapsack("all fits", instance.weights, instance.values, 99)
-    assert found(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == table(instance)
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("lanes", [2, 4, 32])
-def test_lanes_do_not_race(lanes, reverse):
-    python = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+def test_lanes_do_not_race(in_order, lanes):
     for instance in (
-        generate("paper", 7, 220, seed=5),
-        Knapsack("small weights", np.array([1, 2, 3, 2, 5, 700]), np.array([4, BIG, 9, 3, 1, BIG]), 705),
-    ):
-        search = KnapsackSearch(python, Solo(), instance, team_size=lanes)
+        generate("paper", 3, 32 * 2 * lanes + 5, seed=5),
+        Knapsack("ties", np.array([1, 2, 3, 2, 5, 90]), np.array([1, 2, 3, 2, 5, 9]), 95),
+        Knapsack("wide", np.array([1, 2, 3, 2, 5, 700]), np.array([4, BIG, 9, 3, 1, BIG]), 705),
+    )[: 3 if lanes > 2 else 2]:
+        search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
         assert search.teams == -(-(search.capacity + 1) // (32 * lanes))
-        assert found(search) == table(instance)
+        assert found(search) == best_selection(instance)
 
 
 def test_values_of_more_than_32_bits(cpu):
@@ -178,7 +144,7 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         instance = generate("weakly-correlated", items, 3000, seed=items)
         whole = KnapsackSearch(cpu, Solo(), instance, tiling=tiling)
         narrow = KnapsackSearch(cpu, Solo(), instance, tiling=tiling, room=2200, folder=folder)
-        assert found(narrow) == found(whole) == table(instance)
+        assert found(narrow) == found(whole) == best_selection(instance)
         again = narrow.run()
         assert again.value == whole.run().value
         assert again.streamed_bytes > 2000
@@ -217,7 +183,7 @@ def test_cells_that_matter_hold_every_trace():
 
 def test_branch_and_bound_finds_the_same_value(cpu):
     for kind in CLASSES:
-        for seed in range(25):
+        for seed in range(6):
             capacity = None if kind != "paper" else 400
             instance = generate(kind, 8 + seed % 9, capacity, seed, 1000)
             result = BoundSearch(cpu, Solo(), instance).run()
@@ -227,13 +193,12 @@ def test_branch_and_bound_finds_the_same_value(cpu):
             assert result.value == KnapsackSearch(cpu, Solo(), instance).run(trace=False).value
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None)
 @given(instances)
-def test_branch_and_bound_of_odd_cases(cpu, given_):
-    instance = knapsack(*given_)
+def test_branch_and_bound_of_odd_cases(cpu, instance):
     result = BoundSearch(cpu, Solo(), instance).run()
     assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
-    assert (result.optimal, result.value) == (True, table(instance)[0])
+    assert (result.optimal, result.value) == (True, best_selection(instance)[0])
 
 
 def test_branch_and_bound_on_every_backend(backend, cpu):
@@ -270,40 +235,6 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     parted = BoundSearch(cpu, Solo(), instance).run(callback=told.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
     assert len(told) == -(-whole.nodes // 7) and [one.done for one in told] == sorted(one.done for one in told)
-
-
-# --- ranks ---
-
-SCRIPT = """
-import numpy as np
-from backends import create
-from cluster import communicator
-from core.problems.knapsack import Knapsack, generate
-from core.search.dp.knapsack import KnapsackSearch
-ranks = communicator()
-backend = create("cpu")
-for instance, room in (
-    (generate("paper", 21, 1000, seed=1), None), (generate("paper", 21, 1000, seed=1), 700),
-    (generate("subset-sum", 12, seed=2), None), (Knapsack("tiny", np.array([1, 1]), np.array([2, 3]), 1), None),
-    (Knapsack("empty", np.array([1, 1]), np.array([2, 3]), 0), None),
-):
-    search = KnapsackSearch(backend, ranks, instance, room=room)
-    result = search.run()
-    assert search.run(trace=False).value == result.value
-    assert np.array_equal(ranks.bcast(result.chosen), result.chosen)
-    if ranks.rank == 0:
-        print(result.value, np.flatnonzero(result.chosen).tolist(), f"{result.digest:016x}")
-"""
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("size", [2, 3, *(pytest.param(size, marks=pytest.mark.slow) for size in (5, 7))])
-def test_ranks_find_the_same(size, mpirun):
-    alone = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=100)
-    assert alone.returncode == 0, alone.stderr
-    together = mpirun(size, "-c", SCRIPT)
-    assert together.returncode == 0, together.stderr
-    assert together.stdout.splitlines() == alone.stdout.splitlines()
 
 
 def test_what_is_no_such_search_is_refused_in_one_line(cpu):

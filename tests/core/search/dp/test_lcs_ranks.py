@@ -5,21 +5,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
-from backends.python import PythonBackend
 from cluster import Solo
 from cluster.timed import Rehearsal
 from core.search.dp import lcs_both_ends
 from core.search.dp.lcs import LongestCommonSubsequence, Shape
 from core.search.dp.lcs_both_ends import Places, Stair, part_of, turned
 from core.search.dp.lcs_table import Layout, Neighbours
-from tests.core.search.dp.test_lcs import drawn, letters, plain
+from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 def over_ranks(backend, size, a, b, trace=(False, True, False), hosts=1, **options):
@@ -37,14 +30,14 @@ def over_ranks(backend, size, a, b, trace=(False, True, False), hosts=1, **optio
 
 
 def expected(a, b, trace=(False, True, False)):
-    pairs = plain(a, b)
+    pairs = common_pairs(a, b)
     return [(len(pairs), pairs if wanted else None) for wanted in trace]
 
 
 TEXT = st.text("abcd", min_size=1, max_size=200) | st.text("a", min_size=1, max_size=80)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXT, TEXT, st.sampled_from([2, 2, 3, 4, 5, 7]), st.sampled_from([1, 2, 9]), st.sampled_from([1, 2, 7]))
 @example("a" * 64, "a" * 64, 2, 1, 1)
 @example("ab" * 90, "b", 3, 1, 1)
@@ -56,26 +49,24 @@ def test_any_number_of_ranks_finds_the_length_and_the_pairs_of_the_table(cpu, te
     assert over_ranks(cpu, size, a, b, (False,), shape=shape) == [expected(a, b, (False,))] * size
 
 
-@pytest.mark.parametrize("shape", [(4, 1, 3), (2, 2, 8), (4, 2, 2)], ids=str)
-@pytest.mark.parametrize(("size", "reverse"), [(2, False), (2, True), (3, False), (5, True)])
-def test_teams_of_lanes_meet_from_both_ends(size, reverse, shape):
-    lanes, words, steps = shape
-    oracle = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+@pytest.mark.parametrize(
+    ("size", "lanes", "words", "steps"),
+    [(2, 4, 1, 3), (3, 2, 2, 8), pytest.param(5, 4, 2, 2, marks=pytest.mark.slow)],
+)
+def test_teams_of_lanes_meet_from_both_ends(in_order, size, lanes, words, steps):
     for n, m in ((150, 500), (40, 900), (600, 70)):
         a, b = drawn(n, n, m)
-        found = over_ranks(oracle, size, a, b, (False,), shape=Shape(lanes, words, 1, steps))
+        found = over_ranks(in_order, size, a, b, (False,), shape=Shape(lanes, words, 1, steps))
         assert found == [expected(a, b, (False,))] * size
 
 
-@pytest.mark.parametrize("size", [2, 3])
-def test_ranks_of_every_backend_find_the_same(backend, size):
-    if backend.device.driver == "simulated":
-        pytest.skip("the simulator takes minutes")
-    a, b = drawn(size, 150, 400)
-    assert over_ranks(backend, size, a, b) == [expected(a, b)] * size
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_ranks_of_every_backend_find_the_same(device, size):
+    a, b = drawn(size, 100, 260) if device.name == "python" else drawn(size, 150, 400)
+    assert over_ranks(device, size, a, b) == [expected(a, b)] * size
 
 
-@pytest.mark.parametrize("size", [2, 3, 7])
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_bits_that_do_not_fit_are_streamed_or_computed_again_on_all_ranks(cpu, monkeypatch, size):
     from core.search.dp import lcs
 
@@ -103,19 +94,10 @@ def test_unlike_devices_meet_in_a_row(cpu):
         length = search.run(trace=False).length
         return length, search.both_ends.stair.slope
 
-    assert on_ranks(3, run) == [(len(plain(a, b)), 0)] * 3
+    assert on_ranks(3, run) == [(len(common_pairs(a, b)), 0)] * 3
 
 
 # --- the line on which two waves meet ---
-
-
-def grown(a, b):
-    """The table of a and b."""
-    table = np.zeros((len(a) + 1, len(b) + 1), int)
-    for i in range(len(a)):
-        for j in range(len(b)):
-            table[i + 1, j + 1] = table[i, j] + 1 if a[i] == b[j] else max(table[i, j + 1], table[i + 1, j])
-    return table
 
 
 @pytest.mark.parametrize(
@@ -131,8 +113,8 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
     share = strips * batches * first / (first + second)
     assert share <= ends.sum() < share + strips
     rows, columns = 32 * batches, 64 * strips * words
-    a, b = (letters(string) for string in drawn(strips + slope, rows, columns, letters=2))
-    upper, lower = grown(a, b), grown(a[::-1], b[::-1])[::-1, ::-1]
+    a, b = drawn(strips + slope, rows, columns, letters=2)
+    upper, lower = common_table(a, b), common_table(a[::-1], b[::-1])[::-1, ::-1]
     # Every point of the line, from the left end to the right one.
     line = [(32 * ends[0], 0)]
     for strip in range(strips):

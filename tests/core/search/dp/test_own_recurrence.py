@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
-from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.search.dp import GridEngine
@@ -53,8 +51,7 @@ def check(found, a, b):
     assert cost + i + j == found.value
 
 
-@pytest.mark.parametrize("tiling", ["tiles", "none"])
-@pytest.mark.parametrize("room", [None, 2000])
+@pytest.mark.parametrize(("tiling", "room"), [("tiles", None), ("tiles", 2000), ("none", 2000)])
 def test_every_backend_computes_the_recurrence(backend, edit, tiling, room):
     for a, b in WORDS[:3] if backend.name == "python" else WORDS:
         engine = GridEngine(backend, Solo(), edit(a, b), tiling, room)
@@ -63,19 +60,28 @@ def test_every_backend_computes_the_recurrence(backend, edit, tiling, room):
         assert (alone.value, alone.choice) == (plain(a, b)[-1, -1], None)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (4, 1, 5), (3, 2, 4), (4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16)])
-def test_lanes_of_a_tile_do_not_race(edit, shape, reverse):
-    python = PythonBackend(PythonBackend.devices()[0], reverse)
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1, 1),
+        (4, 1, 5),
+        (3, 2, 4),
+        *(pytest.param(one, marks=slow) for one in ((4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16))),
+    ],
+    ids=str,
+)
+def test_lanes_of_a_tile_do_not_race(edit, in_order, shape):
     for a, b in [*WORDS[:3], (b"abcabcabcabcabcab", b"bcacbacabbcabacbc")]:
-        check(GridEngine(python, Solo(), edit(a, b), shape=shape).run(), a, b)
+        check(GridEngine(in_order, Solo(), edit(a, b), shape=shape).run(), a, b)
 
 
-def test_any_two_strings(edit):
-    cpu = CpuBackend(CpuBackend.devices()[0])
+def test_any_two_strings(cpu, edit):
     words = st.binary(min_size=1, max_size=60).map(lambda text: bytes(letter % 3 for letter in text))
 
-    @settings(max_examples=200, deadline=None, database=None)
+    @settings(max_examples=80, deadline=None)
     @given(words, words, st.sampled_from([(1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
     def compare(a, b, shape):
         check(GridEngine(cpu, Solo(), edit(a, b), shape=shape).run(), a, b)
@@ -83,10 +89,10 @@ def test_any_two_strings(edit):
     compare()
 
 
-def test_several_ranks_are_refused(edit):
+def test_several_ranks_are_refused(cpu, edit):
     class Several(Solo):
         size = 2
 
     for tiling in ("tiles", "none"):
         with pytest.raises(UserError, match=f"--tiling {tiling} computes a table on one device"):
-            GridEngine(CpuBackend(CpuBackend.devices()[0]), Several(), edit(b"a", b"b"), tiling)
+            GridEngine(cpu, Several(), edit(b"a", b"b"), tiling)

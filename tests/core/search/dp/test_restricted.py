@@ -1,11 +1,7 @@
 """Restricted dynamic programming finds the best tour of its neighbourhood: against all permutations that the rule allows."""
 
 import itertools
-import os
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +19,6 @@ from core.search.dp import restricted
 from core.search.dp.restricted import RestrictedTour, start_tour, states_of
 from core.search.start_tours import nearest_neighbour_tour
 
-ROOT = Path(__file__).parents[4]
 CPU = CpuBackend(CpuBackend.devices()[0])
 
 
@@ -62,7 +57,7 @@ def case(seed, n, high, symmetric=False):
     return distances + distances.T if symmetric else distances, rng.permutation(n)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.integers(1, 8),
     st.integers(2, 8),
@@ -107,14 +102,13 @@ def test_ways_back_through_the_states_place_no_city_twice_and_none_too_early():
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("n", [9, 10, 11])
+@pytest.mark.parametrize("n", [9, 10])
 def test_with_k_of_n_the_tour_is_a_shortest_one(n, symmetric):
     distances, start = case(3, n, 500, symmetric)
     assert found(distances, n, start).length == held_karp(distances).length
 
 
-@pytest.mark.parametrize(("n", "k", "high"), [(6, 3, 3), (9, 4, 1000), (12, 2, 50)])
-@pytest.mark.parametrize("tiling", ["auto", "none"])
+@pytest.mark.parametrize(("n", "k", "high", "tiling"), [(6, 3, 3, "none"), (9, 4, 1000, "auto"), (12, 2, 50, "auto")])
 def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
     distances, start = case(5, n, high)
     expected = found(distances, k, start, rotations=2)
@@ -123,17 +117,14 @@ def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
     assert one._replace(tour=None) == expected._replace(tour=None)
 
 
-@pytest.mark.parametrize("lanes", [4, 7, 32])
-@pytest.mark.parametrize("tiling", ["auto", "none"])
-def test_lanes_in_either_order_find_the_same(lanes, tiling):
+@pytest.mark.parametrize(("lanes", "tiling"), [(7, "auto"), (4, "none"), (32, "auto")])
+def test_lanes_in_either_order_find_the_same(in_order, lanes, tiling):
     distances, start = case(7, 9, 4)
     expected = found(distances, 4, start, rotations=3)
-    for reverse in (False, True):
-        oracle = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
-        oracle.capabilities = oracle.capabilities._replace(max_team_size=lanes)
-        one = found(distances, 4, start, oracle, rotations=3, tiling=tiling)
-        assert one.tour.tolist() == expected.tour.tolist()
-        assert one._replace(tour=None) == expected._replace(tour=None)
+    in_order.capabilities = in_order.capabilities._replace(max_team_size=lanes)
+    one = found(distances, 4, start, in_order, rotations=3, tiling=tiling)
+    assert one.tour.tolist() == expected.tour.tolist()
+    assert one._replace(tour=None) == expected._replace(tour=None)
 
 
 def test_a_rotation_whose_team_needs_too_many_registers_has_a_smaller_team():
@@ -223,33 +214,6 @@ def test_a_few_cities_and_any_diagonal():
         np.fill_diagonal(distances, -5)
         expected = held_karp(distances).length
         assert found(distances, 9, start).length == found(distances, 9, None).length == expected
-
-
-def test_rank_shares_are_all_rotations():
-    script = """
-import numpy as np
-from backends.cpu import CpuBackend
-from cluster import communicator
-from core.search.dp.restricted import RestrictedTour
-ranks = communicator()
-rng = np.random.default_rng(1)
-points = rng.integers(0, 500, (60, 2))
-distances = np.rint(np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))).astype(int)
-for rotations in (1, 2, 7):
-    search = RestrictedTour(CpuBackend(CpuBackend.devices()[0]), ranks, distances, 5, None, True, rotations=rotations)
-    one = search.run()
-    if ranks.rank == 0:
-        print(one.length, one.passes, one.cells, *one.tour)
-"""
-    alone = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=200)
-    assert alone.returncode == 0, alone.stderr
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = str(Path(sys.executable).parent / "mpirun")
-    command = [mpirun, "-n", "3", "--oversubscribe", sys.executable, "-c", script]
-    together = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, env=environment)
-    assert together.returncode == 0, together.stderr
-    assert together.stdout.split("\n") == alone.stdout.split("\n")
-    assert len(alone.stdout.split("\n")) == 4
 
 
 def test_a280_from_nearest_neighbours(shared_data):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from cluster.timed import Rehearsal
 from core.errors import UserError
@@ -23,16 +22,9 @@ from core.search.dp.pauses import Pauses
 from core.search.dp.restricted import RestrictedTour
 from core.search.states import Keeper, Terminated
 from core.search.stops import Iterations
-from tests.core.search.dp.test_held_karp import by_permutations, random_distances
-from tests.core.search.dp.test_knapsack import knapsack as made
-from tests.core.search.dp.test_knapsack import table
-from tests.core.search.dp.test_lcs import drawn, letters, plain
+from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances
+from tests.core.search.dp.tables import knapsack as made
 from tests.thread_ranks import on_ranks, twin
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 @pytest.fixture(autouse=True)
@@ -79,8 +71,8 @@ KINDS = {
 }  # fmt: skip
 EVERY = pytest.mark.parametrize("name", KINDS)
 SMALL = {
-    "strings": KINDS["strings"]._replace(problem=tuple(string[:100] for string in PAIR)),
-    "knapsack": KINDS["knapsack"]._replace(problem=(made([(3, 2), (5, 4), (5, 5), (9, 8), (11, 10), (20, 20)], 31),)),
+    "strings": KINDS["strings"]._replace(problem=tuple(string[:70] for string in PAIR)),
+    "knapsack": KINDS["knapsack"]._replace(problem=(made([(1, 2), (2, 4), (2, 5), (3, 8), (4, 10)], 7),)),
     "even": KINDS["even"]._replace(problem=(random_distances(7, 8, 60, False),)),
     "directed": KINDS["directed"]._replace(problem=(random_distances(6, 8, 60, True),)),
 }
@@ -111,7 +103,7 @@ def some(kept, most=6):
 
 
 @EVERY
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_state_leads_to_the_same_answer_on_another_number_of_ranks(name, size, cpu):
     kind = KINDS[name]
     undisturbed = kind.run(cpu, Solo())
@@ -125,16 +117,16 @@ def test_every_state_leads_to_the_same_answer_on_another_number_of_ranks(name, s
             assert states_of(kind, cpu, 1, further)[0] == undisturbed
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_states_go_on_on_every_backend(name, backend, cpu):
-    if backend.device.driver == "simulated":
-        pytest.skip("the simulator takes minutes")
+@pytest.mark.parametrize(
+    "name", ["strings", *(pytest.param(name, marks=pytest.mark.slow) for name in SMALL if name != "strings")]
+)
+def test_states_go_on_on_every_backend(name, device, cpu):
     kind = SMALL[name]
     undisturbed, kept = states_of(kind, cpu)
-    assert states_of(kind, backend, 1, kept[len(kept) // 2])[0] == undisturbed
-    found, kept = states_of(kind, backend)
+    assert states_of(kind, device, 1, kept[len(kept) // 2])[0] == undisturbed
+    found, kept = states_of(kind, device)
     assert found == undisturbed
-    for state in some(kept, 3):
+    for state in some(kept, 2):
         assert states_of(kind, cpu, 2, state)[0] == undisturbed
 
 
@@ -182,7 +174,7 @@ def test_the_length_alone_goes_on_too(name, cpu):
     assert undisturbed[2] is None
     kept = []
     assert kind.run(cpu, Solo(), Keeper(copied(kept), None, 0.0), trace=False) == undisturbed
-    for state in some(kept, 4):
+    for state in some(kept, 3):
         for size in (1, 3):
             keeper = lambda state=state: Keeper(lambda state: None, state, 0.0)  # noqa: E731
             found = on_ranks(size, lambda ranks, keeper=keeper: kind.run(twin(cpu), ranks, keeper(), trace=False))
@@ -222,24 +214,23 @@ def through(kind, backend, lives):
     return kind.run(backend, Solo(), Keeper(lambda state: None, earlier, 1e9))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TEXT, TEXT, LIVES)
 def test_strings_have_the_pairs_of_the_table_whenever_runs_are_ended(cpu, text, other, lives):
     a, b = text.encode(), other.encode()
     found = through(Kind(LongestCommonSubsequence, (letters(a), letters(b)), {}), cpu, lives)
-    assert [tuple(pair) for pair in found[2]] == plain(a, b)
-
-
-@settings(max_examples=60, deadline=None)
-@given(ITEMS, st.integers(0, 400), LIVES)
-def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, items, capacity, lives):
-    instance = made(items, capacity)
-    value, chosen = table(instance)
-    found = through(Kind(KnapsackSearch, (instance,), {}), cpu, lives)
-    assert found[0] == value and set(np.flatnonzero(found[2]).tolist()) == chosen
+    assert [tuple(pair) for pair in found[2]] == common_pairs(a, b)
 
 
 @settings(max_examples=25, deadline=None)
+@given(ITEMS, st.integers(0, 400), LIVES)
+def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, items, capacity, lives):
+    instance = made(items, capacity)
+    value, _, chosen = through(Kind(KnapsackSearch, (instance,), {}), cpu, lives)
+    assert (value, set(np.flatnonzero(chosen).tolist())) == best_selection(instance)
+
+
+@settings(max_examples=12, deadline=None)
 @given(st.integers(3, 8), st.booleans(), st.integers(0, 99), LIVES)
 def test_tours_are_shortest_whenever_runs_are_ended(cpu, n, directed, seed, lives):
     distances = random_distances(n, seed, 30, directed)

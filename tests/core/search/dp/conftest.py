@@ -1,0 +1,25 @@
+"""Devices of these tests."""
+
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+
+
+@pytest.fixture(scope="package")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture(params=[False, True], ids=["ascending", "descending"])
+def in_order(request):
+    """Plain Python, in which the lanes of a team run in one of two orders."""
+    return PythonBackend(PythonBackend.devices()[0], reverse=request.param)
+
+
+@pytest.fixture
+def device(backend):
+    """Every backend but the simulator of GPUs, which takes minutes; `tests/backends/test_cuda_without_gpu.py` has a run."""
+    if backend.device.driver == "simulated":
+        pytest.skip("the simulator takes minutes")
+    return backend

@@ -1,0 +1,59 @@
+"""Programs over ranks: they find and record what one process finds, and say a mistake once."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.drivers import on_ranks
+from tests.drivers.on_ranks import WORK
+from tests.drivers.records import lines
+
+EQUAL = ("best_cost", "best_index", "trajectory_hash", "parameters", "instance_sha256", "scored")
+SAME_WORK = ("aco", "qap", "ihc")
+"""Programs that do no other number of steps on more ranks."""
+slow = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The record of each run by one process."""
+    folder = tmp_path_factory.mktemp("alone")
+    on_ranks.main(folder, *WORK)
+    return {name: lines(folder / f"{name}.jsonl")[0] for name in WORK}
+
+
+@pytest.mark.parametrize("ranks", [3, pytest.param(2, marks=slow)])
+def test_ranks_find_what_one_process_finds(ranks, alone, mpirun, tmp_path):
+    done = mpirun(ranks, Path(on_ranks.__file__), tmp_path, *WORK)
+    assert done.returncode == 0, done.stderr
+    for words in ("confirmed by the scorer", "% in communication"):
+        assert done.stdout.count(words) == len(WORK)
+    assert f"on {ranks} ranks, the first: cpu (" in done.stdout
+    for name, one in alone.items():
+        (several,) = lines(tmp_path / f"{name}.jsonl")
+        assert several["ranks"] == ranks
+        assert {key: several[key] for key in EQUAL} == {key: one[key] for key in EQUAL}, name
+        assert 0 < several["samples"][0]["communication_share"] < 1
+        if one["workload"] in SAME_WORK:
+            assert several["evaluations"] == one["evaluations"], name
+        for key in ("curve", "tour", "optimal_tours"):
+            assert several["details"].get(key) == one["details"].get(key), name
+
+
+@pytest.mark.parametrize(
+    ("driver", "arguments", "told"),
+    [
+        ("lcs", "--text AB BA --peers", "--peers on 2 ranks: expected one"),
+        pytest.param("lcs", "none.fa none.fa", "none.fa: found no such file", marks=slow),
+        pytest.param("lcs", "half:300 --mapping published", "--mapping published is one launch per wave", marks=slow),
+        pytest.param("knapsack", "--items 9 --method bb", "branch and bound on 2 ranks", marks=slow),
+        pytest.param("knapsack", "--items 9 --tiling none", "--tiling none", marks=slow),
+        pytest.param("aco", "--mapping published", "--mapping published has all ants of a colony on one", marks=slow),
+        pytest.param("qap", "--neighbourhood flip2", "neighbourhood 'flip2'", marks=slow),
+    ],
+)
+def test_a_mistake_is_said_once(mpirun, driver, arguments, told):
+    done = mpirun(2, "-m", f"drivers.{driver}", "--share", "always", *arguments.split(), "--backend", "cpu")
+    assert done.returncode == 2
+    assert done.stderr.count(f"error: {told}") == 1
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,369 @@
+"""What programs have in common: mistakes in a line, wrong results, bars, repetitions, other solvers beside the search."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.search.dp.held_karp import HeldKarp, ShortestTour
+from core.search.dp.lcs import Common, LongestCommonSubsequence
+from core.search.dp.restricted import Restricted, RestrictedTour
+from core.search.exact import ExactSearch, Solution
+from core.search.shape import Progress
+from drivers.progress import told_on
+from tests.drivers.records import SQUARE, lines, saved
+from tests.drivers.small_runs import QUICK, driver_of
+from tests.drivers.stand_ins import ELKAI, HELD_KARP, KNAPSACK_SOLVER, RAPIDFUZZ
+
+CPU = ("--backend", "cpu", "--no-progress")
+
+# --- what is refused ---
+
+PUBLISHED = "--mapping published"
+MISTAKES = {
+    "lcs": {
+        "random:x": "random:x: found length 'x', expected an integer",
+        "a --text A B": "found a --text: expected two files, or --instance, or --text",
+        "--text A B --seed 1": "--seed changes nothing here",
+        "random:900 --tiling none --device-memory 200": "bytes of device memory; 200 are allowed",
+        f"random:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
+        f"random:9 {PUBLISHED} --tiling tiles": f"--tiling tiles with {PUBLISHED}: expected none, a launch for every",
+        f"random:9 {PUBLISHED} --no-trace --spill .": "--spill changes nothing here: expected with --trace",
+    },
+    "knapsack": {
+        "--instance f --class paper": "--class changes nothing here: --instance names a file",
+        "--instance f --seed 3": "--seed changes nothing here",
+        "--capacity 3": "found capacity 3, expected an integer from 4",
+        "--capacity 1073741824": "found capacity 1073741824",
+        "--nodes 3": "--nodes changes nothing here: expected with --method bb",
+        "--seconds 3": "--seconds changes nothing here",
+        "--no-trace --output taken.txt": "--output needs --trace",
+        "--device-memory 16": "two rows of decisions need",
+        f"--method bb {PUBLISHED}": f"{PUBLISHED} changes nothing here: expected without --method bb",
+        f"{PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
+    },
+    "heldkarp": {
+        "--instance uniform:20:seed=1 --device-memory 64K": "20 cities: ",
+        "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
+        "--instance uniform:9 --k 4 --peers": "--peers with a restricted search (--k 4)",
+        "--instance uniform:9 --k 4 --no-trace": "--no-trace with a restricted search (--k 4)",
+        f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets, of at most 36",
+        f"--instance uniform:280 {PUBLISHED}": "of at most 36 cities; uniform:280:seed=1:side=10000 has 280 cities",
+        f"--instance uniform:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
+    },
+    "exact": {
+        "--enumerate worklist": "--enumerate changes nothing here: expected with --bound none",
+        "--bound none --enumerate permutations --depth 3": "--depth changes nothing here",
+        PUBLISHED: f"{PUBLISHED}: the thesis has no 1-trees; expected with --bound edges",
+        "--bound edges --unrolled": f"--unrolled changes nothing here: expected with {PUBLISHED}",
+        f"{PUBLISHED} --bound none --enumerate permutations --no-unrolled":
+            f"--no-unrolled changes nothing here: expected with {PUBLISHED} and a worklist",
+        f"--instance uniform:9 {PUBLISHED} --bound edges --depth 6": "items of 6 cities: expected 1 to 5 of 9",
+    },
+    "aco": {
+        "--best-every 2": "--best-every changes nothing here: expected with --variant mmas",
+        "--smoothing 0.5 --variant mmas": "--smoothing changes nothing here: expected with --stagnation of at least 1",
+        "--exchange 2 --variant mmas": "--exchange changes nothing here: expected with --colonies of at least 2",
+        f"{PUBLISHED} --variant mmas": f"{PUBLISHED} is the paper's Ant System: expected variant as",
+        f"{PUBLISHED} --candidates 5": "the paper's Ant System: expected candidates 0, found 5",
+        "--alpha 0.3": "alpha",
+        "--variant mmas --stagnation 2 --smoothing 2": "smoothing",
+        "--instance uniform:2": "uniform:2: found size '2', expected an integer from 3 to 100000",
+        "--seconds 1 --record r.jsonl --repeats 2": "--record with --seconds and --repeats 2: the clock ends",
+        "--seconds 0": "stop after 0.0 seconds: expected more than 0",
+    },
+    "qap": {
+        "--neighbourhood flip2": "neighbourhood 'flip2' for a permutation encoding: expected exchange2",
+        "--neighbourhood exchange2,exchange3": "2 neighbourhoods for tabu, which uses one",
+        "--instance taillard:9:seeds=1,2 --tenure 36": "a tenure of up to 36 iterations for exchange2, which has 36 neigh",
+        "--algorithm hill --tenure 3": "--tenure with --algorithm hill: expected with tabu",
+        "--strength 3": "--strength with --algorithm tabu: expected with ils or vns",
+        "--algorithm annealing --cooling 2": "a cooling factor of 2.0: expected more than 0, at most 1",
+        "--evaluation guessed": "evaluation 'guessed': ",
+        "--level iteration --walks 4": "4 walks: expected 1 at the iteration level",
+        "--level iteration --exchange 10": "use level algorithm",
+        f"{PUBLISHED} --walks 4 --exchange 9": "use level algorithm",
+        f"{PUBLISHED} --level solution": "mapping published at the solution level",
+        f"{PUBLISHED} --evaluation kept": "mapping published with evaluation kept: expected linear",
+        f"{PUBLISHED} --algorithm annealing": "mapping published for simulated annealing",
+        "--tables image": "is an image on cpu: images exist on OpenCL devices; use readonly",
+        "--seconds 0": "stop after 0.0 seconds: expected more than 0",
+        "--target 4000000000": "stop at cost 4000000000",
+    },
+    "ppp": {
+        "--instance 9-9 --layout rows": f"--layout rows: expected with {PUBLISHED} or --evaluation histogram",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("driver", "arguments", "told"),
+    [(driver, arguments, told) for driver, rows in MISTAKES.items() for arguments, told in rows.items()],
+    ids=[f"{driver} {arguments}" for driver, rows in MISTAKES.items() for arguments in rows],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(drive, tmp_path, monkeypatch, driver, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    code, _, error = drive(*arguments.split(), *CPU, driver=driver_of(driver))
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith("error: ") and told in error
+
+
+BROKEN = [
+    ("exact", "0 1\n1 0 2\n", ":2: found 3 numbers, expected 2, as in the first row"),
+    ("exact", "0 1 2\n\n1 0 3\n", ":3: found 2 rows of 3 numbers, expected a square matrix"),
+    ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
+    ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
+    ("exact", "0 1.5\n1.5 0\n", ":1: found distance 1.5 from city 0 to 1, expected an integer"),
+    ("exact", "0 nan\n1 0\n", ":1: found distance nan from city 0 to 1, expected an integer"),
+    ("exact", "0 2147483648\n1 0\n", ":1: found distance 2147483648 from city 0 to 1, expected 0 to 2147483647"),
+    (
+        "exact",
+        "0 1 2\n1 0 3\n# three\n2 4 0\n",
+        ":4: found distance 4 from city 2 to 1 and 3 back, expected a symmetric",
+    ),
+    ("heldkarp", "0 1\n\n-1 0\n", ":3: found distance -1 from city 1 to 0, expected 0 to 2147483647"),
+]
+
+
+@pytest.mark.parametrize(("driver", "text", "told"), BROKEN)
+def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, told):
+    path = tmp_path / "m.txt"
+    path.write_text(text)
+    code, said, error = drive("--matrix", path, *CPU, driver=driver_of(driver))
+    assert (code, said) == (2, "")
+    assert error.startswith(f"error: {path}{told}") and error.count("\n") == 1
+
+
+# --- who speaks against a result ---
+
+
+@pytest.fixture
+def verdict(drive, tmp_path, monkeypatch):
+    """Run a program whose search finds what is given; returns the end of its line and the other solvers' part."""
+    square = saved(tmp_path / "square.txt", SQUARE)
+
+    def run(driver, search, outcome, arguments="", optimum=None):
+        monkeypatch.setattr(search, "run", lambda *positional, **named: outcome)
+        monkeypatch.setattr("drivers.matrix_files.known.optimum", lambda digest: optimum)
+        record = tmp_path / "r.jsonl"
+        record.unlink(missing_ok=True)
+        given = arguments.split()
+        if driver != "lcs":
+            given = ["--matrix", square, *given]
+        code, said, error = drive(*given, *CPU, "--record", record, driver=driver_of(driver))
+        (found,) = lines(record)
+        said = said.partition(" of the answer, ")[2].splitlines()[0]
+        right = said.startswith("confirmed by ")
+        assert (code, found["scored"]) == ((0, True) if right else (1, False))
+        assert ("1 of 1 results NOT CONFIRMED; recorded and saved all the same" in error) == (not right)
+        assert not right or said == f"confirmed by {' and by '.join(found['details']['confirmed_by'])}"
+        return said.removeprefix("NOT CONFIRMED: ")
+
+    return run
+
+
+def test_a_wrong_subsequence_is_not_confirmed_and_the_line_says_who_disagrees(verdict):
+    def said(pairs, length=None, arguments="--text ABCBDAB BDCABA"):
+        pairs = None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
+        outcome = Common(len(pairs) if length is None else length, pairs, "", 42, 0)
+        return verdict("lcs", LongestCommonSubsequence, outcome, arguments)
+
+    right, alone = [(1, 0), (2, 2), (3, 4), (5, 5)], "--text ABCBDAB BDCABA --no-trace"
+    assert said(right) == "confirmed by the scorer and by plain Python"
+    assert said(None, 4, alone) == "confirmed by plain Python"
+    assert said(right[:3]) == said(None, 5, alone) == "plain Python finds length 4"
+    assert said(None, 4) == "the scorer finds no subsequence"
+    assert said([*right[:3], (5, 3)]) == "the scorer finds pair 3 not behind the one before"
+    assert said([(0, 0), *right[1:]]) == "the scorer finds different letters in pair 0"
+    made = "the scorer finds length 50 by the strings' making; plain Python finds length 50"
+    assert said(None, 40, "half:100:seed=2 --no-trace") == made
+
+
+def test_a_wrong_shortest_tour_is_not_confirmed(verdict, package):
+    def said(outcome, arguments="", optimum=None):
+        return verdict("heldkarp", HeldKarp, outcome, arguments, optimum)
+
+    right = ShortestTour(12, np.arange(4), 0, 12, 1)
+    longer = ShortestTour(16, np.array([0, 2, 1, 3]), 0, 16, 1)
+    published = "confirmed by the scorer and by the published optimum"
+    assert said(right, optimum=12) == published
+    assert said(right, "--verify", 12) == f"{published} and by branch and bound"
+    assert said(right._replace(length=11)) == "the scorer finds length 12"
+    assert said(longer, optimum=12) == "the optimum is known to be 12"
+    assert said(longer, "--verify") == "branch and bound finds length 12"
+    assert said(longer._replace(tour=None), "--no-trace", 12) == "the optimum is known to be 12"
+    package("held_karp", HELD_KARP)
+    assert "held-karp finds length 12" in said(longer, "--peers")
+
+
+def test_a_wrong_tour_of_a_neighbourhood_is_not_confirmed(verdict):
+    def said(outcome, optimum=None):
+        return verdict("heldkarp", RestrictedTour, outcome, "--k 2", optimum)
+
+    right = Restricted(12, np.arange(4), 16, 4, 2, 10, 1)
+    longer = Restricted(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
+    assert said(longer, 12) == "confirmed by the scorer"
+    assert said(right, 13) == "the optimum is known to be 13"
+    assert said(longer._replace(start_length=12)) == "the start tour has length 12"
+    assert said(right._replace(length=11)) == "the scorer finds length 12"
+
+
+def test_a_wrong_proof_is_not_confirmed(verdict, package):
+    def said(outcome, arguments="", optimum=None):
+        return verdict("exact", ExactSearch, outcome, arguments, optimum)
+
+    right = Solution(12, np.arange(4), 1, np.zeros(5, np.int64), None, 12, 1)
+    longer = right._replace(length=16, tour=np.array([0, 2, 1, 3]), optimal_tours=None)
+    published = "confirmed by the scorer and by the published optimum"
+    assert said(right, optimum=12) == published
+    assert said(right, "--verify", 12) == f"{published} and by a full search in NumPy"
+    assert said(right._replace(length=11)) == "the scorer finds length 12"
+    assert said(longer, optimum=12) == "the optimum is known to be 12"
+    assert said(longer, "--verify") == "a full search in NumPy finds length 12"
+    assert said(right._replace(optimal_tours=2), "--verify") == "a full search in NumPy finds 1 shortest tours"
+    package("held_karp", HELD_KARP)
+    assert "held-karp finds length 12" in said(longer, "--peers")
+
+
+# --- repetitions and bars ---
+
+
+@pytest.mark.parametrize("driver", ["aco", "exact", "heldkarp", "lcs", "qap"])
+def test_a_run_that_was_cut_short_makes_only_the_missing_repetitions(drive, tmp_path, driver):
+    record, driver, given = tmp_path / "r.jsonl", driver_of(driver), [*QUICK[driver].split(), "--no-progress"]
+    drive(*given, "--record", record, driver=driver)
+    (first,) = lines(record)
+    _, said, _ = drive(*given, "--record", record, "--repeats", "3", driver=driver)
+    assert "1 of 3 repetitions are in" in said
+    assert said.count("confirmed by the scorer") == 2
+    (whole,) = lines(record)
+    assert (len(whole["samples"]), whole["samples"][0]) == (3, first["samples"][0])
+    assert whole["trajectory_hash"] == first["trajectory_hash"]
+
+
+ANTS = "--instance uniform:20:seed=1 --ants 8 --iterations 6"
+BARS = [
+    ("lcs", "random:9000", r"waves .*[\d,]+ cells/s, best length \d+"),
+    ("lcs", f"half:300 {PUBLISHED}", "waves"),
+    ("knapsack", "--items 300 --capacity 1000 --method dp", "items .*cells/s"),
+    ("knapsack", "--items 300 --capacity 1000 --method bb", r"nodes .*nodes/s, best value \d+"),
+    ("knapsack", f"--items 20 --capacity 500 {PUBLISHED}", "items"),
+    ("heldkarp", "--instance uniform:12:seed=4", r"layers .*6/6.* best length \d+"),
+    ("heldkarp", "--instance uniform:30:seed=2 --k 4", r"passes .*1/1.* length \d+"),
+    ("heldkarp", "--instance uniform:30:seed=2 --k 4 --improve", r"passes .*length \d+"),
+    ("heldkarp", f"--instance uniform:9:seed=1 {PUBLISHED}", "layers"),
+    ("exact", "--instance uniform:12:seed=4 --bound edges", r"[\d,]+ nodes/s, best length {best}"),
+    ("aco", ANTS, "6/6.*best length {best}"),
+    ("aco", f"{ANTS} --colonies 3", "6/6.*best length {best}"),
+]
+
+
+@pytest.mark.parametrize(("driver", "arguments", "shown"), BARS, ids=[f"{row[0]} {row[1]}" for row in BARS])
+def test_a_bar_is_shown_and_changes_nothing(drive, driver, arguments, shown):
+    pytest.importorskip("rich", reason="rich is not installed")
+    given = [*arguments.split(), "--backend", "cpu"]
+    code, said, error = drive(*given, "--progress", driver=driver_of(driver))
+    _, quiet, _ = drive(*given, "--no-progress", driver=driver_of(driver))
+    assert code == 0
+    best = re.search(r"length (\d+)", said)
+    assert re.search(shown.format(best=best and best[1]), error, re.S)
+    assert re.findall("hash ([0-9a-f]{16})", said) == re.findall("hash ([0-9a-f]{16})", quiet) != []
+
+
+def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
+    pytest.importorskip("rich", reason="rich is not installed")
+    given = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--seconds", "0.1", "--progress"]
+    code, _, error = drive(*given, driver=driver_of("qap"))
+    assert code == 0 and "searching" in error
+
+
+def test_a_bar_shows_speed_best_and_bound():
+    shown = []
+    told = told_on(SimpleNamespace(show=lambda *one: shown.append(one)), "nodes", "length")
+    told(Progress(100, None, 50, 0.5, 100))
+    told(Progress(250, 300, 40, 1.0, 250, 35))
+    assert shown == [(100, None, "200 nodes/s, best length 50"), (250, 300, "250 nodes/s, best length 40, bound 35")]
+
+
+# --- other solvers ---
+
+ORTOOLS = "ortools.algorithms.python.knapsack_solver"
+SOLVERS = [
+    ("lcs", "--text ABCBDAB BDCABA", "rapidfuzz.distance", RAPIDFUZZ, "rapidfuzz"),
+    ("knapsack", "--items 10 --capacity 40", ORTOOLS, KNAPSACK_SOLVER, "ortools"),
+    ("heldkarp", "--instance uniform:7:seed=1", "held_karp", HELD_KARP, "held-karp"),
+    ("exact", "--instance uniform:7:seed=1", "held_karp", HELD_KARP, "held-karp"),
+]
+
+
+@pytest.fixture
+def beside(drive, package, tmp_path, monkeypatch):
+    """Run a program twice with stand-ins for other solvers; returns its code, lines, errors and record."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def run(driver, arguments, modules):
+        for module, code in modules.items():
+            package(module, code)
+        given = [*arguments.split(), *CPU, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
+        code, said, error = drive(*given, driver=driver_of(driver))
+        return code, said.splitlines(), error, lines(tmp_path / "r.jsonl")[0]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("driver", "arguments", "module", "stand_in", "name"), SOLVERS, ids=[row[0] for row in SOLVERS]
+)
+def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, arguments, module, stand_in, name):
+    code, said, error, found = beside(
+        driver, arguments, {module: stand_in, "elkai": ELKAI.replace("shortest(self.rows)", "range(7)")}
+    )
+    assert (code, error) == (0, "")
+    own = next(k for k, line in enumerate(said) if line.startswith("this search"))
+    assert all(
+        re.search(rf"confirmed by the scorer and by (.+ and by )?{name}$", line) for line in said[own - 3 : own - 1]
+    )
+    assert said[own - 1].split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
+    best = str(found["best_cost"])
+    assert said[own].split()[:4] == ["this", "search", best, "yes"]
+    (peer,) = [line for line in said[own:] if line.startswith(name)]
+    assert f" {best} " in peer and peer.split()[-1] == "warm"
+    recorded = {one["name"]: one for one in found["details"]["peers"]}
+    assert (recorded[name]["cost"], recorded[name]["proved"], recorded[name]["repetitions"]) == (int(best), True, 2)
+    assert found["scored"] and len(found["samples"]) == 2
+    assert name in found["details"]["confirmed_by"] and "elkai" not in found["details"]["confirmed_by"]
+    if driver == "exact":
+        assert recorded["elkai"]["cost"] > int(best) and not recorded["elkai"]["proved"]
+        assert recorded["concorde"]["cost"] is None and recorded["concorde"]["trouble"].startswith("not found")
+        assert any(line.startswith("concorde: not found: build it from ") for line in said)
+
+
+def test_a_solver_may_disagree(beside):
+    code, said, error, found = beside(
+        "lcs", "--text ABCBDAB BDCABA", {"rapidfuzz.distance": RAPIDFUZZ.replace("row[-1]", "5")}
+    )
+    assert code == 1
+    assert "2 of 2 results NOT CONFIRMED; recorded and saved all the same" in error
+    assert [line.partition(" of the answer, ")[2] for line in said[:2]] == [
+        "NOT CONFIRMED: rapidfuzz finds length 5"
+    ] * 2
+    assert not found["scored"] and found["details"]["peers"][0]["cost"] == 5
+    assert found["details"]["confirmed_by"] == ["the scorer", "plain Python"]
+
+
+def test_a_solver_that_fails_or_does_not_apply_says_so_and_the_run_goes_on(beside):
+    code, said, _, _ = beside("knapsack", "--items 10 --capacity 40", {ORTOOLS: "raise ImportError('no such symbol')"})
+    assert code == 0 and said[0].endswith(", confirmed by the scorer and by NumPy")
+    assert said[-1].startswith("ortools: failed: ") and said[-1].endswith("no such symbol")
+    code, said, _, _ = beside("heldkarp", "--instance uniform:21:seed=1 --no-trace", {"held_karp": HELD_KARP})
+    assert code == 0 and "held-karp: left out: 21 cities, it is run with 3 to 20" in said
+
+
+def test_solvers_need_a_repetition_to_stand_beside(drive, package, tmp_path):
+    package("rapidfuzz.distance", RAPIDFUZZ)
+    given = ["--text", "ABCBDAB", "BDCABA", *CPU, "--record", tmp_path / "r.jsonl"]
+    drive(*given, driver=driver_of("lcs"))
+    code, said, _ = drive(*given, "--peers", driver=driver_of("lcs"))
+    assert code == 0 and said.splitlines()[0].startswith("1 of 1 repetitions are in ")
+    assert said.endswith("nothing to compare the other solvers with: all repetitions are recorded\n")
