@@ -261,14 +261,6 @@ def control(
 
 
 @kernel
-def differences(x: Array[f32], y: Array[f64], n: i32):
-    """Subtract and negate floats."""
-    for k in range(team_rank(), n, team_count()):
-        x[k] = -x[k] - 0.5 * x[k]
-        y[k] = -y[k] - 0.5 * y[k]
-
-
-@kernel
 def float_sums(x: Array[f32], y: Array[f64], n: i32, width: i32, sums: Array[f32], long_sums: Array[f64]):
     """Sums of ``n`` rows of floats, added from first to last."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
@@ -314,8 +306,8 @@ def elements(
         f[k] = u16(f[k] + by_f)
         g[k] = g[k] * by_g
         h[k] = h[k] * by_h
-        x[k] = sqrt(x[k] * by_x + x[k]) / by_x
-        y[k] = sqrt(y[k] * by_y + y[k]) / by_y
+        x[k] = -(sqrt(x[k] * by_x + x[k]) / by_x) - 0.5 * x[k]
+        y[k] = -(sqrt(y[k] * by_y + y[k]) / by_y) - 0.5 * y[k]
 
 
 @kernel
@@ -330,17 +322,6 @@ def collect(values: Array[u32], n: i32, sums: Array[u64]):
     """Fold values into sums, so that the order of launches shows."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         sums[k] = sums[k] * 3 + u64(values[k])
-
-
-@kernel
-def fill_shared(count: Const[i32], found: Array[i32]):
-    """Use ``count`` elements of shared memory."""
-    cells = shared_array(count, i32)
-    for k in range(lane(), count, team_size()):
-        cells[k] = k
-    barrier()
-    if lane() == 0:
-        found[team_rank()] = cells[count - 1]
 
 
 @kernel

@@ -139,28 +139,21 @@ def test_every_number_is_handed_over_with_its_own_type(backend):
         assert backend.download(floats).tolist() == [float(np.float32(given[8])), given[9]]
 
 
-@pytest.mark.parametrize("place", range(11))
-def test_a_number_that_does_not_fit_is_refused_the_second_time_too(backend, place):
+def test_a_number_that_does_not_fit_is_refused_the_second_time_too(backend):
     out, floats = backend.upload(np.zeros(9, np.int64)), backend.upload(np.zeros(2))
     right = [1] * 8 + [1.0, 1.0, True]
     for _ in range(3):
         backend.launch(every_type, 1, 1, *right, out, floats)
     before = backend.download(out).tolist()
-    huge = 10**400 if place in (8, 9) else 2**64
-    for wrong in (huge, None, "1", [1]):
-        given = [*right[:place], wrong, *right[place + 1 :]]
-        with pytest.raises(LaunchRefused, match="every_type: argument .* does not fit"):
-            backend.launch(every_type, 1, 1, *given, out, floats)
-    assert backend.download(out).tolist() == before
-
-
-@pytest.mark.parametrize("teams", [0, -1])
-def test_no_teams_are_refused_the_second_time_too(backend, teams):
-    values = backend.upload(np.zeros(1, np.int32))
-    for _ in range(3):
-        backend.launch(store, 1, 1, 2, 0, values)
+    for place in range(11):
+        huge = 10**400 if place in (8, 9) else 2**64
+        for wrong in (huge, -1 if 4 <= place < 8 else None, "1", [1]):
+            given = [*right[:place], wrong, *right[place + 1 :]]
+            with pytest.raises(LaunchRefused, match="every_type: argument .* does not fit"):
+                backend.launch(every_type, 1, 1, *given, out, floats)
     with pytest.raises(LaunchRefused, match="a launch needs at least one"):
-        backend.launch(store, teams, 1, 2, 0, values)
+        backend.launch(every_type, 0, 1, *right, out, floats)
+    assert backend.download(out).tolist() == before
 
 
 def test_a_constant_of_another_value_or_type_is_another_launch(backend):
@@ -177,7 +170,7 @@ def test_a_constant_of_another_value_or_type_is_another_launch(backend):
 
 
 def test_a_generic_number_has_the_type_of_this_launch(backend):
-    for dtype, amount, found in ((np.int32, 3, 6), (np.float32, 1.5, 3.0), (np.uint64, 2**63, 0), (np.int32, -1, -2)):
+    for dtype, amount, found in ((np.int32, 3, 6), (np.float32, 1.5, 3.0), (np.int32, -1, -2)):
         values = backend.upload(np.zeros(1, dtype))
         backend.launch(store, 1, 1, amount, 1, values)
         assert backend.download(values).tolist() == [found]
