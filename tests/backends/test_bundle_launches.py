@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import backends
 from core.errors import LaunchRefused, UserError
 from core.lang import Array, Generic, Row, Rows, boolean, bundle, f32, i32, kernel, team_count, team_rank, u64
 from core.lang.bundles import placed
@@ -63,12 +62,6 @@ def given(backend, rows=4):
     facts = Facts(np.arange(rows, dtype=np.int32), np.arange(rows, dtype=np.uint8) % 2, 2.5, True)
     held = backend.rows(Held(Walk(n=2), 30), rows, S=np.uint8)
     return walks, backend.load(facts), held
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    """One backend for all refusals: what they check is of no device."""
-    return backends.create("cpu")
 
 
 def test_rows_and_loaded_bundles_are_launched(backend):

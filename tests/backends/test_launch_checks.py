@@ -3,18 +3,11 @@
 import numpy as np
 import pytest
 
-import backends
 from backends.python import PythonBackend
 from core.errors import LaunchRefused, TeamTooLarge
 from core.lang import Array, Const, Generic, f32, i32, kernel, lane, team_rank, team_size
 
 T = Generic("T")
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    """One backend for all refusals: what they check is of no device."""
-    return backends.create("cpu")
 
 
 @kernel
