@@ -181,20 +181,29 @@ def control(backend, team_size):
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 
 
+def of_all_types(bound):
+    """Scalars at the lower or the upper bound of their types."""
+    limits = [(int(np.iinfo(t).min), int(np.iinfo(t).max)) for t in INTEGERS]
+    return [*(pair[bound] for pair in limits), (0.1, 1e30)[bound], (0.1, 1e300)[bound]]
+
+
 def elements(backend, team_size):
-    n = 50
+    n = 20
     arrays = [numbers(t, n) for t in INTEGERS]
     arrays += [np.random.default_rng(9).random(n).astype(t) for t in (np.float32, np.float64)]
-    scalars = [np.iinfo(t).min if np.iinfo(t).min else np.iinfo(t).max - 2 for t in INTEGERS]
-    floats = [np.float32(0.1), np.float64(0.1)]
-    given = [backend.upload(a) for a in arrays]
-    backend.launch(kernels.elements, TEAMS, team_size, *given, *map(int, scalars), *floats, n)
-    with np.errstate(over="ignore"):
+    given = [backend.allocate(n, a.dtype) for a in arrays]
+    found, expected = [], []
+    for bound in (1, 0, 1, 0):  # from the third launch on only numbers differ
+        for buffer, host in zip(given, arrays, strict=True):
+            backend.write(buffer, host)
+        backend.launch(kernels.elements, TEAMS, team_size, *given, *of_all_types(bound), n)
+        found += downloads(backend, *given)
         a, b, c, d, e, f, g, h, x, y = arrays
-        s = [t(v) for t, v in zip(INTEGERS, scalars, strict=True)]
-        expected = [a + s[0], b + s[1], c ^ s[2], d ^ s[3], e + s[4], f + s[5], g * s[6], h * s[7]]
-    expected += [-(np.sqrt(v * by + v) / by) - v.dtype.type(0.5) * v for v, by in zip((x, y), floats, strict=True)]
-    return downloads(backend, *given), expected
+        s = [v.dtype.type(one) for v, one in zip(arrays, of_all_types(bound), strict=True)]
+        with np.errstate(over="ignore"):
+            expected += [a + s[0], b + s[1], c ^ s[2], d ^ s[3], e + s[4], f + s[5], g * s[6], h * s[7]]
+        expected += [-(np.sqrt(v * by + v) / by) - v.dtype.type(0.5) * v for v, by in ((x, s[8]), (y, s[9]))]
+    return found, expected
 
 
 def float_sums(backend, team_size):
