@@ -64,7 +64,7 @@ def climb(one: Walk, k: i32) -> i32:
 
 
 def template(step):
-    """Make a kernel that walks by somebody else's function."""
+    """Make a kernel that walks by a problem's function."""
 
     @kernel
     def walk(walks: Rows[Walk], out: Array[i64]):
@@ -74,9 +74,8 @@ def template(step):
             for k in unroll(3):
                 total += step(one, k) + step(one, 0)
                 check(total, one.limit)
-            if lane() == 0:
-                out[w] = i64(total)
-                print("walk", w, "of", total, "slope", one.slope)
+            out[w] = i64(total)
+            print("walk", w, "of", total, "slope", one.slope)
 
     return walk
 
@@ -221,11 +220,9 @@ def test_a_recorded_sequence_is_heard_when_it_has_run(hearing, capsys):
     assert capsys.readouterr().out.startswith("was 22\nwas 33\n")
 
 
-def test_nobody_hears_who_is_not_asked(backend, monkeypatch, capsys):
-    if backend.oracle:
-        return
+def test_a_backend_without_checks_hears_nothing(backend, monkeypatch, capsys):
     monkeypatch.setattr(backend, "checks", False)
-    assert walked(backend, 3) == [3, 21]
+    assert backend.oracle or walked(backend, 3) == [3, 21]
     assert not capsys.readouterr().out
 
 
@@ -254,9 +251,7 @@ def test_floats_need_no_64_bits_where_there_are_none():
 
 SIMULATED = """
 import numpy as np
-from tests.backends.test_talk import count, lanes, walked
-out = backend.allocate(14, np.int32)
-backend.launch(lanes, 2, 7, out, -1)
+from tests.backends.test_talk import count, walked
 walked(backend, 100)
 ticks = backend.upload(np.zeros(1, np.int64))
 with backend.record() as sequence:
@@ -272,7 +267,6 @@ except AssertionError as error:
 def test_the_simulator_says_what_plain_python_says(monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CHECKS", "1")
     lines = simulated(SIMULATED).splitlines()
-    assert sorted(lines[:2]) == ["team 0 has 21", "team 1 has 21"]
-    assert lines[2] == "cost 0 0" and lines[-4] == "walk 1 of 21 slope 0.3333333333333333"
+    assert lines[0] == "cost 0 0" and lines[-4] == "walk 1 of 21 slope 0.3333333333333333"
     where = f"{count.path}:{line_of(count, 'assert')}: count: "
     assert lines[-3:] == ["was 0", "was 1", where + "assertion failed: out[0] <= most"]
