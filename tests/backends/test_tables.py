@@ -10,26 +10,9 @@ from backends.base import LaunchRefused
 from backends.emit.opencl_c import OpenClC
 from cluster import Solo
 from core.errors import UserError
-from core.lang import (
-    Array,
-    Generic,
-    bundle,
-    f32,
-    function,
-    i8,
-    i32,
-    kernel,
-    lane,
-    oracle,
-    team_count,
-    team_rank,
-    team_size,
-    tree,
-    u16,
-    u32,
-)
+from core.lang import Array, Generic, bundle, function, kernel, lane, oracle, team_count, team_rank, team_size, tree
 from core.lang.bundles import FORM, form_of, placed
-from core.lang.types import BY_NAME
+from core.lang.types import BY_NAME, f32, i8, i32, u16, u32
 from core.problems.qap import Qap
 from core.problems.qaplib import QapInstance
 from core.search.local_search import Iterations, LocalSearch, TabuSearch

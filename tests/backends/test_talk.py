@@ -9,35 +9,11 @@ import pytest
 from backends.cpu import CpuBackend
 from backends.emit.opencl_c import OpenClC
 from backends.listener import talk_of
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    KernelError,
-    Row,
-    Rows,
-    barrier,
-    boolean,
-    bundle,
-    f32,
-    f64,
-    function,
-    i8,
-    i32,
-    i64,
-    kernel,
-    lane,
-    local_array,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import KernelError, barrier, bundle, function, kernel, lane, local_array, shared_array, unroll
+from core.lang.bundles import Row, Rows
+from core.lang.intrinsics import team_count, team_rank, team_size
 from core.lang.library import team_sum
+from core.lang.types import Array, Const, Generic, boolean, f32, f64, i8, i32, i64, u8, u32, u64
 from tests.backends.test_cuda_without_gpu import simulated
 
 T = Generic("T")
