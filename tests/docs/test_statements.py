@@ -32,10 +32,6 @@ def sources():
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "onekernel.py", "pyproject.toml", "Makefile"))
 
 
-def texts():
-    return [(path, path.read_text(encoding="utf-8")) for path in sources()]
-
-
 @cache
 def names_in(path):
     """The names that a module defines, with those of its classes, and the names that it imports."""
@@ -65,24 +61,14 @@ def is_there(name):
     return False
 
 
-def test_modules_that_are_named_exist():
-    wrong = {
-        f"{path.relative_to(ROOT)}: {name}"
-        for path, text in texts()
-        for name in MODULE.findall(text)
-        if not is_there(name)
-    }
-    assert not wrong
-
-
-def test_files_that_are_named_exist():
-    wrong = {
-        f"{path.relative_to(ROOT)}: {name}"
-        for path, text in texts()
-        for name in PATH.findall(text)
-        if "NAME" not in name and not (ROOT / name).is_file()
-    }
-    assert not wrong
+@pytest.mark.parametrize(
+    ("named", "exists"),
+    [(MODULE, is_there), (PATH, lambda name: "NAME" in name or (ROOT / name).is_file())],
+    ids=["modules", "files"],
+)
+def test_modules_and_files_that_are_named_exist(named, exists):
+    texts = ((path.relative_to(ROOT), path.read_text(encoding="utf-8")) for path in sources())
+    assert [f"{path}: {name}" for path, text in texts for name in named.findall(text) if not exists(name)] == []
 
 
 def test_numbers_of_workloads_are_those_of_the_programs():
