@@ -75,44 +75,25 @@ def stir(array: Array[T], value: T):
 
 
 @kernel
-def atomics(
-    values_i32: Array[i32], values_u32: Array[u32], values_i64: Array[i64], values_u64: Array[u64],
-    all_i32: Array[i32], all_u32: Array[u32], all_i64: Array[i64], all_u64: Array[u64],
-    team_i32: Array[i32], team_u32: Array[u32], team_i64: Array[i64], team_u64: Array[u64],
-    ticket: Array[u32], taken: Array[u32],
-):  # fmt: skip
-    """Update the arrays ``all_`` in global memory and a team's four elements in shared memory."""
-    here_i32 = shared_array(4, i32)
-    here_u32 = shared_array(5, u32)
-    here_i64 = shared_array(4, i64)
-    here_u64 = shared_array(4, u64)
+def atomics(values: Array[T], everywhere: Array[T], teams: Array[T], ticket: Array[u32], taken: Array[u32]):
+    """Update four elements in global memory and a team's four in shared memory."""
+    here = shared_array(4, T)
+    turns = shared_array(1, u32)
     me = team_rank() * team_size() + lane()
     for k in range(lane(), 4, team_size()):
-        here_i32[k] = values_i32[team_rank() * team_size()]
-        here_u32[k] = values_u32[team_rank() * team_size()]
-        here_i64[k] = values_i64[team_rank() * team_size()]
-        here_u64[k] = values_u64[team_rank() * team_size()]
+        here[k] = values[team_rank() * team_size()]
     if lane() == 0:
-        here_u32[4] = u32(0)
+        turns[0] = u32(0)
     barrier()
-    stir(all_i32, values_i32[me])
-    stir(all_u32, values_u32[me])
-    stir(all_i64, values_i64[me])
-    stir(all_u64, values_u64[me])
-    stir(here_i32, values_i32[me])
-    stir(here_u32, values_u32[me])
-    stir(here_i64, values_i64[me])
-    stir(here_u64, values_u64[me])
+    stir(everywhere, values[me])
+    stir(here, values[me])
     turn = atomic_add(ticket, 0, 1)
     atomic_add(taken, turn, 1)
-    turn = atomic_add(here_u32, 4, 1)
+    turn = atomic_add(turns, 0, 1)
     atomic_add(taken, u32(team_rank() * team_size()) + turn, 1)
     barrier()
     for k in range(lane(), 4, team_size()):
-        team_i32[4 * team_rank() + k] = here_i32[k]
-        team_u32[4 * team_rank() + k] = here_u32[k]
-        team_i64[4 * team_rank() + k] = here_i64[k]
-        team_u64[4 * team_rank() + k] = here_u64[k]
+        teams[4 * team_rank() + k] = here[k]
 
 
 @kernel

@@ -136,14 +136,11 @@ def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
     ]
 
 
-def test_a_rank_without_nccl_says_why(monkeypatch):
+def test_a_rank_without_nccl_says_why_and_a_way_that_does_not_exist_is_refused(monkeypatch):
     monkeypatch.setattr(cuda_ranks, "gpu_identity", lambda index: "x")
     monkeypatch.setitem(sys.modules, "nccl", None)
     said = cuda_ranks.link(Gpu())
     assert said["best"] == "host" and said["why"].startswith("nccl4py: ")
-
-
-def test_a_way_that_does_not_exist_is_refused_in_one_line(monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CUDA_RANKS", "nvlink")
     with pytest.raises(UserError, match="ONEKERNEL_CUDA_RANKS: found 'nvlink', expected peers, nccl or host"):
         cuda_ranks.link(Gpu())

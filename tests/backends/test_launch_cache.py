@@ -145,19 +145,6 @@ def test_what_a_bundle_says_now_counts(backend, bound):
     assert bound  # tables are another program
 
 
-def test_rows_of_another_size_are_refused_the_second_time_too(backend):
-    walks = walks_of(backend)
-    for _ in range(3):
-        strolled(backend, walks, 1)
-    walks.bundle.n = 4
-    with pytest.raises(LaunchRefused, match=r"argument walks\.steps has 6 elements; expected 2 rows of 4"):
-        strolled(backend, walks, 1)
-    walks.bundle.n = 3
-    with pytest.raises(LaunchRefused, match=r"argument walks\.steps has 6 elements; expected 3 rows of 3"):
-        strolled(backend, Rows(walks.bundle, 3), 1)
-    assert strolled(backend, walks, 1) == [8] * 6
-
-
 def test_a_buffer_is_not_taken_for_one_that_is_gone(backend):
     """A new buffer often lies where one has just been freed."""
     for k in range(20):

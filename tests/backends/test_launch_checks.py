@@ -5,15 +5,9 @@ import pytest
 
 from backends.python import PythonBackend
 from core.errors import LaunchRefused, TeamTooLarge
-from core.lang import Array, Const, Generic, f32, i32, kernel, lane, team_rank, team_size
+from core.lang import Array, Const, Generic, f32, i32, kernel, lane, team_size
 
 T = Generic("T")
-
-
-@kernel
-def copied(source: Array[i32], target: Array[i32], n: i32):
-    for i in range(n):
-        target[i] = source[i] + team_rank()
 
 
 @kernel
@@ -32,15 +26,6 @@ def test_a_generic_number_that_no_array_gives_a_type_is_refused(cpu):
     values = cpu.upload(np.zeros(1, np.int32))
     with pytest.raises(LaunchRefused, match="nobody_says_which: argument amount is T, which no array gives a type"):
         cpu.launch(nobody_says_which, 1, 1, 3, values)
-
-
-def test_the_same_buffer_twice_in_a_launch_is_refused(cpu):
-    values = cpu.upload(np.arange(4, dtype=np.int32))
-    with pytest.raises(LaunchRefused, match="copied: arguments source and target are the same buffer"):
-        cpu.launch(copied, 1, 1, values, values, 4)
-    with pytest.raises(LaunchRefused, match="are the same buffer"), cpu.record():
-        cpu.launch(copied, 1, 1, values, values, 4)
-    assert cpu.download(values).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

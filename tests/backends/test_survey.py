@@ -1,16 +1,12 @@
 """``python -m backends``: every backend has a row, and a device that computes wrongly is left out with the reason."""
 
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import backends
 from backends import self_test
 from backends.__main__ import main
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -68,16 +64,6 @@ def test_an_unknown_backend_or_device_is_refused_with_those_that_exist():
         backends.create("gpu")
     with pytest.raises(backends.Unavailable, match="cpu has no device 'teapot'; there are 0: "):
         backends.create("cpu", "teapot")
-
-
-def test_a_stack_too_small_is_one_line_before_any_compiler_starts(environment):
-    words = [sys.executable, "-m", "drivers.labs", "--instance", "9", "--iterations", "2", "--backend", "cpu"]
-    command = ["sh", "-c", 'ulimit -s 768 && exec "$@"', "sh", *words]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: a stack of 768 KiB: found by `ulimit -s`, expected at least 1024, as by `ulimit -s 8192`\n",
-    )
 
 
 def test_the_survey_names_a_stack_too_small_for_every_backend(monkeypatch):
