@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import backends
+from drivers.workloads import NAMES
 
 ROOT = Path(__file__).parents[1]
 HOUSE = ("core", "backends", "cluster", "reports", "drivers")
@@ -31,21 +32,8 @@ LATE = {
     *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    "core.lang",
-    "core.problems",
-    "backends",
-    "backends.base",
-    "cluster",
-    "drivers.console",
-    "cluster.programs",
-    "drivers.aco",
-    "drivers.cluster_check",
-    "drivers.exact",
-    "drivers.heldkarp",
-    "drivers.ihc",
-    "drivers.knapsack",
-    "drivers.lcs",
-    "drivers.ppp",
+    *("core.lang", "core.problems", "backends.base", "cluster", "cluster.programs", "drivers.console"),
+    *("drivers.cluster_check", *(f"drivers.{name}" for name in NAMES)),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
 

@@ -1,10 +1,6 @@
 """`python -m core.lang show`: what it prints is what a device's compiler gets; what it cannot show it says in one line."""
 
-import os
-import re
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +8,6 @@ import pytest
 from backends import native, show
 from backends.cpu import CpuBackend
 
-ROOT = Path(__file__).parents[2]
 TEXT = """\
 from core.lang import *
 from neighbour import half
@@ -175,18 +170,3 @@ def test_a_module_goes_by_its_dotted_name(capsys):
     assert "known_answer_" in printed(capsys, "backends.self_test:known_answer", "--as", "opencl")
     place = "core.nothing"
     assert refused(capsys, f"{place}:k", "--as", "numba").startswith(f"{place}: ModuleNotFoundError: No module named ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "out", "err"),
-    [
-        (["show", "backends/self_test.py:other", "--as", "opencl"], 2, "^$", "^error: backends/self_test.py: no kernel other"),
-        (["shows"], 2, "^$", "invalid choice: 'shows'"),
-    ],
-)  # fmt: skip
-def test_the_command_line(arguments, code, out, err):
-    command = [sys.executable, "-m", "core.lang", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment)
-    assert done.returncode == code, done.stderr
-    assert re.search(out, done.stdout) and re.search(err, done.stderr)

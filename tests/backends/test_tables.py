@@ -8,14 +8,9 @@ import pytest
 
 from backends.base import LaunchRefused
 from backends.emit.opencl_c import OpenClC
-from cluster import Solo
-from core.errors import UserError
 from core.lang import Array, Generic, bundle, function, kernel, lane, oracle, team_count, team_rank, team_size, tree
 from core.lang.bundles import FORM, form_of, placed
 from core.lang.types import BY_NAME, f32, i8, i32, u16, u32
-from core.problems.qap import Qap
-from core.problems.qaplib import QapInstance
-from core.search.local_search import Iterations, LocalSearch, TabuSearch
 
 E = Generic("E")
 D = Generic("D")
@@ -197,36 +192,3 @@ def test_images_that_an_opencl_device_lacks_are_refused(opencl, monkeypatch, fac
     monkeypatch.setattr(opencl, "handle", SimpleNamespace(**facts))
     with pytest.raises(LaunchRefused, match=words):
         opencl.launch(gather, 1, 1, out, placed(given, "image"))
-
-
-# --- local search ---
-
-
-def tabu(backend, tables):
-    """Twelve iterations on a small assignment problem; the solution as a list, so that outcomes compare."""
-    draw = np.random.default_rng(3)
-    instance = QapInstance("tiny", draw.integers(0, 20, (7, 7)), draw.integers(0, 20, (7, 7)))
-    search = LocalSearch(backend, Solo(), Qap(instance), TabuSearch(tenure=5), "exchange2", seed=1, tables=tables)
-    outcome = search.run(Iterations(12))
-    assert outcome.iterations == 12
-    return outcome._replace(solution=outcome.solution.tolist())
-
-
-@pytest.fixture(scope="module")
-def expected(cpu):
-    """The outcome with plain arrays, on one core."""
-    return tabu(cpu, "global")
-
-
-@pytest.mark.parametrize("tables", ["global", "readonly", "shared", "image"])
-def test_tabu_search_walks_the_same_way_wherever_its_tables_live(backend, expected, tables):
-    if refusal(backend, tables, "i32"):
-        with pytest.raises(LaunchRefused, match="use readonly"):
-            tabu(backend, tables)
-    else:
-        assert tabu(backend, tables) == expected
-
-
-def test_an_unknown_place_for_tables_is_refused(cpu):
-    with pytest.raises(UserError, match="tables in 'texture' memory: expected global, readonly, shared, image"):
-        tabu(cpu, "texture")
