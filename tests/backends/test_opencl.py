@@ -154,10 +154,7 @@ def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
     class MissingError(Exception):
         code = -7
 
-    class Late:
-        def __init__(self, misses):
-            self.misses = misses
-
+    class Late(SimpleNamespace):
         @property
         def profile(self):
             self.misses -= 1
@@ -168,7 +165,9 @@ def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
     made_up = SimpleNamespace(RuntimeError=MissingError, status_code=SimpleNamespace(PROFILING_INFO_NOT_AVAILABLE=-7))
     pauses = []
     monkeypatch.setattr(opencl_backend.time, "sleep", pauses.append)
-    assert opencl_backend.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(0), Late(2)) == pytest.approx(3e-6)
+    assert opencl_backend.OpenClBackend.seconds_of(
+        SimpleNamespace(cl=made_up), Late(misses=0), Late(misses=2)
+    ) == pytest.approx(3e-6)
     assert pauses == list(opencl_backend.PAUSES_S[:2])
     with pytest.raises(MissingError):
-        opencl_backend.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(0), Late(9))
+        opencl_backend.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(misses=0), Late(misses=9))
