@@ -40,33 +40,26 @@ def test_one_import_finds_the_suite(python):
     assert (done.stdout, done.stderr) == (f"{ROOT / 'core' / '__init__.py'}\n", "")
 
 
-@pytest.mark.parametrize("backend", ["cpu", "joblib"])
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("joblib", marks=pytest.mark.slow)])
 def test_an_own_problem_runs_beside_such_files(backend, python):
     done = python("lightest.py", "--backend", backend, "--iterations", "5")
     assert done.returncode == 0, done.stderr
     assert " confirmed by the scorer" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_own_problem_is_compared_beside_such_files(python, folder):
     done = python("lightest.py", "compare", "--backends", "cpu", "--ranks", "--iterations", "5", "--repeats", "1")
     assert done.returncode == 0, done.stderr + done.stdout
     assert "failed" not in done.stdout and len(list((folder / "reports" / "out").glob("*.jsonl"))) == 1
 
 
+@pytest.mark.slow
 def test_the_command_and_what_it_starts_run_beside_such_files(python, folder):
-    command = "import sys; del sys.path[0]; from drivers.console import main; sys.exit(main())"
-    done = python("-c", command, "compare", *WORK, "--backends", "python", "--repeats", "1", "--out", "out")
+    done = python("-m", "onekernel", "compare", *WORK, "--backends", "python", "--repeats", "1", "--out", "out")
     assert done.returncode == 0, done.stderr + done.stdout
     assert " on python " in done.stdout and (folder / "out" / "compare-ihc.jsonl").stat().st_size > 0
-
-
-def test_the_command_as_a_module_is_the_same(python):
-    done = python("-m", "onekernel", *WORK, "--backend", "joblib")
-    assert done.returncode == 0 and " confirmed by the scorer" in done.stdout, done.stderr
-
-
-def test_a_driver_runs_by_its_module_beside_all_such_files_but_drivers(python, folder):
-    (folder / "drivers.py").unlink()
+    (folder / "drivers.py").unlink()  # a driver by its module runs beside all others
     done = python("-m", "drivers.ihc", *WORK[1:], "--backend", "python")
     assert done.returncode == 0, done.stderr
 

@@ -28,35 +28,22 @@ def wheel(tmp_path_factory):
     return built
 
 
-@pytest.fixture
-def names(wheel):
-    with zipfile.ZipFile(wheel) as packed:
-        return {name for name in packed.namelist() if ".dist-info/" not in name}
-
-
-def test_the_wheel_holds_the_packages_with_their_data_and_nothing_else(names):
+def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_else(wheel):
     files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
     kept = {
         str(path.relative_to(ROOT))
         for path in files
         if "__pycache__" not in path.parts and not any(path.is_relative_to(folder) for folder in LEFT_OUT)
     }
+    with zipfile.ZipFile(wheel) as packed:
+        names = {name for name in packed.namelist() if ".dist-info/" not in name}
+        (entries,) = (name for name in packed.namelist() if name.endswith("entry_points.txt"))
+        assert packed.read(entries).decode().split() == ["[console_scripts]", "onekernel", "=", "drivers.console:main"]
+        # Type checkers read every part of it.
+        assert packed.read("onekernel-stubs/__init__.pyi") == packed.read("onekernel.py")
     assert names == kept | {"onekernel.py", "onekernel-stubs/__init__.pyi"}
     assert {"reports/templates/compare.md.j2", "reports/papers/oneil2011.toml", "core/problems/tsplib.tsv"} <= names
-
-
-def test_type_checkers_read_every_part_of_it(names, wheel):
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
-    with zipfile.ZipFile(wheel) as packed:
-        assert packed.read("onekernel-stubs/__init__.pyi") == packed.read("onekernel.py")
-
-
-def test_the_wheel_brings_the_command(wheel):
-    with zipfile.ZipFile(wheel) as packed:
-        (entries,) = (name for name in packed.namelist() if name.endswith("entry_points.txt"))
-        assert packed.read(entries).decode().split() == [
-            *("[console_scripts]", "onekernel", "=", "drivers.console:main"),
-        ]
 
 
 @pytest.fixture
@@ -72,14 +59,8 @@ def installed(wheel, tmp_path, environment):
 
     def run(*command):
         words = {"onekernel": [sys.executable, str(site / "bin" / "onekernel")], "python": [sys.executable]}
-        return subprocess.run(
-            [*words[command[0]], *command[1:]],
-            cwd=folder,
-            env=environment | {"PYTHONPATH": str(site)},
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
+        how = {"env": environment | {"PYTHONPATH": str(site)}, "capture_output": True, "text": True, "timeout": 200}
+        return subprocess.run([*words[command[0]], *command[1:]], cwd=folder, **how)
 
     return run
 
@@ -91,19 +72,15 @@ def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
     version = importlib.metadata.version("onekernel")
     assert installed("onekernel", "--version").stdout == f"onekernel {version}\n"
     assert "cpu" in installed("onekernel", "devices").stdout
-    for command, told in (
-        (("onekernel", "ihc", "--climbers", "10"), "confirmed by the scorer"),
-        (("onekernel", "overview", "--seconds-each", "0", "--workloads", "lcs", "--backends", "cpu", "--ranks"), "lcs"),
-        (("onekernel", "reproduce", "--list"), "oneil2011"),
-        (("onekernel", "check", "lightest.py", "--n", "8"), ""),
-        (("python", "lightest.py", "--check"), ""),
-        (("python", "lightest.py", "--backend", "joblib", "--record", "runs.jsonl"), "confirmed by the scorer"),
-        (
-            ("python", "lightest.py", "compare", "--backends", "cpu", "threads", "--repeats", "1", "--ranks", "2"),
-            "ranks",
-        ),
-        (("onekernel", "report", "csv", "runs.jsonl"), "lightest"),
+    for told, line in (
+        ("confirmed by the scorer", "onekernel ihc --climbers 10"),
+        ("lcs", "onekernel overview --seconds-each 0 --workloads lcs --backends cpu --ranks"),
+        ("oneil2011", "onekernel reproduce --list"),
+        ("", "onekernel check lightest.py --n 8"),
+        ("confirmed by the scorer", "python lightest.py --backend joblib --record runs.jsonl"),
+        ("ranks", "python lightest.py compare --backends cpu threads --repeats 1 --ranks 2"),
+        ("lightest", "onekernel report csv runs.jsonl"),
     ):
-        done = installed(*command)
-        assert done.returncode == 0 and told in done.stdout, (command, done.stdout, done.stderr)
-        assert "failed" not in done.stdout, (command, done.stdout, done.stderr)
+        done = installed(*line.split())
+        assert done.returncode == 0 and told in done.stdout, (line, done.stdout, done.stderr)
+        assert "failed" not in done.stdout, (line, done.stdout, done.stderr)

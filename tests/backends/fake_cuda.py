@@ -151,6 +151,7 @@ class FakeCuda(CudaBackend):
         self.stream, self.copies = "kernels", "copies"
         self.unused_marks = []
         self.waits = 0
+        self.programs = []
 
     def allocate(self, shape, dtype):
         buffer = host_buffer(max(1, int(np.prod(shape))), dtype)
@@ -158,10 +159,14 @@ class FakeCuda(CudaBackend):
         made.address = int(buffer.handle.ctypes.data)
         return made
 
+    def link(self):
+        """Nothing: its ranks meet by way of the host."""
+
     def host_array(self, count, dtype):
         return np.empty(count, dtype)
 
     def compile(self, program):
+        self.programs.append(program)
         named = SimpleNamespace(name=program.kernel.name)
         return Executable(named, program.team_size, tree.shared_bytes(program), program)
 

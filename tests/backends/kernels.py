@@ -2,56 +2,12 @@
 
 from __future__ import annotations
 
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    Row,
-    Rows,
-    atomic_add,
-    atomic_cas,
-    atomic_max,
-    atomic_min,
-    barrier,
-    boolean,
-    bundle,
-    clz,
-    f32,
-    f64,
-    function,
-    i8,
-    i16,
-    i32,
-    i64,
-    kernel,
-    lane,
-    local_array,
-    max,
-    min,
-    mulhi,
-    popcount,
-    set_bits,
-    shared_array,
-    sqrt,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u16,
-    u32,
-    u64,
-    unroll,
-)
-from core.lang.library import (
-    packed_cost,
-    packed_index,
-    philox,
-    random_below,
-    team_argmin,
-    team_max,
-    team_min,
-    team_sum,
-)
+from core.lang import barrier, clz, lane, local_array, max, min, mulhi, team_count, team_rank, team_size, unroll
+from core.lang.bundles import Row, Rows, bundle
+from core.lang.decorators import function, kernel
+from core.lang.intrinsics import atomic_add, atomic_cas, atomic_max, atomic_min, popcount, set_bits, shared_array, sqrt
+from core.lang.library import packed_cost, packed_index, philox, random_below, team_argmin, team_max, team_min, team_sum
+from core.lang.types import Array, Const, Generic, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 
 T = Generic("T")
 WINDOW = 6
@@ -82,15 +38,9 @@ def smallest(costs: Array[i32], found: Array[i32], indices: Array[u32]):
 
 @kernel
 def random_numbers(
-    counters: Array[u32],
-    keys: Array[u32],
-    vectors: i32,
-    words: Array[u32],
-    bounds: Array[u32],
-    count: i32,
-    seed: u64,
-    draws: Array[u32],
-):
+    counters: Array[u32], keys: Array[u32], vectors: i32, words: Array[u32],
+    bounds: Array[u32], count: i32, seed: u64, draws: Array[u32],
+):  # fmt: skip
     """One Philox block for each counter and key, and one bounded draw for each bound."""
     block = local_array(4, u32)
     me = team_rank() * team_size() + lane()
@@ -125,54 +75,25 @@ def stir(array: Array[T], value: T):
 
 
 @kernel
-def atomics(
-    values_i32: Array[i32],
-    values_u32: Array[u32],
-    values_i64: Array[i64],
-    values_u64: Array[u64],
-    all_i32: Array[i32],
-    all_u32: Array[u32],
-    all_i64: Array[i64],
-    all_u64: Array[u64],
-    team_i32: Array[i32],
-    team_u32: Array[u32],
-    team_i64: Array[i64],
-    team_u64: Array[u64],
-    ticket: Array[u32],
-    taken: Array[u32],
-):
-    """Update the arrays ``all_`` in global memory and a team's four elements in shared memory."""
-    here_i32 = shared_array(4, i32)
-    here_u32 = shared_array(5, u32)
-    here_i64 = shared_array(4, i64)
-    here_u64 = shared_array(4, u64)
+def atomics(values: Array[T], everywhere: Array[T], teams: Array[T], ticket: Array[u32], taken: Array[u32]):
+    """Update four elements in global memory and a team's four in shared memory."""
+    here = shared_array(4, T)
+    turns = shared_array(1, u32)
     me = team_rank() * team_size() + lane()
     for k in range(lane(), 4, team_size()):
-        here_i32[k] = values_i32[team_rank() * team_size()]
-        here_u32[k] = values_u32[team_rank() * team_size()]
-        here_i64[k] = values_i64[team_rank() * team_size()]
-        here_u64[k] = values_u64[team_rank() * team_size()]
+        here[k] = values[team_rank() * team_size()]
     if lane() == 0:
-        here_u32[4] = u32(0)
+        turns[0] = u32(0)
     barrier()
-    stir(all_i32, values_i32[me])
-    stir(all_u32, values_u32[me])
-    stir(all_i64, values_i64[me])
-    stir(all_u64, values_u64[me])
-    stir(here_i32, values_i32[me])
-    stir(here_u32, values_u32[me])
-    stir(here_i64, values_i64[me])
-    stir(here_u64, values_u64[me])
+    stir(everywhere, values[me])
+    stir(here, values[me])
     turn = atomic_add(ticket, 0, 1)
     atomic_add(taken, turn, 1)
-    turn = atomic_add(here_u32, 4, 1)
+    turn = atomic_add(turns, 0, 1)
     atomic_add(taken, u32(team_rank() * team_size()) + turn, 1)
     barrier()
     for k in range(lane(), 4, team_size()):
-        team_i32[4 * team_rank() + k] = here_i32[k]
-        team_u32[4 * team_rank() + k] = here_u32[k]
-        team_i64[4 * team_rank() + k] = here_i64[k]
-        team_u64[4 * team_rank() + k] = here_u64[k]
+        teams[4 * team_rank() + k] = here[k]
 
 
 @kernel
@@ -261,14 +182,6 @@ def control(
 
 
 @kernel
-def differences(x: Array[f32], y: Array[f64], n: i32):
-    """Subtract and negate floats."""
-    for k in range(team_rank(), n, team_count()):
-        x[k] = -x[k] - 0.5 * x[k]
-        y[k] = -y[k] - 0.5 * y[k]
-
-
-@kernel
 def nearer(x: Array[i32], y: Array[i64], n: i32, found: Array[i32]):
     """Count in ``found[k]`` in how many of the two arrays element ``k`` is nearer to 0 than element ``k + 1``."""
     for k in range(team_rank(), n - 1, team_count()):
@@ -296,28 +209,10 @@ def float_sums(x: Array[f32], y: Array[f64], n: i32, width: i32, sums: Array[f32
 
 @kernel
 def elements(
-    a: Array[i8],
-    b: Array[i16],
-    c: Array[i32],
-    d: Array[i64],
-    e: Array[u8],
-    f: Array[u16],
-    g: Array[u32],
-    h: Array[u64],
-    x: Array[f32],
-    y: Array[f64],
-    by_a: i8,
-    by_b: i16,
-    by_c: i32,
-    by_d: i64,
-    by_e: u8,
-    by_f: u16,
-    by_g: u32,
-    by_h: u64,
-    by_x: f32,
-    by_y: f64,
-    n: i32,
-):
+    a: Array[i8], b: Array[i16], c: Array[i32], d: Array[i64], e: Array[u8], f: Array[u16], g: Array[u32],
+    h: Array[u64], x: Array[f32], y: Array[f64], by_a: i8, by_b: i16, by_c: i32, by_d: i64,
+    by_e: u8, by_f: u16, by_g: u32, by_h: u64, by_x: f32, by_y: f64, n: i32,
+):  # fmt: skip
     """Load, change and store elements of all types with scalars of all types; floats must not be contracted."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         a[k] = i8(a[k] + by_a)
@@ -328,8 +223,8 @@ def elements(
         f[k] = u16(f[k] + by_f)
         g[k] = g[k] * by_g
         h[k] = h[k] * by_h
-        x[k] = sqrt(x[k] * by_x + x[k]) / by_x
-        y[k] = sqrt(y[k] * by_y + y[k]) / by_y
+        x[k] = -(sqrt(x[k] * by_x + x[k]) / by_x) - 0.5 * x[k]
+        y[k] = -(sqrt(y[k] * by_y + y[k]) / by_y) - 0.5 * y[k]
 
 
 @kernel
@@ -344,17 +239,6 @@ def collect(values: Array[u32], n: i32, sums: Array[u64]):
     """Fold values into sums, so that the order of launches shows."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         sums[k] = sums[k] * 3 + u64(values[k])
-
-
-@kernel
-def fill_shared(count: Const[i32], found: Array[i32]):
-    """Use ``count`` elements of shared memory."""
-    cells = shared_array(count, i32)
-    for k in range(lane(), count, team_size()):
-        cells[k] = k
-    barrier()
-    if lane() == 0:
-        found[team_rank()] = cells[count - 1]
 
 
 @kernel

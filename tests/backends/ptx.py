@@ -6,18 +6,18 @@ from unittest.mock import patch
 from backends.cuda import emitted_kernel, numba_cuda, signature
 from backends.emit.numba_python import CudaPython
 
+TEXTS = {}
+"""PTX by what it was compiled from: searches share kernels."""
+
 
 def ptx(program, compute_capability):
     """Compile a program to PTX for a compute capability such as (9, 0); needs the toolkit's wheels."""
-    chip = SimpleNamespace(compute_capability=compute_capability)
-    cuda = numba_cuda()
-    with patch("numba.cuda.dispatcher.get_current_device", lambda: chip):  # asked for by functions, even here
-        text, _ = cuda.compile(
-            emitted_kernel(program, CudaPython(program).source()).py_func,
-            signature(program),
-            device=False,
-            abi="numba",
-            cc=compute_capability,
-            launch_bounds=program.team_size,
-        )
-    return str(text)
+    source, types = CudaPython(program).source(), signature(program)
+    key = source, types, compute_capability
+    if key not in TEXTS:
+        chip = SimpleNamespace(compute_capability=compute_capability)
+        kernel = emitted_kernel(program, source).py_func
+        how = {"device": False, "abi": "numba", "cc": compute_capability, "launch_bounds": program.team_size}
+        with patch("numba.cuda.dispatcher.get_current_device", lambda: chip):  # asked for by functions, even here
+            TEXTS[key] = str(numba_cuda().compile(kernel, types, **how)[0])
+    return TEXTS[key]

@@ -8,138 +8,97 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import backends
 from backends import cache, native
+from backends.cpu import CpuBackend
+from tests.backends import kernels
 
 ROOT = Path(__file__).parents[2]
 LAUNCH = """
 import sys
-import numpy as np
-import backends
-from tests.backends import kernels
-
-kind = backends.backend_class(sys.argv[1])
-backend = kind(kind.devices()[0])
-backend.is_pocl = False  # PoCL keeps its own cache; here it stands for devices whose programs the suite keeps
-values, sums = backend.upload(np.arange(5, dtype=np.uint32)), backend.upload(np.ones(5, np.uint64))
-with backend.record() as sequence:
-    backend.launch(kernels.grow, 2, 1, values, 5, 3)
-    backend.launch(kernels.collect, 2, 1, values, 5, sums)
-sequence.replay(2)
-print(backend.download(values).tolist(), backend.download(sums).tolist(), "numba" in sys.modules)
-backend.close()
+from tests.backends.test_cache import answers
+print(answers("cpu"), "numba" in sys.modules)
 """
 GROWN = [9 * k + 4 for k in range(5)]
 SUMS = [3 * (3 + 3 * k + 1) + 9 * k + 4 for k in range(5)]
 
 
-@pytest.fixture(params=["cpu", "opencl"])
-def name(request):
-    try:
-        backends.create(request.param).close()
-    except backends.Unavailable as error:
-        pytest.skip(str(error))
-    return request.param
+def answers(name):
+    """What two recorded kernels compute on a backend that has compiled nothing yet."""
+    kind = backends.backend_class(name)
+    backend = kind(kind.devices()[0])
+    backend.is_pocl = False  # PoCL keeps its own cache; here it stands for devices whose programs the suite keeps
+    values, sums = backend.upload(np.arange(5, dtype=np.uint32)), backend.upload(np.ones(5, np.uint64))
+    with backend.record() as sequence:
+        backend.launch(kernels.grow, 2, 1, values, 5, 3)
+        backend.launch(kernels.collect, 2, 1, values, 5, sums)
+    sequence.replay(2)
+    found = backend.download(values).tolist(), backend.download(sums).tolist()
+    backend.close()
+    return found
 
 
-@pytest.fixture
-def start(tmp_path):
-    """Start a process that launches two kernels with the test's own cache; PoCL's own cache moves too."""
-    environment = {
-        **os.environ,
-        "ONEKERNEL_CACHE": str(tmp_path / "cache"),
-        "POCL_CACHE_DIR": str(tmp_path / "pocl"),
-        "PYTHONPATH": str(ROOT),
-    }
-
-    def process(name, **variables):
-        command = [sys.executable, "-c", LAUNCH, name]
-        settings = environment | variables
-        return subprocess.Popen(
-            command, cwd=ROOT, env=settings, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-
-    return process
+def start(folder):
+    """Start a process that launches two kernels with a cache of its own."""
+    environment = {**os.environ, "ONEKERNEL_CACHE": str(folder), "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", LAUNCH], cwd=ROOT, env=environment, text=True, **pipes)
 
 
 def finish(process):
-    """Check a process's answers; whether it has imported numba."""
+    """Check a process's answers; True if it has imported numba."""
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    answers, _, imported = out.strip().rpartition(" ")
-    assert answers == f"{GROWN} {SUMS}"
+    found, _, imported = out.strip().rpartition(" ")
+    assert found == f"{(GROWN, SUMS)}"
     return imported == "True"
 
 
-def compiled_files(folder):
-    """The files of an object or binary cache, without what a writer may have left."""
-    return sorted(p for p in folder.glob("cache/*/*") if p.suffix in (".o", ".bin"))
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache that two processes filled at once."""
+    folder = tmp_path_factory.mktemp("filled") / "cache"
+    assert [finish(process) for process in [start(folder), start(folder)]] == [True, True]
+    return folder
 
 
-def test_processes_that_compile_the_same_kernels_at_once_all_succeed(start, tmp_path):
-    for process in [start("cpu") for _ in range(4)]:
-        finish(process)
-    left = [p.name for p in tmp_path.glob("cache/*/*") if p.suffix != ".o"]
-    assert compiled_files(tmp_path) and left == []
+def test_processes_that_compile_the_same_kernels_at_once_leave_whole_files_alone(filled):
+    names = sorted(path.name for path in filled.glob("*/*"))
+    assert [name.split("-")[0] for name in names] == ["collect", "grow", "replay"]
+    assert all(name.endswith(".o") for name in names)
 
 
-def test_a_warm_cache_needs_no_compiler(start):
-    assert finish(start("cpu"))
-    assert not finish(start("cpu"))
+def test_a_warm_cache_needs_no_compiler(filled):
+    assert not finish(start(filled))
 
 
-@pytest.mark.parametrize("damage", ["cut short", "one byte changed", "empty"])
-def test_a_damaged_file_is_noticed_and_made_anew(name, damage, start, tmp_path):
-    finish(start(name))
-    paths = compiled_files(tmp_path)
-    assert len(paths) >= 2
-    whole = {path: path.read_bytes() for path in paths}
-    for path, content in whole.items():
-        changed = bytearray(content)
-        changed[len(changed) // 2] ^= 0x10
-        path.write_bytes({"cut short": content[: len(content) // 2], "empty": b""}.get(damage, bytes(changed)))
-        assert path.read_bytes() != content
-    damaged = {path: path.read_bytes() for path in paths}
-    compiled = finish(start(name))
-    assert compiled or name != "cpu"
-    assert compiled_files(tmp_path) == paths
-    assert all(path.read_bytes() != damaged[path] and len(path.read_bytes()) > 1000 for path in paths)
-    assert not finish(start(name))
+def test_damaged_files_are_noticed_and_made_anew(filled, tmp_path):
+    folder = tmp_path / "cache"
+    shutil.copytree(filled, folder)
+    damaged = {}
+    for path, damage in zip(sorted(folder.glob("*/*.o")), (one_byte_changed, cut_short, emptied), strict=True):
+        damage(path)
+        damaged[path] = path.read_bytes()
+    assert finish(start(folder))
+    assert sorted(folder.glob("*/*")) == sorted(damaged)
+    assert all(path.read_bytes() != damaged[path] and len(path.read_bytes()) > 1000 for path in damaged)
 
 
-def test_what_another_process_compiled_is_taken_over_only_if_whole(tmp_path, monkeypatch):
-    import numpy as np
-
-    from backends.cpu import CpuBackend
-    from tests.backends import kernels
-
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
-    backend = CpuBackend(CpuBackend.devices()[0])
-    backend.launch(kernels.grow, 1, 1, backend.upload(np.zeros(1, np.uint32)), 1, 3)
-    (path,) = backend.compiled_earlier.values()
-    assert backend.reload(path) == path
-    damaged = Path(path).with_name("damaged-" + Path(path).name)
-    damaged.write_bytes(Path(path).read_bytes()[:-1])
-    assert backend.reload(str(damaged)) is None
-    assert backend.reload(str(damaged) + ".missing") is None
+def one_byte_changed(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0x10
+    path.write_bytes(content)
 
 
-def test_numbas_settings_are_a_part_of_the_key(start, tmp_path):
-    assert finish(start("cpu", NUMBA_OPT="0"))
-    assert not finish(start("cpu", NUMBA_OPT="0"))  # code that names numba's runtime runs without it
-    assert finish(start("cpu"))
-    names = [path.name.split("-")[0] for path in compiled_files(tmp_path)]
-    assert names == ["collect", "collect", "grow", "grow", "replay", "replay"]
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def test_a_file_copied_over_another_is_noticed_and_made_anew(start, tmp_path):
-    finish(start("cpu"))
-    grow, collect = (next(tmp_path.glob(f"cache/objects/{name}-*.o")) for name in ("grow", "collect"))
-    shutil.copy(collect, grow)
-    assert finish(start("cpu"))
-    assert grow.read_bytes() != collect.read_bytes()
+def emptied(path):
+    path.write_bytes(b"")
 
 
 @pytest.fixture
@@ -151,6 +110,39 @@ def cache_here(tmp_path, monkeypatch):
     if cache._temporary_root.cache_info().currsize:
         shutil.rmtree(cache._temporary_root())
     cache._temporary_root.cache_clear()
+
+
+def test_binaries_of_opencl_are_made_anew_if_they_are_damaged(opencl, cache_here):
+    assert answers("opencl") == (GROWN, SUMS)
+    paths = sorted(cache_here.glob("opencl/*.bin"))
+    whole = [path.read_bytes() for path in paths]
+    assert [path.name.split("-")[0] for path in paths] == ["collect", "grow"]
+    for damage in (one_byte_changed, cut_short, emptied):
+        for path in paths:
+            damage(path)
+        assert answers("opencl") == (GROWN, SUMS)
+        assert [len(path.read_bytes()) for path in paths] == [len(content) for content in whole]
+
+
+def test_what_another_process_compiled_is_taken_over_only_if_whole(cache_here):
+    backend = CpuBackend(CpuBackend.devices()[0])
+    backend.launch(kernels.grow, 1, 1, backend.upload(np.zeros(1, np.uint32)), 1, 3)
+    (path,) = backend.compiled_earlier.values()
+    assert backend.reload(path) == path
+    damaged = Path(path).with_name("damaged-" + Path(path).name)
+    damaged.write_bytes(Path(path).read_bytes()[:-1])
+    assert backend.reload(str(damaged)) is None
+    assert backend.reload(str(damaged) + ".missing") is None
+
+
+def test_numbas_settings_are_a_part_of_the_key(cache_here, monkeypatch):
+    plain = native.object_path("a = 1", "entry")
+    monkeypatch.setenv("NUMBA_OPT", "0")
+    native._versions.cache_clear()
+    try:
+        assert native.object_path("a = 1", "entry") != plain
+    finally:
+        native._versions.cache_clear()
 
 
 def test_a_seal_is_that_of_one_name(cache_here):
@@ -218,14 +210,6 @@ def test_a_full_disk_costs_the_cache_and_not_the_run(cache_here, monkeypatch):
     with pytest.warns(cache.CacheWarning, match="No space left on device"):
         kept = cache.write_sealed(path, b"code")
     assert kept != path and cache.read_sealed(kept) == b"code"
-
-
-def test_without_a_cache_a_run_compiles_and_says_so_in_one_line(start, tmp_path):
-    (tmp_path / "cache").write_text("")
-    process = start("cpu")
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0 and out.startswith(f"{GROWN} {SUMS}")
-    assert err.count("CacheWarning: no cache of compiled kernels") == 1
 
 
 def test_every_symbol_of_an_object_is_its_own(cache_here):

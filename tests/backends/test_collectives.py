@@ -14,12 +14,10 @@ SIZE = 1000
 @pytest.mark.parametrize(
     ("ranks", "backends", "hosts"),
     [
-        (2, "cpu", 1),
-        (3, "cpu", 2),
-        (3, "cpu,threads", 3),
-        (2, "joblib", 1),
         (2, "opencl", 1),
-        (3, "cpu,opencl", 2),
+        (3, "cpu,threads", 2),
+        pytest.param(2, "joblib", 1, marks=pytest.mark.slow),
+        pytest.param(3, "cpu,opencl", 2, marks=pytest.mark.slow),
         pytest.param(7, "cpu", 3, marks=pytest.mark.slow),
         pytest.param(5, "threads,cpu,python", 1, marks=pytest.mark.slow),
     ],

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from backends.cuda import REPETITIONS, STAGED_BYTES
-from tests.backends import test_launch_cache
+from tests.backends import kernels
 from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
-from tests.backends.test_conformance import CASES, same, three_launches
+from tests.backends.test_conformance import CASES, INTEGERS, of_all_types, same, three_launches
 from tests.backends.test_cuda_without_gpu import ptx  # noqa: F401
-from tests.backends.test_launch_cache import LIMITS, every_type, store
+from tests.backends.test_launch_cache import store
 
 pytest.importorskip("numba_cuda")
 
@@ -27,23 +27,18 @@ def test_the_driver_gets_what_kernels_need(gpu, name):
             same(*CASES[name](gpu, team_size))
 
 
-def test_numbers_of_every_type_lie_where_the_kernel_reads_them(gpu):
-    test_launch_cache.test_every_number_is_handed_over_with_its_own_type(gpu)
-
-
 def test_a_kernel_has_the_parameters_that_a_launch_packs(ptx, gpu):  # noqa: F811
     """The sizes of all, and of an array's seven the one that is its address."""
-    out, floats = gpu.allocate(9, np.int64), gpu.allocate(2, np.float64)
-    numbers = [LIMITS[name][0] for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")]
-    launch = gpu.bind(every_type, 1, 32, (*numbers, 1.0, 1.0, True, out, floats))
+    arrays = [gpu.allocate(4, t) for t in (*INTEGERS, np.float32, np.float64)]
+    launch = gpu.bind(kernels.elements, 1, 32, (*arrays, *of_all_types(0), 4))
     text = ptx(launch.executable.function, (9, 0))
     head = text[text.index(".entry") : text.index("{", text.index(".entry"))]
     widths = [int(width) for width in re.findall(r"\.param \.[usbf](\d+) ", head)]
-    expected = [8 * a.dtype.itemsize for a in launch.arguments[:11]] + [64] * 14
+    expected = [64] * 70 + [8 * number.dtype.itemsize for number in launch.arguments[10:]]
     assert widths == expected
     assert len(gpu.pack(launch, []).pointers) == len(widths)
     read = {int(k) for k in re.findall(r"ld\.param\S*\s+%\w+, \[\w+_param_(\d+)\]", text)}
-    assert read == {*range(11), 11 + 4, 18 + 4}
+    assert read == {*range(4, 70, 7), *range(70, 81)}
 
 
 def test_a_sequence_is_graphs_of_packed_launches(gpu):

@@ -15,20 +15,16 @@ EIGHT = machine(*["NVIDIA A100-SXM4-80GB"] * 8)
 TWO = machine("NVIDIA H200", "NVIDIA H200 NVL")
 
 
-@pytest.mark.parametrize("found", [EIGHT, TWO, EIGHT[:2]], ids=["eight alike", "two", "two alike"])
+@pytest.mark.parametrize("found", [EIGHT, TWO])
 def test_digits_are_an_index_and_nothing_else(found):
     assert [backends.named_device("cuda", found, str(k)) for k in range(len(found))] == found
     with pytest.raises(backends.Unavailable, match="cuda has no device '80'; there are 0: NVIDIA"):
         backends.named_device("cuda", found, "80")
 
 
-def test_a_part_of_one_name_is_that_device():
-    assert backends.named_device("cuda", TWO, "nvl") is TWO[1]
-    assert backends.named_device("opencl", machine("NVIDIA H200", "pthread-AMD EPYC"), "epyc").index == "1"
-
-
-def test_a_whole_name_is_that_device_though_another_contains_it():
-    assert backends.named_device("cuda", TWO, "nvidia h200") is TWO[0]
+@pytest.mark.parametrize(("name", "k"), [("nvl", 1), ("nvidia h200", 0)])
+def test_a_part_of_one_name_or_a_whole_name_is_that_device(name, k):
+    assert backends.named_device("cuda", TWO, name) is TWO[k]
 
 
 @pytest.mark.parametrize(("found", "name"), [(EIGHT, "A100"), (TWO, "nvidia"), (EIGHT, "nvidia a100-sxm4-80gb")])
@@ -54,7 +50,6 @@ def test_a_processor_that_is_used_in_part_says_so_by_its_name():
     part = part_of(PROCESSOR, 4)
     assert (part.compute_units, part.part, part.name) == (4, "4 of 16 cores", "Test CPU, 4 of 16 cores")
     assert part.index == PROCESSOR.index
-    assert part_of(PROCESSOR, 16).part == "16 of 16 cores"
 
 
 @pytest.mark.parametrize("cores", [0, 17])
@@ -72,7 +67,6 @@ def test_as_many_workers_run_as_cores_are_asked_for(name, monkeypatch):
     made.close()
 
 
-@pytest.mark.parametrize("name", ["cpu", "python"])
-def test_a_backend_of_one_core_refuses_a_number_of_cores(name):
-    with pytest.raises(backends.Unavailable, match=f"^--cores 2 with {name}: expected it with threads or joblib$"):
-        backends.create(name, cores=2)
+def test_a_backend_of_one_core_refuses_a_number_of_cores():
+    with pytest.raises(backends.Unavailable, match="^--cores 2 with cpu: expected it with threads or joblib$"):
+        backends.create("cpu", cores=2)

@@ -1,7 +1,9 @@
 """What the host does between recorded launches: when, in which thread, and what becomes of its errors."""
 
+import gc
 import threading
 import time
+import weakref
 from functools import partial
 
 import numpy as np
@@ -29,7 +31,7 @@ def count_unequal(cells: Array[i32], unequal: Array[i32]):
             atomic_add(unequal, 0, 1)
 
 
-@pytest.fixture(params=[("cpu", None), ("threads", 1), ("threads", 3), ("joblib", 2)], ids=str)
+@pytest.fixture(params=[("cpu", None), ("threads", 3), ("joblib", 2)], ids=str)
 def crowd(request, monkeypatch):
     """CPU backends with one worker and with more than this machine has cores."""
     monkeypatch.setattr("backends.base.available_cores", lambda: 3)
@@ -51,20 +53,19 @@ def recorded(backend, step, steps=1):
     return sequence, cells, unequal
 
 
-@pytest.mark.parametrize("steps", [1, 2])
-def test_the_host_sees_all_of_the_launch_before_and_nothing_of_the_next(crowd, steps):
+def test_the_host_sees_all_of_the_launch_before_and_nothing_of_the_next(crowd):
     seen, threads = [], set()
 
     def step(cells):
         seen.append(sorted(set(crowd.download(cells).tolist())))
         threads.add(threading.current_thread())
 
-    sequence, cells, unequal = recorded(crowd, step, steps)
-    sequence.replay(200)
-    assert seen == [[2 * turn + 1] for turn in range(200) for _ in range(steps)]
+    sequence, cells, unequal = recorded(crowd, step, 2)
+    sequence.replay(100)
+    assert seen == [[2 * turn + 1] for turn in range(100) for _ in range(2)]
     assert threads == {threading.current_thread()}  # MPI is told that the main thread alone calls it
     assert crowd.download(unequal).tolist() == [0]
-    assert set(crowd.download(cells).tolist()) == {400}
+    assert set(crowd.download(cells).tolist()) == {200}
 
 
 def test_the_parts_of_a_recording_take_turns():
@@ -101,18 +102,12 @@ def test_a_step_of_the_host_does_not_count_as_kernel_time(crowd):
     sequence.replay(1)
     crowd.timings.reset()
     began = time.perf_counter()
-    sequence.replay(5)
-    assert 0 < crowd.timings.kernel_s <= time.perf_counter() - began - 5 * 0.02
+    sequence.replay(3)
+    assert 0 < crowd.timings.kernel_s <= time.perf_counter() - began - 3 * 0.02
 
 
 def test_what_a_recording_holds_is_given_back_without_a_search_for_cycles(crowd):
-    import gc
-    import weakref
-
-    class Held:
-        pass
-
-    held = Held()
+    held = np.zeros(1)
     gone = weakref.ref(held)
     gc.disable()
     try:

@@ -10,35 +10,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import backends
-from backends import icd, opencl
-from backends.base import OutOfMemory
+from backends import icd
+from backends import opencl as opencl_backend
+from backends.base import OutOfMemory, Unavailable
 from tests.backends import kernels
 
-ROOT = Path(__file__).parents[2]
-PREAMBLE = """
+FILLS_MEMORY = """
+import resource
 import sys
 import numpy as np
-from backends.base import OutOfMemory, Unavailable
+from backends.base import OutOfMemory
 from backends.opencl import OpenClBackend
 from tests.backends import kernels
 
 backend = OpenClBackend(OpenClBackend.devices()[int(sys.argv[1])])
-"""
-BUILDS = """
-given = backend.upload(np.zeros(6, np.int32))
-found = backend.upload(np.zeros(8, np.int32))
-backend.launch(kernels.control, 1, 1, backend.upload(np.arange(6, dtype=np.int32)), 1, True, 3, given, found)
-backend.synchronize()
-text = "__kernel void wrong(__global int* a) { char c = 70000; a[0] = nonsense(c); }"
-try:
-    backend.built("wrong", backend.cl.Program(backend.context, text))
-except Unavailable as error:
-    print(error)
-"""
-FILLS_MEMORY = """
-import resource
-
 backend.launch(kernels.grow, 1, 1, backend.upload(np.zeros(4, np.uint32)), 4, 3)
 backend.synchronize()
 in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -54,54 +39,32 @@ except OutOfMemory as error:
 """
 
 
-@pytest.fixture(scope="module")
-def usable():
-    """All OpenCL devices that pass the self-test."""
-    found, reasons = [], []
-    try:
-        for device in backends.backend_class("opencl").devices():
-            try:
-                found.append(backends.create("opencl", device.index).device)
-            except backends.Unavailable as error:
-                reasons.append(str(error))
-    except backends.Unavailable as error:
-        reasons.append(str(error))
-    if not found:
-        pytest.skip("; ".join(reasons))
-    return found
+def test_compilers_keep_silent_and_an_error_says_what_they_said(opencl, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path))
+    fresh = opencl_backend.OpenClBackend(opencl.device)
+    values = fresh.upload(np.zeros(4, np.uint32))
+    fresh.launch(kernels.grow, 1, 1, values, 4, 3)
+    assert fresh.download(values).tolist() == [1] * 4
+    text = "__kernel void wrong(__global int* a) { char c = 70000; a[0] = nonsense(c); }"
+    with pytest.raises(Unavailable, match=r"(?s)does not compile wrong on .*nonsense"):
+        fresh.built("wrong", fresh.cl.Program(fresh.context, text))
+    assert capfd.readouterr() == ("", "")
 
 
-def on_device(index, text, tmp_path):
-    """Run a program of its own on a device, with nothing compiled before."""
-    kept = {"ONEKERNEL_CACHE": str(tmp_path / f"cache{index}"), "POCL_CACHE_DIR": str(tmp_path / f"pocl{index}")}
-    return subprocess.run(
-        [sys.executable, "-c", PREAMBLE + text, index],
-        cwd=ROOT, env=os.environ | kept | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-
-
-def test_compilers_keep_silent_and_an_error_says_what_they_said(usable, tmp_path):
-    for device in usable:
-        done = on_device(device.index, BUILDS, tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        first, *rest = done.stdout.splitlines()
-        assert "does not compile wrong on" in first and "nonsense" in "".join([first, *rest])
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits a process's memory as Linux does")
-def test_memory_that_ends_is_told_with_the_bytes_asked_for(usable, tmp_path):
-    for device in (device for device in usable if device.kind == "cores"):
-        done = on_device(device.index, FILLS_MEMORY, tmp_path)
-        assert done.returncode == 0, (done.returncode, done.stderr)
-        assert f" buffers, then: {100 << 20} bytes do not fit " in done.stdout
+def test_memory_that_ends_is_told_with_the_bytes_asked_for(opencl, environment):
+    if opencl.device.kind != "cores":
+        pytest.skip("a device with memory of its own")
+    command = [sys.executable, "-c", FILLS_MEMORY, opencl.device.index]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert f" buffers, then: {100 << 20} bytes do not fit " in done.stdout
 
 
-def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone():
-    try:
-        backend = backends.create("opencl")
-    except backends.Unavailable as error:
-        pytest.skip(str(error))
-    backend.device = backend.device._replace(memory_bytes=1000)
+def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone(opencl, monkeypatch):
+    backend = opencl_backend.OpenClBackend(opencl.device._replace(memory_bytes=1000))
     first = backend.allocate(150, np.uint32)
     with pytest.raises(OutOfMemory, match="600 bytes do not fit .* has 1000, 600 of them in use"):
         backend.allocate(150, np.uint32)
@@ -110,45 +73,31 @@ def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone():
     assert backend.download(second).sum() == 150 * 149 // 2
 
 
-def test_the_time_of_a_kernel_is_the_time_that_it_took():
-    try:
-        backend = backends.create("opencl")
-    except backends.Unavailable as error:
-        pytest.skip(str(error))
-    n = 2_000_000
-    values, sums = backend.upload(np.zeros(n, np.uint32)), backend.upload(np.zeros(n, np.uint64))
-    with backend.record() as sequence:
-        backend.launch(kernels.grow, 1, 1, values, n, 3)
-        backend.launch(kernels.collect, 1, 1, values, n, sums)
+def test_the_time_of_a_kernel_is_the_time_that_it_took(opencl):
+    n = 500_000
+    values, sums = opencl.upload(np.zeros(n, np.uint32)), opencl.upload(np.zeros(n, np.uint64))
+    with opencl.record() as sequence:
+        opencl.launch(kernels.grow, 1, 1, values, n, 3)
+        opencl.launch(kernels.collect, 1, 1, values, n, sums)
     sequence.replay()
-    backend.synchronize()
-    for run in (lambda: sequence.replay(10), lambda: [sequence.replay() for _ in range(10)]):
-        backend.timings.reset()
-        began = time.perf_counter()
-        run()
-        backend.synchronize()
-        passed = time.perf_counter() - began
-        assert 0.3 * passed < backend.timings.kernel_s <= passed
+    opencl.synchronize()
+    opencl.timings.reset()
+    began = time.perf_counter()
+    sequence.replay(10)
+    opencl.synchronize()
+    passed = time.perf_counter() - began
+    assert 0.3 * passed < opencl.timings.kernel_s <= passed
 
 
-def test_gpus_come_first_and_pocl_last():
-    try:
-        found = backends.backend_class("opencl").devices()
-    except backends.Unavailable as error:
-        pytest.skip(str(error))
+def test_gpus_come_first_and_pocl_last(opencl):
+    found = opencl_backend.OpenClBackend.devices()
     ranks = [(d.kind != "gpu", d.driver.startswith(icd.POCL)) for d in found]
     assert ranks == sorted(ranks)
     assert [d.index for d in found] == [str(k) for k in range(len(found))]
-
-
-def test_intels_runtime_is_found_where_it_is_installed():
-    if icd.installed(icd.LIBRARY, "intel-opencl-rt") is None:
-        pytest.skip("intel-opencl-rt is not installed")
-    if any(os.environ.get(name) for name in icd.SET_BY_USER):
-        pytest.skip("the environment says which drivers there are")
-    found = [d for d in backends.backend_class("opencl").devices() if d.driver.startswith(icd.INTEL)]
-    assert len(found) == 1 and found[0].kind == "cores"
-    assert "OCL_ICD_VENDORS" not in os.environ
+    # Where Intel's runtime is installed, and nobody has chosen the drivers, it is one of them.
+    if icd.installed(icd.LIBRARY, "intel-opencl-rt") and not any(os.environ.get(name) for name in icd.SET_BY_USER):
+        assert [d.kind for d in found if d.driver.startswith(icd.INTEL)] == ["cores"]
+        assert "OCL_ICD_VENDORS" not in os.environ
 
 
 @pytest.fixture
@@ -205,10 +154,7 @@ def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
     class MissingError(Exception):
         code = -7
 
-    class Late:
-        def __init__(self, misses):
-            self.misses = misses
-
+    class Late(SimpleNamespace):
         @property
         def profile(self):
             self.misses -= 1
@@ -218,8 +164,10 @@ def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
 
     made_up = SimpleNamespace(RuntimeError=MissingError, status_code=SimpleNamespace(PROFILING_INFO_NOT_AVAILABLE=-7))
     pauses = []
-    monkeypatch.setattr(opencl.time, "sleep", pauses.append)
-    assert opencl.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(0), Late(2)) == pytest.approx(3e-6)
-    assert pauses == list(opencl.PAUSES_S[:2])
+    monkeypatch.setattr(opencl_backend.time, "sleep", pauses.append)
+    assert opencl_backend.OpenClBackend.seconds_of(
+        SimpleNamespace(cl=made_up), Late(misses=0), Late(misses=2)
+    ) == pytest.approx(3e-6)
+    assert pauses == list(opencl_backend.PAUSES_S[:2])
     with pytest.raises(MissingError):
-        opencl.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(0), Late(9))
+        opencl_backend.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(misses=0), Late(misses=9))

@@ -1,19 +1,13 @@
 """`python -m core.lang show`: what it prints is what a device's compiler gets; what it cannot show it says in one line."""
 
-import os
-import re
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import backends
 from backends import native, show
 from backends.cpu import CpuBackend
 
-ROOT = Path(__file__).parents[2]
 TEXT = """\
 from core.lang import *
 from neighbour import half
@@ -86,27 +80,19 @@ def test_numba_gets_what_the_cpu_backend_compiles(kernels, capsys, monkeypatch):
 
 def test_what_a_kernel_says_is_shown_where_it_is_heard(tmp_path, capsys, monkeypatch):
     (tmp_path / "said.py").write_text("from core.lang import *\n\n@kernel\ndef k(n: i32):\n    assert n > 0\n")
-    for said, heard in (("", ["numba"]), ("1", ["numba", "cuda", "opencl"]), ("0", [])):
+    for said, heard in (("", ["numba"]), ("1", ["numba", "cuda"]), ("0", [])):
         monkeypatch.setenv("ONEKERNEL_CHECKS", said)
-        shown = [
-            one
-            for one in ("numba", "cuda", "opencl")
-            if "said" in printed(capsys, f"{tmp_path}/said.py:k", "--as", one)
-        ]
-        assert shown == heard
+        assert [
+            one for one in ("numba", "cuda") if "said" in printed(capsys, f"{tmp_path}/said.py:k", "--as", one)
+        ] == heard
 
 
-def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch):
-    try:
-        backend = backends.create("opencl")
-    except backends.Unavailable as error:
-        pytest.skip(str(error))
-    built, plain = [], backend.program
-    monkeypatch.setattr(backend, "program", lambda source, name: built.append(source) or plain(source, name))
-    values = backend.upload(np.arange(8))
-    backend.launch(show.found_kernel(f"{kernels}:scaled"), 1, 1, values, 3, True, -1e3)
-    dialect = "opencl-intel" if backend.is_intel else "opencl"
-    backend.close()
+def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch, opencl):
+    built, plain = [], opencl.program
+    monkeypatch.setattr(opencl, "program", lambda source, name: built.append(source) or plain(source, name))
+    values = opencl.upload(np.arange(8))
+    opencl.launch(show.found_kernel(f"{kernels}:scaled"), 1, 1, values, 3, True, -1e3)
+    dialect = "opencl-intel" if opencl.is_intel else "opencl"
     text = printed(capsys, f"{kernels}:scaled", "--as", dialect, "--team-size", "1", *GIVEN)
     assert text.split() == built[0].split()
 
@@ -116,8 +102,6 @@ def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch
     [
         ("numba", "def scaled_(team_rank, team_count, values_):", None),
         ("cuda", "@team_kernel(32)\ndef scaled_(values_):", None),
-        ("cuda", "@team_kernel(64)", 64),
-        ("opencl", "reqd_work_group_size(32, 1, 1))) void scaled_(__global long* values_)", None),
         ("opencl", "reqd_work_group_size(1024, 1, 1)))", 1024),
         ("opencl-intel", "#pragma nounroll", None),
     ],
@@ -129,45 +113,22 @@ def test_every_dialect_and_team_size_shows(kernels, capsys, dialect, sign, size)
     assert sign in text and ("half" in text) == (dialect != "numba")
 
 
-def test_a_module_goes_by_its_dotted_name(capsys):
-    assert "known_answer_" in printed(capsys, "backends.self_test:known_answer", "--as", "opencl")
-
-
-def test_a_made_kernel_shows_under_the_name_that_the_module_gives_it(kernels, capsys):
-    assert "def inside_(" in printed(capsys, f"{kernels}:shown", "--as", "numba")
-
-
 OFFERED = (
     "its kernels: scaled, pictured, wrong, shown; to show what its functions make, give it a name at module level: "
 )
 REFUSED = {
     "no kernel named": ([""], f"KERNELS: expected FILE:KERNEL; {OFFERED}inside"),
-    "no such kernel": ([":scale"], f"KERNELS: no kernel scale; {OFFERED}inside"),
     "a kernel inside": ([":inside"], f"KERNELS: no kernel inside; {OFFERED}inside"),
     "a function": ([":half"], "KERNELS: half is a @function, which devices get as a part of the kernels that call it; its"),
     "no constants": ([":scaled"], "scaled: expected --constants factor=... exact=... shift=..., found none"),
-    "a constant too few": (
-        [":scaled", "--constants", "factor=1", "shift=1"],
-        "scaled: expected --constants factor=... exact=... shift=..., found --constants factor=1 shift=1",
-    ),
     "a constant twice": ([":scaled", "--constants", "factor=1", "--constants", "factor=1"], "scaled: expected --constants f"),
-    "no type": ([":scaled", *GIVEN[:4]], "scaled: expected --types T=..., found none"),
     "a type too many": ([":shown", "--types", "T=i32"], "inside: expected no --types, found --types T=i32"),
     "no such type": ([":scaled", *GIVEN[:4], "--types", "T=int"], "no type 'int'; choose one of i8, "),
-    "a constant that is no number": (
-        [":scaled", "--constants", "factor=x", *GIVEN[2:]],
-        "scaled: factor=x; expected a number of type i32",
-    ),
-    "a constant too large": (
-        [":scaled", "--constants", "factor=4294967296", *GIVEN[2:]],
-        "scaled: argument factor is i32; 4294967296 does not fit",
-    ),
-    "a constant that is no truth value": (
-        [":scaled", "--constants", "factor=1", "exact=2", *GIVEN[3:]],
-        "scaled: exact=2; expected true or false",
-    ),
+    "no number": ([":scaled", "--constants", "factor=x", *GIVEN[2:]], "scaled: factor=x; expected a number of type i32"),
+    "too large": ([":scaled", "--constants", "factor=4294967296", *GIVEN[2:]],
+                  "scaled: argument factor is i32; 4294967296 does not fit"),
+    "no truth value": ([":scaled", "--constants", "factor=1", "exact=2", *GIVEN[3:]], "scaled: exact=2; expected true or false"),
     "lanes on a core": ([":scaled", "--team-size", "2", *GIVEN], "--team-size 2: numba runs teams of 1 to 1 lanes"),
-    "no lanes": ([":scaled", "--team-size", "0", *GIVEN], "--team-size 0: numba runs teams of 1 to 1 lanes"),
     "an image": ([":pictured"], "pictured: image is an image, which exists on OpenCL devices; show it --as opencl"),
     "not in the language": ([":wrong"], "KERNELS:19: wrong: the float 1.5 beside i32"),
 }  # fmt: skip
@@ -186,7 +147,6 @@ def test_what_cannot_be_shown_is_told_in_one_line(kernels, capsys, case):
     [
         ("def k(:\n", ":1: invalid syntax"),
         ("import nothing_of_this_name\n", ": ModuleNotFoundError: No module named 'nothing_of_this_name'"),
-        ("import sys\nsys.exit('over')\n", ": SystemExit: over"),
         ("from core.lang import *\n@kernel\n@kernel\ndef k():\n    pass\n", ":2: k: is a @kernel already; decorate it"),
         ("x = 1\n", ": no kernel k; it has no kernels\n"),
     ],
@@ -200,31 +160,13 @@ def test_a_file_that_does_not_load_is_told_in_one_line(tmp_path, capsys, monkeyp
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize("place", ["nothing.py", "no/such/folder.py", "core/kernels", ""])
+@pytest.mark.parametrize("place", ["no/such/folder.py", "core/kernels", ""])
 def test_a_file_that_is_not_there_is_told(capsys, place):
     told = refused(capsys, f"{place}:k", "--as", "numba")
     assert told == f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module\n"
 
 
-@pytest.mark.parametrize("place", ["nothing.of.this.name", "core.nothing"])
-def test_a_module_that_is_not_there_is_told(capsys, place):
-    assert re.match(rf"{place}: ModuleNotFoundError: No module named ", refused(capsys, f"{place}:k", "--as", "numba"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "out", "err"),
-    [
-        (["show", "backends/self_test.py:known_answer", "--as", "opencl"], 0, "__kernel ", "^$"),
-        (["show", "backends/self_test.py:other", "--as", "opencl"], 2, "^$", "^error: backends/self_test.py: no kernel other"),
-        (["show", "--help"], 0, "FILE:KERNEL", "^$"),
-        (["shows"], 2, "^$", "invalid choice: 'shows'"),
-        ([], 2, "^$", "the following arguments are required: command"),
-    ],
-)  # fmt: skip
-def test_the_command_line(arguments, code, out, err):
-    command = [sys.executable, "-m", "core.lang", *arguments]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    )
-    assert done.returncode == code, done.stderr
-    assert re.search(out, done.stdout) and re.search(err, done.stderr)
+def test_a_module_goes_by_its_dotted_name(capsys):
+    assert "known_answer_" in printed(capsys, "backends.self_test:known_answer", "--as", "opencl")
+    place = "core.nothing"
+    assert refused(capsys, f"{place}:k", "--as", "numba").startswith(f"{place}: ModuleNotFoundError: No module named ")

@@ -1,20 +1,12 @@
 """``python -m backends``: every backend has a row, and a device that computes wrongly is left out with the reason."""
 
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import backends
 from backends import self_test
-
-ROOT = Path(__file__).parents[2]
-
-
-def table(*arguments):
-    command = [sys.executable, "-m", "backends", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+from backends.__main__ import main
 
 
 @pytest.fixture
@@ -24,25 +16,20 @@ def wrong_devices(tmp_path, monkeypatch):
     monkeypatch.setattr(self_test, "run", lambda backend: f"atomic sum 7 on {backend.name}")
 
 
-def test_every_backend_has_a_row_and_the_unusable_ones_a_reason():
-    done = table()
-    assert done.returncode == 0 and done.stderr == ""
-    header, *rows = done.stdout.splitlines()
+def test_every_backend_has_a_row_and_every_usable_device_passes_the_self_test(capsys, monkeypatch):
+    surveyed = backends.survey()
+    monkeypatch.setattr(sys, "argv", ["backends", "--self-test"])
+    assert main() == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    rows = lines[: len(surveyed)]  # a reason takes no second line
     assert header.split()[0] == "backend"
     assert {row.split()[0] for row in rows} == set(backends.NAMES)
-    assert len(rows) == len(backends.survey())  # a reason takes no second line
     for row in rows:
         usable, _, reason = row.rpartition("  ")[2].partition(": ")
         assert usable == "yes" or (usable == "no" and len(reason) > 10)
-    assert next(row for row in rows if row.startswith("python")).endswith("yes")
-
-
-def test_the_self_test_passes_on_every_usable_device():
-    done = table("--self-test")
-    assert done.returncode == 0, done.stdout + done.stderr
-    passed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("self-test")]
-    assert passed == [row.backend for row in backends.survey() if row.usable]
-    assert all(line.endswith(": passed") for line in done.stdout.splitlines() if line.startswith("self-test"))
+    tests = [line for line in lines if line.startswith("self-test")]
+    assert [line.split()[1] for line in tests] == [row.backend for row in surveyed if row.usable]
+    assert all(line.endswith(": passed") for line in tests)
 
 
 def test_a_device_that_computes_wrongly_is_left_out(wrong_devices):
@@ -57,52 +44,26 @@ def test_a_device_that_computes_wrongly_is_left_out(wrong_devices):
 
 def test_a_failure_is_not_remembered_but_a_pass_is(tmp_path, monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
-    answers = iter(["wrong", "", "wrong again"])
-    monkeypatch.setattr(self_test, "run", lambda _: next(answers))
-    with pytest.raises(backends.Unavailable):
+    answers = iter([RuntimeError("the driver lost the device\nand says more"), "", "wrong again"])
+
+    def run(_):
+        if isinstance(answer := next(answers), Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(self_test, "run", run)
+    with pytest.raises(backends.Unavailable, match="RuntimeError: the driver lost the device$"):
         backends.create("python")
     backends.create("python")
     backends.create("python")
     assert list(answers) == ["wrong again"]
 
 
-def test_a_driver_that_throws_is_left_out_with_one_line(tmp_path, monkeypatch):
-    def broken(_):
-        raise RuntimeError("the driver lost the device\nand says more")
-
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
-    monkeypatch.setattr(self_test, "run", broken)
-    with pytest.raises(backends.Unavailable) as caught:
-        backends.create("cpu")
-    assert str(caught.value).endswith("RuntimeError: the driver lost the device")
-
-
-@pytest.mark.parametrize("name", ["", "gpu", "CPU"])
-def test_an_unknown_backend_is_refused_with_the_names_that_exist(name):
+def test_an_unknown_backend_or_device_is_refused_with_those_that_exist():
     with pytest.raises(backends.Unavailable, match="choose one of python, cpu, threads"):
-        backends.create(name)
-
-
-def test_an_unknown_device_is_refused_with_those_that_exist():
+        backends.create("gpu")
     with pytest.raises(backends.Unavailable, match="cpu has no device 'teapot'; there are 0: "):
         backends.create("cpu", "teapot")
-
-
-def test_a_stack_too_small_is_one_line_before_any_compiler_starts(environment):
-    words = [sys.executable, "-m", "drivers.labs", "--instance", "9", "--iterations", "2", "--backend", "cpu"]
-    for limit, code in ((768, 2), (1024, 0)):
-        done = subprocess.run(
-            ["sh", "-c", f'ulimit -s {limit} && exec "$@"', "sh", *words],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        assert done.returncode == code, done.stderr
-        assert code == 0 or done.stderr == (
-            "error: a stack of 768 KiB: found by `ulimit -s`, expected at least 1024, as by `ulimit -s 8192`\n"
-        )
 
 
 def test_the_survey_names_a_stack_too_small_for_every_backend(monkeypatch):

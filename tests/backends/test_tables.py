@@ -7,33 +7,10 @@ import numpy as np
 import pytest
 
 from backends.base import LaunchRefused
-from backends.cpu import CpuBackend
 from backends.emit.opencl_c import OpenClC
-from cluster import Solo
-from core.errors import UserError
-from core.lang import (
-    Array,
-    Generic,
-    bundle,
-    f32,
-    function,
-    i8,
-    i32,
-    kernel,
-    lane,
-    oracle,
-    team_count,
-    team_rank,
-    team_size,
-    tree,
-    u16,
-    u32,
-)
+from core.lang import Array, Generic, bundle, function, kernel, lane, oracle, team_count, team_rank, team_size, tree
 from core.lang.bundles import FORM, form_of, placed
-from core.lang.types import BY_NAME
-from core.problems.qap import Qap
-from core.problems.qaplib import QapInstance
-from core.search.local_search import Iterations, LocalSearch, TabuSearch
+from core.lang.types import BY_NAME, f32, i8, i32, u16, u32
 
 E = Generic("E")
 D = Generic("D")
@@ -113,8 +90,7 @@ def reads_as_numpy(backend, place, name, size):
 def test_a_table_is_read_as_it_was_written(backend, place, name):
     if name == "f64" and not backend.capabilities.float64:
         pytest.skip(f"{backend.device.name} has no f64")
-    size = min(32, backend.capabilities.max_team_size)
-    reads_as_numpy(backend, place, name, size)
+    reads_as_numpy(backend, place, name, min(32, backend.capabilities.max_team_size))
 
 
 @pytest.mark.parametrize("place", ["readonly", "shared", "image"])
@@ -132,12 +108,12 @@ def test_a_table_written_again_is_read_anew(backend, place):
         assert (backend.download(out) == shuffled(values)).all()
 
 
-def test_a_table_shorter_than_its_kind_is_refused(backend):
-    out = backend.allocate(COUNT, np.int32)
-    given = placed(backend.load(Given(np.zeros(500, np.int32), 499)), "shared")
-    given.table = backend.upload(np.zeros(499, np.int32))
+def test_a_table_shorter_than_its_kind_is_refused(cpu):
+    out = cpu.allocate(COUNT, np.int32)
+    given = placed(cpu.load(Given(np.zeros(500, np.int32), 499)), "shared")
+    given.table = cpu.upload(np.zeros(499, np.int32))
     with pytest.raises(LaunchRefused, match=r"gather: table given\.table has 500 elements; 499 given"):
-        backend.launch(gather, 1, 1, out, given)
+        cpu.launch(gather, 1, 1, out, given)
 
 
 def test_a_readonly_table_of_another_size_is_read_whole(backend):
@@ -158,17 +134,14 @@ def test_a_shared_table_that_does_not_fit_is_refused(backend):
         backend.launch(gather, 1, 1, out, placed(given, "shared"))
 
 
-def test_shared_bytes_of_large_tables_are_counted_exactly():
-    for count in (2**29, 2**30, 2**31, 2**33):
-        assert tree.shared_bytes(program("shared", u32, count)) == 4 * count
-
-
-def test_only_kernels_that_read_a_shared_table_copy_it():
+def test_shared_memory_is_counted_exactly_and_only_where_a_table_is_read():
     @kernel
     def other(out: Array[E], given: Given):
         out[0] = E(given.n)
 
     assert tree.shared_bytes(program("shared", u32, of=other)) == 0
+    for count in (2**29, 2**31, 2**33):
+        assert tree.shared_bytes(program("shared", u32, count)) == 4 * count
 
 
 def test_the_oracle_raises_where_a_table_is_stored_to():
@@ -214,47 +187,8 @@ def test_each_place_in_opencl_c(case):
         ({"image_support": True, "image_max_buffer_size": 499}, "image of 500 elements; .* has at most 499"),
     ],
 )
-def test_images_that_an_opencl_device_lacks_are_refused(backend, monkeypatch, facts, words):
-    if backend.name != "opencl":
-        pytest.skip("images exist on OpenCL devices")
-    out, given = backend.allocate(COUNT, np.int32), backend.load(Given(np.zeros(COUNT, np.int32), COUNT))
-    monkeypatch.setattr(backend, "handle", SimpleNamespace(**facts))
+def test_images_that_an_opencl_device_lacks_are_refused(opencl, monkeypatch, facts, words):
+    out, given = opencl.allocate(COUNT, np.int32), opencl.load(Given(np.zeros(COUNT, np.int32), COUNT))
+    monkeypatch.setattr(opencl, "handle", SimpleNamespace(**facts))
     with pytest.raises(LaunchRefused, match=words):
-        backend.launch(gather, 1, 1, out, placed(given, "image"))
-
-
-# --- local search ---
-
-
-def tabu(backend, tables, evaluation):
-    """Fifty iterations on a small assignment problem; the solution as a list, so that outcomes compare."""
-    draw = np.random.default_rng(3)
-    instance = QapInstance("tiny", draw.integers(0, 20, (7, 7)), draw.integers(0, 20, (7, 7)))
-    search = LocalSearch(
-        backend, Solo(), Qap(instance), TabuSearch(tenure=5), "exchange2", evaluation=evaluation, seed=1, tables=tables
-    )
-    outcome = search.run(Iterations(50))
-    assert outcome.iterations == 50
-    return outcome._replace(solution=outcome.solution.tolist())
-
-
-@pytest.fixture(scope="module")
-def expected():
-    """The outcome with plain arrays, on one core."""
-    backend = CpuBackend(CpuBackend.devices()[0])
-    return {evaluation: tabu(backend, "global", evaluation) for evaluation in ("kept", "linear")}
-
-
-@pytest.mark.parametrize("evaluation", ["kept", "linear"])
-@pytest.mark.parametrize("tables", ["global", "readonly", "shared", "image"])
-def test_tabu_search_walks_the_same_way_wherever_its_tables_live(backend, expected, tables, evaluation):
-    if refusal(backend, tables, "i32"):
-        with pytest.raises(LaunchRefused, match="use readonly"):
-            tabu(backend, tables, evaluation)
-    else:
-        assert tabu(backend, tables, evaluation) == expected[evaluation]
-
-
-def test_an_unknown_place_for_tables_is_refused():
-    with pytest.raises(UserError, match="tables in 'texture' memory: expected global, readonly, shared, image"):
-        tabu(CpuBackend(CpuBackend.devices()[0]), "texture", "linear")
+        opencl.launch(gather, 1, 1, out, placed(given, "image"))

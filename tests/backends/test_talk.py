@@ -9,37 +9,12 @@ import pytest
 from backends.cpu import CpuBackend
 from backends.emit.opencl_c import OpenClC
 from backends.listener import talk_of
-from backends.native import cpu_tag
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    KernelError,
-    Row,
-    Rows,
-    barrier,
-    boolean,
-    bundle,
-    f32,
-    f64,
-    function,
-    i8,
-    i32,
-    i64,
-    kernel,
-    lane,
-    local_array,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u8,
-    u32,
-    u64,
-    unroll,
-)
+from core.lang import KernelError, barrier, bundle, function, kernel, lane, shared_array, unroll
+from core.lang.bundles import Row, Rows
+from core.lang.intrinsics import team_count, team_rank, team_size
 from core.lang.library import team_sum
-from tests.backends.test_cuda_without_gpu import one_process, simulated
+from core.lang.types import Array, Const, Generic, boolean, f32, f64, i8, i32, i64, u8, u32, u64
+from tests.backends.test_cuda_without_gpu import simulated
 
 T = Generic("T")
 spare = "a text of the module whose name a local variable has"
@@ -60,12 +35,13 @@ def check(v: i32, limit: i32):
 @function
 def climb(one: Walk, k: i32) -> i32:
     assert one.cost[k] >= 0
-    print("cost", k, one.cost[k])
-    return one.cost[k]
+    spare = one.cost[k]
+    print("cost", k, spare)
+    return spare
 
 
 def template(step):
-    """Make a kernel that walks by somebody else's function."""
+    """Make a kernel that walks by a problem's function."""
 
     @kernel
     def walk(walks: Rows[Walk], out: Array[i64]):
@@ -75,9 +51,8 @@ def template(step):
             for k in unroll(3):
                 total += step(one, k) + step(one, 0)
                 check(total, one.limit)
-            if lane() == 0:
-                out[w] = i64(total)
-                print("walk", w, "of", total, "slope", one.slope)
+            out[w] = i64(total)
+            print("walk", w, "of", total, "slope", one.slope)
 
     return walk
 
@@ -115,25 +90,6 @@ def count(out: Array[i64], most: i64):
 @kernel
 def quiet(out: Array[i64]):
     out[0] += 10
-
-
-@function
-def mark(cells: Array[i32], k: i32):
-    spare = k
-    print("mark", spare)
-    cells[0] = spare
-
-
-@function
-def marked(k: i32) -> i32:
-    cells = local_array(1, i32)
-    mark(cells, k)
-    return cells[0]
-
-
-@kernel
-def sums(out: Array[i32]):
-    out[0] = marked(1) + (marked(2) if out[0] > 0 else marked(3))
 
 
 def line_of(source, text):
@@ -179,13 +135,6 @@ def test_a_check_that_is_a_function_fails_where_it_stands(hearing):
     assert walked(hearing, 100) == [3, 21], "what failed is not told twice"
 
 
-def test_what_only_prints_beside_its_own_arrays_stands_in_expressions(hearing, capsys):
-    out = hearing.upload(np.zeros(1, np.int32))
-    hearing.launch(sums, 1, 1, out)
-    assert hearing.download(out)[0] == 4
-    assert sorted(capsys.readouterr().out.splitlines()) == ["mark 1", "mark 3"]
-
-
 def test_values_of_every_type_are_printed_as_python_prints_them(hearing, capsys):
     small, wide = hearing.upload(np.array([-5], np.int16)), hearing.upload(np.array([2**64 - 1], np.uint64))
     hearing.launch(values, 1, 1, small, wide, 260, 0.1, 0.1, True, -3)
@@ -222,11 +171,9 @@ def test_a_recorded_sequence_is_heard_when_it_has_run(hearing, capsys):
     assert capsys.readouterr().out.startswith("was 22\nwas 33\n")
 
 
-def test_nobody_hears_who_is_not_asked(backend, monkeypatch, capsys):
-    if backend.oracle:
-        return
+def test_a_backend_without_checks_hears_nothing(backend, monkeypatch, capsys):
     monkeypatch.setattr(backend, "checks", False)
-    assert walked(backend, 3) == [3, 21]
+    assert backend.oracle or walked(backend, 3) == [3, 21]
     assert not capsys.readouterr().out
 
 
@@ -235,19 +182,13 @@ def test_machine_code_that_another_rank_compiled_is_heard(capsys):
     outs = [rank.upload(np.zeros(1, np.int64)) for rank in ranks]
     ranks[0].launch(count, 1, 1, outs[0], 5)
     ranks[1].compiled_earlier = dict(ranks[0].compiled_earlier)
-    assert cpu_tag() in next(iter(ranks[1].compiled_earlier.values()))
     count._programs.clear()
-    ranks[1].launch(quiet, 1, 1, outs[1])
+    silent = ranks[1].bind(quiet, 1, 1, (outs[1],))
+    assert silent.arguments == (outs[1],) and not silent.talks and ranks[1].listener.integers is None
     assert not count._programs
-    ranks[1].launch(count, 1, 1, outs[1], 20)
-    assert capsys.readouterr().out == "was 0\nwas 10\n"
-
-
-def test_a_kernel_that_says_nothing_is_launched_as_ever():
-    backend = CpuBackend(CpuBackend.devices()[0])
-    out = backend.upload(np.zeros(1, np.int64))
-    one = backend.bind(quiet, 1, 1, (out,))
-    assert one.arguments == (out,) and not one.talks and backend.listener.integers is None
+    for rank, out in zip(ranks, outs, strict=True):
+        rank.launch(count, 1, 1, out, 20)
+    assert capsys.readouterr().out == "was 0\nwas 1\nwas 0\n"
 
 
 def test_floats_need_no_64_bits_where_there_are_none():
@@ -261,9 +202,7 @@ def test_floats_need_no_64_bits_where_there_are_none():
 
 SIMULATED = """
 import numpy as np
-from tests.backends.test_talk import count, lanes, walked
-out = backend.allocate(14, np.int32)
-backend.launch(lanes, 2, 7, out, -1)
+from tests.backends.test_talk import count, walked
 walked(backend, 100)
 ticks = backend.upload(np.zeros(1, np.int64))
 with backend.record() as sequence:
@@ -275,11 +214,10 @@ except AssertionError as error:
 """
 
 
-@one_process
+@pytest.mark.slow
 def test_the_simulator_says_what_plain_python_says(monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CHECKS", "1")
     lines = simulated(SIMULATED).splitlines()
-    assert sorted(lines[:2]) == ["team 0 has 21", "team 1 has 21"]
-    assert lines[2] == "cost 0 0" and lines[-4] == "walk 1 of 21 slope 0.3333333333333333"
+    assert lines[0] == "cost 0 0" and lines[-4] == "walk 1 of 21 slope 0.3333333333333333"
     where = f"{count.path}:{line_of(count, 'assert')}: count: "
     assert lines[-3:] == ["was 0", "was 1", where + "assertion failed: out[0] <= most"]

@@ -9,6 +9,7 @@ from docs import pages
 NOTEBOOKS = sorted((pages.ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[one.stem for one in NOTEBOOKS])
 def test_a_notebook_runs(path, tmp_path):
     nbclient = pytest.importorskip("nbclient", reason="pip install 'onekernel[docs]'")
@@ -21,12 +22,9 @@ def test_a_notebook_runs(path, tmp_path):
     assert not [one for one in outputs if one.get("name") == "stderr"]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=[one.stem for one in NOTEBOOKS])
-def test_a_notebook_is_kept_without_outputs(path):
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    assert len(cells) > 5
-    assert all(not one.get("outputs") and one.get("execution_count") is None for one in cells)
-
-
-def test_there_are_two():
+def test_notebooks_are_kept_without_outputs():
     assert len(NOTEBOOKS) == 2
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        assert len(cells) > 5
+        assert all(not one.get("outputs") and one.get("execution_count") is None for one in cells)

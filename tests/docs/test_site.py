@@ -8,9 +8,6 @@ import pytest
 from docs import pages
 from docs.pictures import draw
 
-# One worker builds it, once.
-pytestmark = pytest.mark.xdist_group("site")
-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
@@ -25,27 +22,27 @@ def site(tmp_path_factory):
     return folder / "site"
 
 
-def test_every_page_is_built(site):
+@pytest.mark.slow
+def test_every_page_is_built_and_asks_for_nothing_elsewhere(site):
+    """Styles, scripts, fonts and pictures are the site's own."""
     for page in (pages.ROOT / "docs").glob("**/*.md"):
         assert (site / page.relative_to(pages.ROOT)).with_suffix(".html").is_file()
     for other in ("core/lang/LANGUAGE", "reports/gallery/oneil2011", "CONTRIBUTING", "docs/notebooks/speed-up"):
         assert (site / f"{other}.html").is_file()
     assert "docs/index.html" in (site / "index.html").read_text()
-
-
-def test_the_site_asks_nobody_else_for_anything(site):
-    """Styles, scripts, fonts and pictures are the site's own."""
     for page in site.glob("docs/*.html"):
         text = page.read_text(encoding="utf-8")
         for attribute in ('src="http', 'src="//', 'rel="stylesheet" href="http', "@import"):
             assert attribute not in text, (page, attribute)
 
 
-@pytest.mark.parametrize("name", ["minimize", "compare", "Problem", "TabuSearch", "Grid"])
-def test_the_api_has_docstrings(site, name):
+@pytest.mark.slow
+def test_the_api_has_docstrings(site):
     text = (site / "docs" / "api.html").read_text(encoding="utf-8")
-    assert f"{name}</span>" in text
-    assert "Parameters" in text
+    missing = [
+        name for name in ("minimize", "compare", "Problem", "TabuSearch", "Grid") if f"{name}</span>" not in text
+    ]
+    assert missing == [] and "Parameters" in text
 
 
 @pytest.mark.parametrize("name", draw.PICTURES)

@@ -72,7 +72,12 @@ def run(tests: tuple[str, ...], copy: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     asked = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
     return subprocess.run(
-        asked, cwd=copy, env=kept | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True, timeout=600
+        asked,
+        cwd=copy,
+        env=kept | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
 
 

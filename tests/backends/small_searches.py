@@ -1,0 +1,123 @@
+"""Small searches of every kind: each returns what a backend finds, which is the same on all of them.
+
+In numba's simulator every lane is a thread: teams have four there, where a search takes a size.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from cluster import Solo
+from core.problems import tsp
+from core.problems.knapsack import generate
+from core.problems.qap import Qap
+from core.search.ant_colony import AntColony, Settings
+from core.search.dp import LongestCommonSubsequence
+from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
+from core.search.dp.held_karp import HeldKarp
+from core.search.dp.held_karp_cells import ByLayersOnTheHost
+from core.search.dp.knapsack import KnapsackSearch
+from core.search.dp.lcs import Shape
+from core.search.dp.restricted import RestrictedTour
+from core.search.exact import ExactSearch
+from core.search.ihc import HillClimbing
+from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
+from core.search.stops import Iterations
+from core.search.two_opt_scans import ColumnsScan
+from tests.core.search.local_search.scored import Ordering
+from tests.thread_ranks import on_ranks, twin
+
+DRAW = np.random.default_rng(2)
+FIRST, SECOND = (DRAW.integers(0, 3, n).astype(np.uint8) for n in (40, 130))
+STRIPS = Shape(lanes=2, words=1, strips=2, steps=1)
+CITIES = tsp.load("uniform:9:seed=1").distances
+ASYMMETRIC = DRAW.integers(1, 50, (7, 7))
+SYMMETRIC = np.triu(ASYMMETRIC, 1) + np.triu(ASYMMETRIC, 1).T
+
+
+def few(backend):
+    """Lanes of a team, or None for those that the search chooses."""
+    return 4 if backend.device.driver == "simulated" else None
+
+
+def climb(backend, by=None, **how):
+    search = HillClimbing(backend, Solo(), CITIES, **how)
+    search.scan = by(backend, CITIES) if by else search.scan
+    search.scan.team_size = few(backend) or search.scan.team_size
+    outcome = search.run(Iterations(6), trace=False)
+    # How much is pruned depends on the number of lanes.
+    return tuple(outcome._replace(evaluations=0)), search.tour_of(1).tolist()
+
+
+def subsequence(backend, ranks=Solo(), in_strips=False):  # noqa: B008
+    shape = STRIPS if few(backend) or (in_strips and backend.capabilities.max_team_size > 1) else None
+    found = LongestCommonSubsequence(backend, ranks, FIRST, SECOND, shape=shape).run(trace=not in_strips)
+    return found.length, found.pairs is not None and found.pairs.tolist()
+
+
+def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
+    return KnapsackSearch(backend, ranks, generate("paper", 5, items, 1), team_size=few(backend)).run().chosen.tolist()
+
+
+def diagonals(backend):
+    common = CommonByDiagonals(backend, Solo(), FIRST[:5], SECOND[:9], team_size=few(backend)).run()
+    chosen = KnapsackByDiagonals(backend, Solo(), generate("paper", 5, 20, 1), team_size=few(backend)).run()
+    return common.pairs.tolist(), chosen.chosen.tolist()
+
+
+def colony(backend, strategy="fine-deposit", mapping="suite", **settings):
+    made = AntColony(backend, Solo(), CITIES, Settings(ants=4, **settings), strategy=strategy, mapping=mapping)
+    outcome = made.run(Iterations(3))
+    return outcome.length, outcome.digest, outcome.curve.tolist()
+
+
+def walked(backend, problem, neighbourhood, algorithm, **how):
+    outcome = LocalSearch(backend, Solo(), problem, algorithm, neighbourhood, **how).run(Iterations(5))
+    return outcome.cost, outcome.solution.tolist()
+
+
+def published_tabu(backend, tables):
+    how = {"mapping": "published", "select": "host", "tables": tables}
+    return walked(backend, QAP, "exchange2", TabuSearch(), **how)
+
+
+def shared_out(backend, act):
+    """What two ranks find together."""
+    return on_ranks(2, lambda ranks: act(twin(backend), ranks))
+
+
+def exact(backend, **how):
+    found = ExactSearch(backend, Solo(), CITIES, **how).run()
+    return found.length, found.tour.tolist()
+
+
+QAP = Qap.load("taillard:6:seeds=1,2")
+SEARCHES = {
+    "pruned climbs": lambda b: climb(b, scan="pruned"),
+    "climbs in windows": lambda b: climb(b, scan="full"),
+    "climbs by columns": lambda b: climb(b, by=ColumnsScan),
+    "published climbs": lambda b: climb(b, published="static"),
+    "published climbs by worklist": lambda b: climb(b, published="worklist"),
+    "subsequence": subsequence,
+    "subsequence by tiles": lambda b: LongestCommonSubsequence(b, Solo(), FIRST, SECOND, tiling="tiles").run().length,
+    "subsequence of two ranks": lambda b: shared_out(b, subsequence),
+    "subsequence of two ranks in strips": lambda b: shared_out(b, partial(subsequence, in_strips=True)),
+    "knapsack": knapsack,
+    "knapsack of two ranks": lambda b: shared_out(b, knapsack),
+    "diagonals": diagonals,
+    "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
+    "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
+    "tour by layers": lambda b: ByLayersOnTheHost(b, Solo(), ASYMMETRIC[:5, :5], team_size=few(b)).find(True, None)[1].tolist(),
+    "restricted tour": lambda b: RestrictedTour(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
+    "ants": colony,
+    "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),
+    "published ants": lambda b: colony(b, mapping="published"),
+    "exact": exact,
+    "exact published": lambda b: exact(b, mapping="published", bound="edges"),
+    "tabu": lambda b: walked(b, QAP, "exchange2", TabuSearch()),
+    "tabu published": lambda b: published_tabu(b, "readonly"),
+    "tabu published in global memory": lambda b: published_tabu(b, "global"),
+    "insertions by value": lambda b: walked(b, Ordering(6), "insert", TabuSearch()),
+    "reversals by value": lambda b: walked(b, Ordering(6), "reverse", IteratedLocalSearch()),
+    "blocks by value": lambda b: walked(b, Ordering(6), "blocks", SimulatedAnnealing()),
+}  # fmt: skip
