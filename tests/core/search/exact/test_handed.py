@@ -1,4 +1,4 @@
-"""What has been handed on: who gives how much to whom, and that ranks lose and double nothing of it."""
+"""Redistribution of subproblems between ranks: which rank gives how much to which."""
 
 import pytest
 from hypothesis import given
@@ -73,37 +73,3 @@ def test_moves_keep_all_records_and_every_room(every):
     assert all(0 <= count <= one.room for count, one in zip(records, every, strict=True))
     givers, takers = ({move[end] for move in found} for end in (0, 1))
     assert not givers & takers
-
-
-# Lanes that look up after a few steps hand on nearly everything; without a bound the nodes can be counted beforehand.
-SCRIPT = """
-from backends import create
-from cluster import communicator
-from core.search.exact import ExactSearch
-from core.search.exact import enumeration
-from tests.core.search.exact.test_exact import distances_of
-
-moved = []
-plan = enumeration.moves
-enumeration.moves = lambda every: moved.append(plan(every)) or moved[-1]
-ranks = communicator()
-backend = create("cpu")
-for patience in (1, 40, 1000):
-    for options in ({"bound": "none", "depth": 2}, {"bound": "edges", "depth": 1}):
-        search = ExactSearch(backend, ranks, distances_of("uniform", 9, 6), count=True, **options)
-        search.method.patience = patience
-        found = search.run()
-        assert search.work in (None, found.nodes.sum()), (search.work, found.nodes)
-        if ranks.rank == 0:
-            print(found.length, found.optimal_tours, f"{found.digest:016x}", found.tour.tolist())
-if ranks.rank == 0 and ranks.size > 1:
-    assert any(moved)
-"""
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("size", [2, 3, 5, 7])
-def test_ranks_that_share_what_is_handed_on_lose_and_double_nothing(size, mpirun):
-    done = mpirun(size, "-c", SCRIPT)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 6 and len(set(done.stdout.splitlines())) == 1
