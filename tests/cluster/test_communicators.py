@@ -1,3 +1,5 @@
+"""Every method of a communicator, against plain Python on lists; and what it refuses."""
+
 import json
 import random
 import sys
@@ -65,7 +67,7 @@ def check(run, ranks: int, path: Path) -> dict:
     return said
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 7])
+@pytest.mark.parametrize("ranks", [3, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 2, 7))])
 def test_every_rank_hears_what_plain_python_computes(ranks, mpirun, tmp_path):
     said = check(lambda *arguments: mpirun(ranks, *arguments), ranks, tmp_path / "words.json")
     assert sorted(heard["local_rank"] for heard in said["heard"]) == list(range(ranks))

@@ -40,12 +40,12 @@ def started(tmp_path, environment, traps):
     ("traps", "signals", "code"),
     [
         pytest.param(NO_HANDLER, 1, 143, id="the launcher handles no SIGUSR1 yet"),
-        pytest.param("trap 'exit 138' USR1", 1, 143, id="a rank handles no SIGUSR1 yet"),
-        pytest.param("trap 'exit 143' USR1", 1, 143, id="ranks keep their state"),
+        pytest.param("trap 'exit 138' USR1", 1, 143, id="a rank handles no SIGUSR1 yet", marks=pytest.mark.slow),
+        pytest.param("trap 'exit 143' USR1", 1, 143, id="ranks keep their state", marks=pytest.mark.slow),
         pytest.param("trap 'exit 5' USR1", 1, 5, id="a rank fails"),
-        pytest.param("trap 'exit 0' USR1", 1, 0, id="the program is done"),
-        pytest.param("trap 'touch heard' USR1; trap 'exit 143' TERM", 2, 143, id="twice"),
-        pytest.param("kill -USR1 $$", 0, 138, id="SIGUSR1 from elsewhere"),
+        pytest.param("trap 'exit 0' USR1", 1, 0, id="the program is done", marks=pytest.mark.slow),
+        pytest.param("trap 'touch heard' USR1; trap 'exit 143' TERM", 2, 143, id="twice", marks=pytest.mark.slow),
+        pytest.param("kill -USR1 $$", 0, 138, id="SIGUSR1 from elsewhere", marks=pytest.mark.slow),
     ],
 )
 def test_the_exit_code_says_that_the_time_was_over(traps, signals, code, environment, tmp_path):
