@@ -5,6 +5,8 @@ import textwrap
 
 import pytest
 
+from cluster import lost_hosts
+
 START = "import os, signal, sys, time\nimport numpy as np\nfrom cluster import communicator\nranks = communicator()\n"
 
 
@@ -94,3 +96,19 @@ def test_a_program_that_never_speaks_mpi_is_not_waited_for_for_ever(program, mpi
     done = mpirun(1, path, ":", "-n", "1", sys.executable, "-c", "pass")
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: waited 1.5 s for all ranks to start; expected every one of them to run this program" in done.stderr
+
+
+def test_the_systems_table_tells_which_connection_gets_no_answer():
+    heading = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
+    state = "1: 01004D0A:8AD9 {} {} 00000000:00000016 02:000000D4 {} 0 {} {} 2 0000000000000000 20 4 30 10 -1"
+    rows = [
+        state.format("02004D0A:BE25", "01", "00000000", lost_hosts.MOST_UNANSWERED, 11),
+        state.format("03004D0A:BE25", "01", "00000000", lost_hosts.MOST_UNANSWERED - 1, 12),
+        state.format("0100A8C0:BE25", "01", "0000000A", 0, 13),
+        state.format("00000000:0000", "0A", "0000000A", 0, 14),
+    ]
+    found = lost_hosts.connections("\n".join([heading, *rows]))
+    assert {inode: one.is_lost for inode, one in found.items()} == {11: True, 12: False, 13: True}
+    if sys.byteorder == "little":
+        assert lost_hosts.numeric(found[11].address) == "10.77.0.2"
+        assert lost_hosts.numeric("B80D01200000000067452301EFCDAB89") == "2001:db8::123:4567:89ab:cdef"

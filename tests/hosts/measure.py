@@ -1,23 +1,19 @@
-"""What the wire really gives, beside what its profile states: `python -m tests.hosts.measure [NETWORK...] [--busy N]`.
+"""What the wire really gives, beside what its profile states: `python -m tests.hosts.measure [NETWORK...]`.
 
 Two hosts exchange 16 bytes over TCP again and again (a round trip, the least, the median and the 90th percentile of up
-to 2,000), then one sends as fast as it can. Busy programs of low priority stand for ranks that compute. A round trip
+to 2,000), then one sends as fast as it can. A round trip
 includes what Python takes at both ends, some 10 us; a profile's rate includes Ethernet's and TCP's headers, 6 % of full
 frames.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import sys
-import time
-from contextlib import ExitStack
 from typing import NamedTuple
 
 from tests.hosts.hosts import Hosts, obstacle
-from tests.hosts.profiles import PROFILES, Profile, profile
+from tests.hosts.profiles import PROFILES, profile
 
 PORT = 5000
 STREAM_S = 1.0
@@ -90,37 +86,20 @@ def measured(hosts: Hosts, one: int, other: int, port: int = PORT) -> Found:
     return Found(times[0], times[len(times) // 2], times[len(times) * 9 // 10], rate)
 
 
-def row(network: Profile, found: Found) -> str:
-    """A line of the table."""
-    stated = network.round_trips(2)[0][1]
-    return (
-        f"{network.name:6}"
-        + "".join(f" {seconds / US:8.0f}" for seconds in (stated, found.least_s, found.median_s, found.slow_s))
-        + " us"
-        f" {network.bits_per_s / 1e9:7.1f} {found.bytes_per_s * 8 / 1e9:7.2f} Gb/s"
-    )
-
-
 def main() -> int:
     """Measure the networks and print a table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.hosts.measure", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("networks", nargs="*", metavar="NETWORK", default=[*PROFILES])
-    parser.add_argument("--busy", type=int, default=0, metavar="N", help="so many busy programs beside it")
-    own = parser.parse_args()
     why_not = obstacle()
     if why_not is not None:
-        parser.error(why_not)
+        sys.exit(f"error: {why_not}")
     print("         stated    least   median 90th pc.     stated   found")
-    with ExitStack() as ended:
-        for _ in range(own.busy):
-            ended.callback(subprocess.Popen(["nice", "-n", "5", sys.executable, "-S", "-c", "while True: pass"]).kill)
-        time.sleep(0.1)
-        for name in own.networks:
-            network = profile(name)
-            with Hosts(network, 2) as hosts:
-                print(row(network, measured(hosts, 0, 1)), flush=True)
+    for name in sys.argv[1:] or PROFILES:
+        network = profile(name)
+        with Hosts(network, 2) as hosts:
+            found = measured(hosts, 0, 1)
+        trips = (network.round_trips(2)[0][1], found.least_s, found.median_s, found.slow_s)
+        shown = "".join(f" {seconds / US:8.0f}" for seconds in trips)
+        rates = f"{network.bits_per_s / 1e9:7.1f} {found.bytes_per_s * 8 / 1e9:7.2f} Gb/s"
+        print(f"{network.name:6}{shown} us {rates}", flush=True)
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.hosts.hosts import ROOT
 from tests.hosts.test_workloads import hash_in, words_for
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 BATCH = """#!/bin/sh
 #SBATCH --nodes=3 --ntasks=6
 {command}

@@ -3,6 +3,7 @@
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from tests.hosts.measure import measured
@@ -41,24 +42,17 @@ def reached(hosts, one, other):
     return hosts.run(one, words).stdout.strip()
 
 
-def test_a_round_trip_and_a_stream_take_what_the_profile_states(hosts):
-    found = measured(hosts("grid2", 2), 0, 1)
-    # Whatever else keeps the machine busy, some packets find it idle.
-    assert 0.0049 < found.least_s < 0.010
-    assert found.bytes_per_s * 8 < 1e9
-
-
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("network", PROFILES)
 def test_every_profile_gives_no_more_than_it_states(network, hosts):
     found = measured(hosts(network, 2), 0, 1)
     stated = profile(network)
-    # The wire takes its own 2 x 22 us off what packets wait.
-    assert found.least_s > stated.round_trips(2)[0][1] - 45e-6
+    # The wire takes its own 2 x 22 us off what packets wait. Some packets find a busy machine idle.
+    assert stated.round_trips(2)[0][1] - 45e-6 < found.least_s < stated.round_trips(2)[0][1] + 5e-3
     assert found.bytes_per_s * 8 < stated.bits_per_s
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_that_send_to_one_host_share_its_line(hosts):
     three = hosts("cow", 3)
     counting = three.start(2, [sys.executable, "-S", "-c", COUNT])
@@ -71,6 +65,7 @@ def test_two_that_send_to_one_host_share_its_line(hosts):
     assert 0.5e9 < float(counting.communicate()[0]) * 8 < 1.3e9
 
 
+@pytest.mark.long
 def test_a_host_that_is_cut_off_hears_nothing_until_its_cable_is_back(hosts):
     three = hosts("lan", 3)
     assert reached(three, 0, 1) == REFUSED
@@ -89,10 +84,8 @@ def test_sites_are_as_far_apart_as_the_profile_says():
 
 @pytest.mark.parametrize("sites", range(2, 8))
 def test_a_grid_has_sites_5_to_20_ms_apart_and_no_shorter_way_round(sites):
-    apart = profile(f"grid{sites}").between_sites_s
-    assert [len(row) for row in apart] == [sites] * sites
-    for a in range(sites):
-        for b in range(sites):
-            assert apart[a][b] == apart[b][a]
-            assert a == b or 0.005 <= apart[a][b] <= 0.020
-            assert all(apart[a][b] <= apart[a][c] + apart[c][b] for c in range(sites))
+    apart = np.array(profile(f"grid{sites}").between_sites_s)
+    assert apart.shape == (sites, sites) and np.array_equal(apart, apart.T)
+    others = apart[~np.eye(sites, dtype=bool)]
+    assert others.min() >= 0.005 and others.max() <= 0.020
+    assert (apart[:, :, None] <= apart[:, None, :] + apart[None, :, :].transpose(0, 2, 1) + 1e-12).all()
