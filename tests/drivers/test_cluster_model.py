@@ -63,6 +63,9 @@ def truth(instance, ranks, network):
     return iteration(Work("neighbourhood", neighbours), speed, network, ranks).total_s
 
 
+MYRI = named("myri10g")[0]
+
+
 @pytest.fixture
 def cores():
     return [made(instance, core_s(instance)) for instance in ROWS]
@@ -109,47 +112,38 @@ def test_records_of_every_way_of_sharing_are_understood(workload, way):
 
 
 def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
-    network = named("myri10g")[0]
-    several = [made("73-73", truth("73-73", ranks, network), ranks) for ranks in (2, 8, 32)]
-    found = calibrated([*cores, *several], "core", network)
-    assert found.unshared_s == pytest.approx(SERIAL, rel=0.05)
-
-
-def test_a_serial_part_that_noise_could_be_is_none(cores):
-    network = named("myri10g")[0]
-    wide = made("1301-1317", truth("1301-1317", 2, network) * 1.01, 2)
-    found = calibrated([*cores, wide], "core", network)
-    assert found.unshared_s == 0 and "not told from nothing" in found.why
-
-
-def test_runs_that_contradict_each_other_say_no_serial_part(cores):
-    network = named("myri10g")[0]
-    crowded = {"73-73": 1.0, "401-417": 2.0, "1301-1317": 2.0}
-    several = [made(name, core_s(name) / 8 * times, 8) for name, times in crowded.items()]
-    found = calibrated([*cores, *several], "core", network)
-    assert found.unshared_s == 0 and "not told from nothing" in found.why
-
-
-def test_ranks_that_share_cores_say_no_serial_part(cores):
-    network = replace(named("myri10g")[0], crowds=(Crowd(8, 4.0),))
-    turns = [made(name, 1.2 * truth(name, 8, network), 8) for name in ROWS]
-    found = calibrated([*cores, *turns], "core", network)
-    assert found.unshared_s == 0 and "no runs of several ranks say it" in found.why
-
-
-def test_what_is_more_than_half_of_the_smallest_instance_is_no_serial_part(cores):
-    network = named("myri10g")[0]
-    late = [made("1301-1317", truth("1301-1317", ranks, network) + 100 * core_s("73-73"), ranks) for ranks in (8, 16)]
-    found = calibrated([*cores, *late], "core", network)
-    assert found.unshared_s == 0 and found.why.startswith("no constant") and "73-73" in found.why
-
-
-def test_runs_of_several_ranks_count_on_a_network_that_was_measured_alone(cores):
-    several = [made("73-73", truth("73-73", ranks, named("myri10g")[0]), ranks) for ranks in (2, 8, 32)]
-    known = cluster_pages.Measured([*cores, *several], named("myri10g")[0])
-    assert known.core.unshared_s == pytest.approx(SERIAL, rel=0.05)
+    """They count on a network that was measured alone."""
+    several = [made("73-73", truth("73-73", ranks, MYRI), ranks) for ranks in (2, 8, 32)]
+    assert calibrated([*cores, *several], "core", MYRI).unshared_s == pytest.approx(SERIAL, rel=0.05)
+    assert cluster_pages.Measured([*cores, *several], MYRI).core.unshared_s == pytest.approx(SERIAL, rel=0.05)
     unknown = cluster_pages.Measured([*cores, *several], None)
     assert unknown.core.unshared_s == 0 and "no network that `check` measured" in unknown.core.why
+
+
+CROWDED = replace(MYRI, crowds=(Crowd(8, 4.0),))
+
+
+@pytest.mark.parametrize(
+    ("network", "several", "why"),
+    [
+        (MYRI, [made("1301-1317", truth("1301-1317", 2, MYRI) * 1.01, 2)], "not told from nothing"),
+        (
+            MYRI,
+            [made(name, core_s(name) / 8 * times, 8) for name, times in zip(ROWS, (1.0, 2.0, 2.0), strict=True)],
+            "not told from nothing",
+        ),
+        (CROWDED, [made(name, 1.2 * truth(name, 8, CROWDED), 8) for name in ROWS], "no runs of several ranks say it"),
+        (
+            MYRI,
+            [made("1301-1317", truth("1301-1317", n, MYRI) + 100 * core_s("73-73"), n) for n in (8, 16)],
+            "no constant",
+        ),
+    ],
+    ids=["noise", "contradictions", "ranks that share cores", "more than half of the smallest instance"],
+)
+def test_what_may_be_something_else_is_no_serial_part(cores, network, several, why):
+    found = calibrated([*cores, *several], "core", network)
+    assert found.unshared_s == 0 and why in found.why
 
 
 def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time():
@@ -172,7 +166,7 @@ def test_an_own_problem_is_a_local_search():
 
 
 def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
-    found = calibrated(cores, "core", named("myri10g")[0])
+    found = calibrated(cores, "core", MYRI)
     sizes = [run.size for run in found.runs]
     assert found.alone_s(sizes[1]) == pytest.approx(core_s("401-417"))
     between = (sizes[0] * sizes[1]) ** 0.5
@@ -197,7 +191,7 @@ def test_every_network_has_a_column_and_tables_10_and_11_stand_beside_the_publis
     assert "| ranks | Myri-10G | gigabit Ethernet | Grid'5000, 2 sites |" in out
     assert "## Table 10, modelled beside the published" in out and "## Table 11, modelled" in out
     assert "15257×2.6" in out and "2405×10.3" in out
-    alone, cow = core_s("1301-1317"), truth("1301-1317", 8, named("myri10g")[0])
+    alone, cow = core_s("1301-1317"), truth("1301-1317", 8, MYRI)
     row = next(line for line in out.splitlines() if line.startswith("| 1301-1317 |") and "15257" in line)
     assert f"×{alone / cow:.2f} |" in row, "the speed-up is over one of our cores"
 
@@ -260,8 +254,7 @@ def test_clusters_of_the_paper_have_the_cores_that_their_headings_say():
 
 
 def test_a_machine_that_is_as_modelled_is_predicted(drive, file, cores):
-    network = named("myri10g")[0]
-    several = [made(one, truth(one, ranks, network), ranks) for one in ROWS for ranks in (2, 8, 32)]
+    several = [made(one, truth(one, ranks, MYRI), ranks) for one in ROWS for ranks in (2, 8, 32)]
     records = file([*cores, *several])
     given = ("--records", records, "--validate", records, "--network", "myri10g")
     code, out, err = drive(*given, "--within", 2)
@@ -270,7 +263,7 @@ def test_a_machine_that_is_as_modelled_is_predicted(drive, file, cores):
 
 
 def test_a_machine_that_is_not_as_modelled_is_told_and_fails_where_asked(drive, file, cores):
-    wrong = made("401-417", 2 * truth("401-417", 8, named("myri10g")[0]), 8)
+    wrong = made("401-417", 2 * truth("401-417", 8, MYRI), 8)
     records = file([*cores, wrong])
     given = ("--records", records, "--validate", records, "--network", "myri10g")
     code, out, _ = drive(*given)
@@ -309,6 +302,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
         (["--watts", "300", "-5"], "--watts"),
         (["--price", "nothing", "1"], "expected a positive number"),
         (["--instance", "kroA100"], "kroA100: no record of it, and its name says no size"),
+        (["--out", "{records}"], "runs.jsonl: cannot make this folder"),
         (["--validate", "{records}"], "expected one --network"),
         (["--validate", "{records}", "--network", "ethernet"], "no run of several ranks"),
     ],
@@ -324,15 +318,20 @@ def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsy
     assert "Traceback" not in err
 
 
-def test_a_folder_that_cannot_be_made_is_refused(drive, file, cores, tmp_path):
-    (tmp_path / "taken").write_text("")
-    code, _, err = drive("--records", file(cores), "--network", "ethernet", "--out", tmp_path / "taken")
-    assert code == 2 and "taken: cannot make this folder" in err
-
-
-def test_records_without_one_core_are_refused(drive, file):
-    code, _, err = drive("--records", file([made("73-73", 1e-4, kind="gpu")]))
-    assert code == 2 and "no run of ppp on one core, only on cuda" in err
+@pytest.mark.parametrize(
+    ("record", "more", "told"),
+    [
+        (made("73-73", 1e-4, kind="gpu"), (), "no run of ppp on one core, only on cuda"),
+        (
+            made("73-73", 1e-4, workload="heldkarp", unit="transitions"),
+            ("--workload", "heldkarp"),
+            "no model of how ranks share heldkarp",
+        ),
+    ],
+)
+def test_records_without_one_core_or_a_model_are_refused(drive, file, record, more, told):
+    code, _, err = drive("--records", file([record]), *more)
+    assert code == 2 and told in err
 
 
 def test_no_records_at_all_are_refused(drive, tmp_path):
@@ -341,10 +340,3 @@ def test_no_records_at_all_are_refused(drive, tmp_path):
     (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 2}) + "\n")
     code, _, err = drive("--records", tmp_path / "broken.jsonl")
     assert code == 2 and "broken.jsonl:1" in err
-
-
-def test_a_workload_that_nobody_modelled_is_refused(drive, file):
-    code, _, err = drive(
-        "--records", file([made("73-73", 1e-4, workload="heldkarp", unit="transitions")]), "--workload", "heldkarp"
-    )
-    assert code == 2 and "no model of how ranks share heldkarp" in err

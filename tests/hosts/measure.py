@@ -1,9 +1,8 @@
 """What the wire really gives, beside what its profile states: `python -m tests.hosts.measure [NETWORK...]`.
 
 Two hosts exchange 16 bytes over TCP again and again (a round trip, the least, the median and the 90th percentile of up
-to 2,000), then one sends as fast as it can. A round trip
-includes what Python takes at both ends, some 10 us; a profile's rate includes Ethernet's and TCP's headers, 6 % of full
-frames.
+to 2,000), then one sends as fast as it can. A round trip includes what Python takes at both ends, some 10 us; a
+profile's rate includes Ethernet's and TCP's headers, 6 % of full frames.
 """
 
 from __future__ import annotations
