@@ -46,11 +46,12 @@ def without_banner(text):
 
 
 @pytest.mark.slow
-def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it_with_its_traceback(program, mpirun):
+def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it_and_hold_windows_open(program, mpirun):
     path = program("""
         from cluster import communicator
 
         ranks = communicator()
+        counter = ranks.counter()
         if ranks.rank == 2:
             raise RuntimeError("the third rank fell off the hill")
         ranks.barrier()
@@ -114,13 +115,6 @@ def test_a_launcher_that_is_not_known_to_end_all_ranks_is_asked_by_mpi(monkeypat
 def test_a_wrong_option_is_told_once_and_ends_all_ranks(source, program, mpirun):
     done = mpirun(3, program(source), "--climbers", "many")
     assert (done.returncode, without_banner(done.stderr)) == (2, [WRONG])
-
-
-@pytest.mark.slow
-def test_help_is_printed_once(program, mpirun):
-    done = mpirun(3, program(command_line()), "--help")
-    assert done.returncode == 0
-    assert done.stdout.count("Climbs hills.") == 1
 
 
 def test_the_hook_gives_a_mistake_exit_code_2_in_one_process(program, plain):

@@ -78,18 +78,6 @@ def test_a_rank_that_waits_elsewhere_sees_which_rank_has_ended(ranks_of):
     assert ranks_of(3, body) == (0, "1 [1]\n", [])
 
 
-@pytest.mark.long
-def test_a_rank_that_is_killed_ends_the_job(ranks_of):
-    body = """
-        if ranks.rank == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        ranks.barrier()
-        print("went on")
-    """
-    code, said, _ = ranks_of(2, body)
-    assert code != 0 and said == ""
-
-
 @pytest.mark.slow
 def test_a_program_that_never_speaks_mpi_is_not_waited_for_for_ever(program, mpirun):
     path = program("from cluster import presence\npresence.START_S = 1.5\n" + START + "print('went on')")

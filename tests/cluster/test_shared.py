@@ -100,20 +100,3 @@ def test_ranks_take_every_number_once_and_learn_the_least_value(ranks, mpirun, t
         check_answers(heard, start)
     assert said["reset"] == [4000] * ranks
     assert ranks == 1 or said["while rank 0 computes"][1] == [0, 5, 9, 9]
-
-
-@pytest.mark.slow
-def test_a_rank_that_fails_while_others_hold_windows_open_ends_them(program, mpirun):
-    path = program("""
-        from cluster import communicator
-
-        ranks = communicator()
-        counter = ranks.counter()
-        if counter.take() == 1:
-            raise RuntimeError("the second item is broken")
-        ranks.barrier()
-        counter.close()
-    """)
-    done = mpirun(3, path)
-    assert done.returncode == 1
-    assert "RuntimeError: the second item is broken" in done.stderr

@@ -11,29 +11,15 @@ ULFM = ("--with-ft", "ulfm")
 START_S = 30.0
 
 
-@pytest.fixture
-def survive(mpirun):
-    """Run a program on so many ranks, some of which it kills; returns standard output and error."""
-
-    def run(ranks, *arguments):
-        done = mpirun(ranks, *arguments, options=ULFM)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout, done.stderr
-
-    return run
-
-
-def test_every_call_tells_of_a_rank_that_is_lost_and_the_others_go_on(survive):
-    said, _ = survive(10, FOLDER / "losing.py")
+def test_every_call_tells_of_a_rank_that_is_lost_and_the_others_go_on(mpirun):
+    """Words that ranks share by messages are tried first."""
+    done = mpirun(10, FOLDER / "losing.py", options=ULFM)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout
     lost = re.findall(r"^(\w+): lost (\d)$", said, re.MULTILINE)
     calls = ("minloc", "sum", "bcast", "gather", "join", "reduce", "transfer", "barrier", "assemble")
     assert sorted(lost) == sorted(zip(calls, "908172635", strict=True))
     assert said.count("left: [0, 1, 2, 3, 5, 6, 7, 8, 9]") == 1
-
-
-@pytest.mark.slow
-def test_words_are_shared_by_messages(survive):
-    assert survive(3, FOLDER / "telling.py")[0].count("told") == 3
 
 
 @pytest.mark.long
