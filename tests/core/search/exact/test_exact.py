@@ -9,14 +9,14 @@ from core.kernels.branch_and_bound import OpenNode, stack_room
 from core.kernels.tour_search import BestTour
 from core.problems import tsp
 from core.problems.small_tours import all_tours, held_karp
-from core.search.exact import ExactSearch
-from tests.backends.test_cuda_without_gpu import simulated
+from core.search.exact import ExactSearch, enumeration
 from tests.core.search.exact.proofs import (
     EDGES,
     KINDS,
     METHODS,
     PERMUTATIONS,
     WORKLIST,
+    check_history,
     distances_of,
     name_of,
     proved,
@@ -25,21 +25,11 @@ from tests.core.search.exact.proofs import (
 
 # The 15 instances of tables 5.1 and 5.2 of the thesis and the lengths printed there.
 THESIS = {
-    "vrp/eil7.vrp": 66,
-    "vrp/eil13.vrp": 142,
-    "tsplib/burma14.tsp": 3323,
     "national/p01.tsp": 291,
-    "tsplib/ulysses16.tsp": 6859,
-    "tsplib/gr17.tsp": 2085,
-    "tsplib/gr21.tsp": 2707,
-    "tsplib/ulysses22.tsp": 7013,
-    "vrp/eil22.vrp": 278,
-    "vrp/eil23.vrp": 470,
-    "tsplib/gr24.tsp": 1272,
-    "tsplib/fri26.tsp": 937,
-    "tsplib/bays29.tsp": 2020,
-    "tsplib/bayg29.tsp": 1610,
-    "vrp/eil30.vrp": 381,
+    **{f"vrp/eil{n}.vrp": length for n, length in ((7, 66), (13, 142), (22, 278), (23, 470), (30, 381))},
+    **{"tsplib/burma14.tsp": 3323, "tsplib/ulysses16.tsp": 6859, "tsplib/ulysses22.tsp": 7013},
+    **{"tsplib/gr17.tsp": 2085, "tsplib/gr21.tsp": 2707, "tsplib/gr24.tsp": 1272},
+    **{"tsplib/fri26.tsp": 937, "tsplib/bays29.tsp": 2020, "tsplib/bayg29.tsp": 1610},
 }
 
 
@@ -52,16 +42,6 @@ def test_the_length_and_the_count_of_full_search(cpu, few_on_the_device, kind):
             for method in METHODS:
                 if n > 4 or method == METHODS[0]:
                     assert proved(cpu, distances, **method) == (length, optimal_tours), (n, seed, method)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_full_search_of_nine_and_ten_cities(cpu, kind):
-    for n in (9, 10):
-        distances = distances_of(kind, n, 1)
-        length, _, optimal_tours = all_tours(distances)
-        for method in METHODS:
-            assert proved(cpu, distances, **method) == (length, optimal_tours), (n, method)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "clustered", "grid", "any"])
@@ -77,7 +57,7 @@ def test_the_length_of_dynamic_programming(cpu, kind):
 @pytest.mark.parametrize("method", METHODS, ids=name_of)
 def test_the_same_proof_on_every_backend(backend, few_on_the_device, method):
     if backend.device.driver == "simulated":
-        pytest.skip("the simulator has a test of its own")
+        pytest.skip("the simulator takes minutes")
     for n, kind in ((5, "uniform"), (6, "clustered")) if backend.name == "python" else ((5, "uniform"), (8, "grid")):
         distances = distances_of(kind, n, 5)
         length, _, optimal_tours = all_tours(distances)
@@ -92,25 +72,8 @@ def test_the_length_of_full_search_on_every_backend(backend, kind):
     for n in (7, 10):
         distances = distances_of(kind, n, 100)
         length, _, optimal_tours = all_tours(distances)
-        for method in ({"bound": "one-tree"}, {"bound": "edges"}, EDGES):
+        for method in METHODS if backend.name == "cpu" else ({"bound": "one-tree"}, {"bound": "edges"}, EDGES):
             assert proved(backend, distances, **method) == (length, optimal_tours)
-
-
-SIMULATED = """
-from cluster import Solo
-from core.search.exact import ExactSearch, search
-from tests.core.search.exact.proofs import PUBLISHED, distances_of
-search.ON_THE_HOST = 4
-for method in PUBLISHED:
-    found = ExactSearch(backend, Solo(), distances_of("grid", 6, 1), count=True, **method).run()
-    print(found.length, found.optimal_tours)
-"""
-
-
-@pytest.mark.slow
-def test_the_simulator_of_cuda_proves_the_same():
-    length, _, optimal_tours = all_tours(distances_of("grid", 6, 1))
-    assert set(simulated(SIMULATED).splitlines()) == {f"{length} {optimal_tours}"}
 
 
 @pytest.mark.parametrize("name", THESIS)
@@ -201,3 +164,37 @@ def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, oracle, few_on_t
     distances = with_long_edges(6, 3, [2**31 - 1])
     expected = all_tours(distances)
     assert proved(oracle, distances, **method) == (expected.length, expected.optimal_tours)
+
+
+# --- histories ---
+
+
+@pytest.mark.parametrize("bound", ["one-tree", "edges", "none"])
+def test_incumbents_lead_from_the_start_to_the_shortest(cpu, bound):
+    distances = tsp.load("uniform:10:seed=13").distances
+    told = []
+    search = ExactSearch(cpu, Solo(), distances, count=True, bound=bound)
+    outcome = search.run(callback=told.append, history=True)
+    assert outcome.length < outcome.start_length
+    check_history(outcome)
+    assert told[-1].cost == outcome.length and told[-1].evaluations == outcome.nodes.sum()
+    plain = search.run()
+    assert plain.history is None
+    assert (plain.digest, plain.length) == (outcome.digest, outcome.length)
+
+
+def test_every_slice_may_have_an_incumbent_of_its_own(cpu, monkeypatch):
+    monkeypatch.setattr(enumeration, "SLICE_SECONDS_OF_CORES", 0.0)
+    monkeypatch.setattr(enumeration, "ITEMS_PER_CORE", 64)
+    distances = tsp.load("uniform:11:seed=13").distances
+    outcome = ExactSearch(cpu, Solo(), distances, bound="edges").run(history=True)
+    check_history(outcome)
+    assert len(outcome.history) > 2
+
+
+@pytest.mark.parametrize(("seed", "lengths"), [(1, 1), (24, 2)])
+def test_a_search_on_the_host_has_the_start_and_what_is_shorter(cpu, seed, lengths):
+    outcome = ExactSearch(cpu, Solo(), tsp.load(f"uniform:7:seed={seed}").distances).run(history=True)
+    check_history(outcome)
+    assert len(outcome.history) == lengths
+    assert lengths == 1 or outcome.history[-1][1] == outcome.nodes.sum()
