@@ -1,20 +1,48 @@
-"""Runs of small programs in one process; `mpirun` is a fixture of the whole suite."""
+"""Runs of small programs in this process or another one; `mpirun` is a fixture of the whole suite."""
 
 import subprocess
 import sys
-from collections.abc import Callable
+import textwrap
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from cluster.command_line import run
 
 
 @pytest.fixture
-def plain(environment) -> Run:
+def plain(environment):
     """Run a program in one process, with no launcher."""
 
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    def run(*arguments):
         command = [sys.executable, *map(str, arguments)]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
     return run
+
+
+@pytest.fixture
+def called(monkeypatch, capsys):
+    """Call a program of `cluster` in this process; returns its exit code, standard output and standard error."""
+
+    def call(main, *words):
+        monkeypatch.setattr(sys, "argv", ["-m", *map(str, words)])
+        try:
+            code = run(main)
+        except SystemExit as ended:
+            code = ended.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Write a rank's program and return its path."""
+
+    def write(source):
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(source))
+        return path
+
+    return write

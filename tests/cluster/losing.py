@@ -5,6 +5,7 @@ mpirun --with-ft ulfm -n 10 python tests/cluster/losing.py
 
 import os
 import signal
+import time
 
 import numpy as np
 
@@ -13,6 +14,39 @@ from cluster.communicators import Message
 from cluster.survivors import RankLost
 
 SHARED = np.arange(5)
+
+
+def until(condition):
+    """Ask for some seconds."""
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def check_words(ranks):
+    """Add, lower, reset and close words that ranks share by messages."""
+    ringing, least = ranks.word(), ranks.least(1000)
+    ringing.reset(0)
+    assert ringing.add(0) == 0
+    ranks.barrier()
+    ringing.add(ranks.rank + 1)
+    until(lambda: ringing.add(0) == ranks.size * (ranks.size + 1) // 2)
+    ranks.barrier()
+    # What is still on its way when a word begins anew belongs to the old one.
+    ringing.add(100)
+    ringing.reset(3)
+    assert ringing.add(0) == 3
+    assert least.lower(500 - ranks.rank) >= 501 - ranks.size
+    until(lambda: least.lower(10**9) == 501 - ranks.size)
+    counter = ranks.counter()
+    assert [counter.take(2), counter.take(1)] == [0, 2]
+    ranks.barrier()
+    ringing.close()
+    least.close()
+    again = ranks.word()
+    again.reset(7)
+    assert again.lower(9) == 7 and again.add(0) == 7
 
 
 def others(ranks):
@@ -37,6 +71,7 @@ CALLS = {
 def main():
     """Lose the last rank, then the first, and so on, each while the others make another call."""
     ranks = communicator()
+    check_words(ranks)
     for number, (name, call) in enumerate(CALLS.items()):
         size = ranks.size
         heard = False

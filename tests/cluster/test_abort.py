@@ -1,7 +1,8 @@
+"""How a job of ranks ends: with one exit code, and with one line for a mistake of the user."""
+
 import contextlib
 import re
 import sys
-import textwrap
 from types import SimpleNamespace
 
 import pytest
@@ -10,26 +11,6 @@ from cluster import abort
 
 RULE = re.compile("-{5,}")
 """Of a launcher's banner."""
-
-
-def without_banner(text):
-    """Lines of text outside the banners of a launcher."""
-    lines = re.sub(r"-{5,}\n.*?-{5,}\n", "", text, flags=re.DOTALL).splitlines()
-    return [line for line in lines if line.strip()]
-
-
-@pytest.fixture
-def program(tmp_path):
-    """Write a rank's program and return its path."""
-
-    def write(source: str):
-        path = tmp_path / "program.py"
-        path.write_text(textwrap.dedent(source))
-        return path
-
-    return write
-
-
 MISTAKE = """
     from cluster import communicator
 
@@ -51,17 +32,26 @@ COMMAND_LINE = """
     {end}
 """
 START = "from cluster import communicator; ranks = communicator()"
+WRONG = "climb: error: argument --climbers: invalid int value: 'many' (--help lists all options)"
 
 
 def command_line(start="", arguments="", end=""):
     return COMMAND_LINE.format(start=start, arguments=arguments, end=end)
 
 
-def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it(program, mpirun):
+def without_banner(text):
+    """Lines of text outside the banners of a launcher."""
+    lines = re.sub(r"-{5,}\n.*?-{5,}\n", "", text, flags=re.DOTALL).splitlines()
+    return [line for line in lines if line.strip()]
+
+
+@pytest.mark.slow
+def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it_and_hold_windows_open(program, mpirun):
     path = program("""
         from cluster import communicator
 
         ranks = communicator()
+        counter = ranks.counter()
         if ranks.rank == 2:
             raise RuntimeError("the third rank fell off the hill")
         ranks.barrier()
@@ -73,14 +63,19 @@ def test_a_rank_that_fails_ends_the_ranks_that_wait_for_it(program, mpirun):
     assert "RuntimeError: the third rank fell off the hill" in done.stderr
 
 
-def test_a_mistake_that_all_ranks_see_is_told_once(program, mpirun):
-    done = mpirun(3, program(MISTAKE.format(guilty=[0, 1, 2])))
+@pytest.mark.parametrize(
+    ("guilty", "told"),
+    [
+        ([0, 1, 2], "error: city 101 of 100"),
+        pytest.param([0], "error: city 101 of 100", marks=pytest.mark.slow),
+        ([1], "error (rank 1): city 101 of 100"),
+    ],
+    ids=["all", "the first", "another"],
+)
+def test_a_mistake_that_ranks_see_is_told_once_beside_one_banner(guilty, told, program, mpirun):
+    done = mpirun(3, program(MISTAKE.format(guilty=guilty)))
     assert done.returncode == 2
-    assert without_banner(done.stderr) == ["error: city 101 of 100"]
-
-
-def test_open_mpi_says_in_one_banner_that_a_rank_ended_the_job(program, mpirun):
-    done = mpirun(3, program(MISTAKE.format(guilty=[0])))
+    assert without_banner(done.stderr) == [told]
     assert "MPI_ABORT" not in done.stderr
     assert len([line for line in done.stderr.splitlines() if RULE.fullmatch(line)]) <= 2
 
@@ -105,42 +100,21 @@ def test_a_launcher_that_is_not_known_to_end_all_ranks_is_asked_by_mpi(monkeypat
     assert (aborted, left) == (asked, [] if asked else [2])
 
 
-def test_a_mistake_that_one_rank_sees_is_told_with_its_rank(program, mpirun):
-    done = mpirun(3, program(MISTAKE.format(guilty=[1])))
-    assert done.returncode == 2
-    assert done.stderr.count("error (rank 1): city 101 of 100") == 1
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("start", ["", START], ids=["before MPI starts", "after"])
-def test_a_wrong_option_is_told_once(start, program, mpirun):
-    done = mpirun(3, program(command_line(start)), "--climbers", "many")
-    assert done.returncode == 2
-    assert without_banner(done.stderr) == [
-        "climb: error: argument --climbers: invalid int value: 'many' (--help lists all options)"
-    ]
-
-
-def test_a_wrong_option_ends_ranks_that_did_not_see_it(program, mpirun):
-    wrong_on_the_first = "['--climbers', 'many'] if ranks.rank == 0 else []"
-    done = mpirun(3, program(command_line(START, wrong_on_the_first, "ranks.barrier()")))
-    assert done.returncode == 2
-    assert "climb: error: argument --climbers" in done.stderr
-
-
-def test_help_is_printed_once(program, mpirun):
-    done = mpirun(3, program(command_line()), "--help")
-    assert done.returncode == 0
-    assert done.stdout.count("Climbs hills.") == 1
-
-
-def test_a_process_alone_ends_like_any_other_program(program, plain):
-    path = program(command_line())
-    assert plain(path, "--climbers", "3").returncode == 0
-    assert "Climbs hills." in plain(path, "--help").stdout
-    wrong = plain(path, "--climbers", "many")
-    assert wrong.returncode == 2
-    assert "invalid int value: 'many'" in wrong.stderr
+@pytest.mark.parametrize(
+    "source",
+    [
+        command_line(),
+        pytest.param(command_line(START), marks=pytest.mark.slow),
+        pytest.param(
+            command_line(START, "['--climbers', 'many'] if ranks.rank == 0 else []", "ranks.barrier()"),
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["before MPI starts", "after", "on the first rank alone"],
+)
+def test_a_wrong_option_is_told_once_and_ends_all_ranks(source, program, mpirun):
+    done = mpirun(3, program(source), "--climbers", "many")
+    assert (done.returncode, without_banner(done.stderr)) == (2, [WRONG])
 
 
 def test_the_hook_gives_a_mistake_exit_code_2_in_one_process(program, plain):

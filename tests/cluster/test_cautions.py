@@ -26,41 +26,25 @@ def test_nothing_is_said_of_equal_ranks():
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
+        ([rank(3, "b", rate=5e5, alone=5e5)], "rank 3 (b): slow, from 50 % of the median speed of all ranks with cpu"),
         (
-            {3: rank(3, "b", rate=5e5, alone=5e5)},
-            "rank 3 (b): slow, from 50 % of the median speed of all ranks with cpu",
+            [rank(k, cores=4, alone=1.2e6) for k in (0, 1)],
+            "a is oversubscribed: 2 ranks want 8 cores of 4; a rank alone",
         ),
-        (
-            {0: rank(0, cores=4, alone=1.2e6), 1: rank(1, cores=4, alone=1.2e6)},
-            "a is oversubscribed: 2 ranks want 8 cores of 4; a rank alone is 1.2 times as fast",
-        ),
-        (
-            {0: rank(0, rate=5e5), 1: rank(1, rate=5e5)},
-            "ranks of a are in each other's way: a rank alone is 2 times as fast, though 2 ranks want 2 of 4 cores "
-            "(bound to the same core, or other programs run there?)",
-        ),
-        (
-            {2: rank(2, "b", offset=-90.0), 3: rank(3, "b", offset=-90.0)},
-            "the clock of b is 90 s behind that of a",
-        ),
-        (
-            {3: rank(3, "b", versions=VERSIONS | {"numpy": "1.26.4"})},
-            "numpy: found 1.26.4 on rank 3 (b), elsewhere 2.1.0",
-        ),
-        ({1: rank(1, versions={"python": "3.11.2"})}, "numpy: found none on rank 1 (a), elsewhere 2.1.0"),
+        ([rank(k, rate=5e5) for k in (0, 1)], "ranks of a are in each other's way: a rank alone is 2 times as fast"),
+        ([rank(k, "b", offset=-90.0) for k in (2, 3)], "the clock of b is 90 s behind that of a"),
+        ([rank(3, "b", versions=VERSIONS | {"numpy": "1.26"})], "numpy: found 1.26 on rank 3 (b), elsewhere 2.1.0"),
+        ([rank(1, versions={"python": "3.11.2"})], "numpy: found none on rank 1 (a), elsewhere 2.1.0"),
     ],
 )
 def test_what_is_doubtful_is_said_in_a_line(changed, told):
-    assert said([changed.get(one.rank, one) for one in GOOD]) == [told]
+    ranks = {one.rank: one for one in (*GOOD, *changed)}
+    (line,) = said(ranks.values())
+    assert line.startswith(told)
 
 
 def test_throttled_devices_are_named():
-    conditions = [
-        {"cpu_mhz_mean": 3000.0},
-        {"cpu_mhz_mean": 3000.0},
-        {"cpu_mhz_mean": 3100.0},
-        {"cpu_mhz_mean": 1200.0},
-    ]
+    conditions = [{"cpu_mhz_mean": mhz} for mhz in (3000.0, 3000.0, 3100.0, 1200.0)]
     assert said(GOOD, conditions) == ["rank 3: CPU runs at 1200 MHz, elsewhere at 3000"]
     conditions = [{}, {"throttled_by": ["temperature"]}, {"throttled_by": []}, {}]
     assert said(GOOD, conditions) == ["rank 1 (a): its GPU is throttled by temperature"]

@@ -26,30 +26,25 @@ def test_hosts_have_names_slots_and_most_slots(written):
     assert read(path) == [Host("node1", 4, 8, 3), Host("me@node2", 2, None, 4), Host("10.0.0.3", None, 1, 5)]
 
 
+SLOTS = "expected slots=N, a whole number from 1 to 65535"
+WORDS = "expected a host's name, slots=N and max_slots=N"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a\nb slots=four\n", ":2: found 'slots=four', expected slots=N, a whole number from 1 to 65535"),
-        ("a slots=0\n", ":1: found 'slots=0', expected slots=N, a whole number from 1 to 65535"),
-        ("a slots=-3\n", ":1: found 'slots=-3', expected slots=N, a whole number from 1 to 65535"),
-        ("a slots=65536\n", ":1: found 'slots=65536', expected slots=N, a whole number from 1 to 65535"),
-        (
-            "a\nb slots=99999999999999999999\n",
-            ":2: found 'slots=99999999999999999999', expected slots=N, a whole number from 1 to 65535",
-        ),
+        ("a\nb slots=four\n", f":2: found 'slots=four', {SLOTS}"),
+        ("a slots=65536\n", f":1: found 'slots=65536', {SLOTS}"),
         (
             "a max_slots=" + "9" * 5000,
-            ":1: found 'max_slots=99...9999999999999', expected max_slots=N, a whole number from 1 to 65535",
+            f":1: found 'max_slots=99...9999999999999', {SLOTS.replace('slots', 'max_slots')}",
         ),
-        ("-F.config@a\n", ":1: found '-F.config@a', expected a host's name, slots=N and max_slots=N"),
         ("a slots=2 slots=3\n", ":1: found slots again, expected it once"),
         ("a slots=4 max_slots=2\n", ":1: found max_slots=2, expected 4 or more, as there are slots"),
-        ("a cores=4\n", ":1: found 'cores=4', expected a host's name, slots=N and max_slots=N"),
-        ("a 4\n", ":1: found '4', expected a host's name, slots=N and max_slots=N"),
-        ("slots=4\n", ":1: found 'slots=4', expected a host's name, slots=N and max_slots=N"),
-        ("-oProxyCommand=x\n", ":1: found '-oProxyCommand=x', expected a host's name, slots=N and max_slots=N"),
+        ("a cores=4\n", f":1: found 'cores=4', {WORDS}"),
+        ("-oProxyCommand=x\n", f":1: found '-oProxyCommand=x', {WORDS}"),
         ("a\nb\n\na slots=2\n", ":4: found a again, expected it once (line 1 has it)"),
-        ("# nothing\n\n", ": found no host, expected lines of a host's name, slots=N and max_slots=N"),
+        ("# nothing\n\n", f": found no host, expected lines of {WORDS.removeprefix('expected ')}"),
         (b"\xff\xfe\n", ": found bytes that are no UTF-8 text, expected a list of hosts"),
     ],
 )

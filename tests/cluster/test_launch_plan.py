@@ -18,6 +18,7 @@ HERE = Surroundings(
     environment={"PATH": "/bin", "ONEKERNEL_CACHE": "/c", "TSPLIB_DIR": "/t", "HOME": "/root"},
     is_root=False,
 )
+UNKNOWN = [Host("a", None, None, 1)]
 TWO = [Host("a", 4, None, 1), Host("b", 4, 6, 2)]
 ALLOCATED = HERE._replace(allocation=Allocation(2, 16, None), srun="srun")
 
@@ -33,6 +34,16 @@ def on(hosts, ranks=None, **more):
     return Asked(ranks, "hosts", hosts, **more)
 
 
+CROWDED = "--map-by slot:OVERSUBSCRIBE --bind-to none"
+HANDED_ON = "-x ONEKERNEL_CACHE -x TSPLIB_DIR"
+LOCAL = on([Host("localhost", 8, None, 1)])
+GPUS = HERE._replace(gpus=2)
+KNOWN = ALLOCATED._replace(mpirun_takes_allocation=True)
+FOUR = ("--backend", "threads", "--cores", "4")
+BOUND = "each rank is bound to 4 cores (--cores)"
+SHARED = "which they share unbound"
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -42,108 +53,91 @@ def on(hosts, ranks=None, **more):
         (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self"),
         (Asked(2, further=["--bind-to", "core"]), "mpirun -n 2 --map-by slot --bind-to core"),
         (Asked(2, per_host=2, further=["--map-by", "numa"]), "mpirun -n 2 --bind-to none --map-by numa"),
-        (on(TWO), "mpirun -n 8 --hostfile hosts --map-by slot --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR"),
-        (
-            on(TWO, per_host=1),
-            "mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
-        ),
-        (on([Host("localhost", 2, None, 1)]), "mpirun -n 2 --hostfile hosts --map-by slot --bind-to none"),
-        (
-            on([Host("a", None, None, 1)], 99),
-            "mpirun -n 99 --hostfile hosts --map-by slot --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
-        ),
+        (on(TWO), f"mpirun -n 8 --hostfile hosts --map-by slot --bind-to none {HANDED_ON}"),
+        (on(TWO, per_host=1), f"mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none {HANDED_ON}"),
+        (LOCAL, "mpirun -n 8 --hostfile hosts --map-by slot --bind-to none"),
+        (on(UNKNOWN, 99), f"mpirun -n 99 --hostfile hosts --map-by slot --bind-to none {HANDED_ON}"),
     ],
 )
 def test_ranks_lie_as_they_are_asked_for(asked, expected):
     assert words(asked) == (expected, [])
 
 
-def test_root_says_that_it_is_meant():
-    assert (
-        words(Asked(2), here=HERE._replace(is_root=True))[0]
-        == "mpirun -n 2 --allow-run-as-root --map-by slot --bind-to none"
-    )
+@pytest.mark.parametrize(
+    ("asked", "expected", "note"),
+    [
+        (Asked(None), "mpirun -n 2 --map-by slot:PE=4 --bind-to core", BOUND),
+        (Asked(1), "mpirun -n 1 --map-by slot:PE=4 --bind-to core", BOUND),
+        (LOCAL, "mpirun -n 2 --hostfile hosts --map-by ppr:2:node:PE=4 --bind-to core", BOUND),
+        (Asked(3), f"mpirun -n 3 {CROWDED}", f"oversubscribed: 3 ranks of 4 cores each on 8 cores, {SHARED}"),
+    ],
+)
+def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
+    assert words(asked, (*PPP, *FOUR)) == (expected, [note])
+    assert words(asked, (*PPP, "--cores=4")) == (expected, [note])
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("asked", "here", "expected", "notes"),
     [
-        (Asked(None), "mpirun -n 2 --map-by slot:PE=4 --bind-to core"),
-        (Asked(1), "mpirun -n 1 --map-by slot:PE=4 --bind-to core"),
-        (on([Host("localhost", 8, None, 1)]), "mpirun -n 2 --hostfile hosts --map-by ppr:2:node:PE=4 --bind-to core"),
+        (Asked(2), HERE._replace(is_root=True), "-n 2 --allow-run-as-root --map-by slot --bind-to none", []),
+        (Asked(64), HERE, f"-n 64 {CROWDED}", [f"oversubscribed: 64 ranks on 8 cores, {SHARED}"]),
+        (
+            on(LOCAL.hosts, 9),
+            HERE,
+            f"-n 9 --hostfile hosts {CROWDED}",
+            [f"oversubscribed: 9 ranks on 8 slots, {SHARED}"],
+        ),
+        (
+            Asked(None),
+            GPUS,
+            "-n 2 --map-by ppr:2:node --bind-to none",
+            ["a rank for each of 2 GPUs (-n says otherwise)"],
+        ),
+        (Asked(4), GPUS, "-n 4 --map-by slot --bind-to none", []),
+        (Asked(None), KNOWN, f"-n 16 --map-by slot --bind-to none {HANDED_ON}", []),
     ],
+    ids=["root", "too few cores", "too few slots", "GPUs", "fewer than GPUs", "an allocation"],
 )
-@pytest.mark.parametrize("cores", [("--cores", "4"), ("--cores=4",)])
-def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, cores):
-    said = ["each rank is bound to 4 cores (--cores)"]
-    assert words(asked, (*PPP, "--backend", "threads", *cores)) == (expected, said)
+def test_the_machine_or_an_allocation_says_how_many_and_where(asked, here, expected, notes):
+    assert words(asked, here=here) == (f"mpirun {expected}", notes)
 
 
-def test_more_ranks_than_cores_or_slots_share_them_and_that_is_said():
-    assert words(Asked(64)) == (
-        "mpirun -n 64 --map-by slot:OVERSUBSCRIBE --bind-to none",
-        ["oversubscribed: 64 ranks on 8 cores, which they share unbound"],
-    )
-    assert words(on(TWO[:1], 6))[1] == ["oversubscribed: 6 ranks on 4 slots, which they share unbound"]
-    found, said = words(Asked(3), (*PPP, "--cores", "4"))
-    assert found == "mpirun -n 3 --map-by slot:OVERSUBSCRIBE --bind-to none"
-    assert said == ["oversubscribed: 3 ranks of 4 cores each on 8 cores, which they share unbound"]
-
-
-def test_a_rank_for_every_gpu_unless_a_number_is_given():
-    here = HERE._replace(gpus=2)
-    assert words(Asked(None), here=here) == (
-        "mpirun -n 2 --map-by ppr:2:node --bind-to none",
-        ["a rank for each of 2 GPUs (-n says otherwise)"],
-    )
-    assert words(on(TWO), here=here)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
-    assert words(Asked(4), here=here) == ("mpirun -n 4 --map-by slot --bind-to none", [])
+def test_every_gpu_of_every_host_has_a_rank():
+    assert words(on(TWO), here=GPUS)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
+    allocated = KNOWN._replace(allocation=Allocation(2, None, 4))
+    assert words(Asked(None), here=allocated)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "more", "expected", "notes"),
     [
-        (on(TWO, 9, per_host=4), "-n 9: found room for 8, expected --per-host 5 or more"),
-        (on(TWO, per_host=7), "hosts:2: found max_slots=6 of b, expected at least 7 for so many ranks on each host"),
-        (on(TWO[1:], 7), "-n 7: found max_slots of 6 in hosts, expected at most 6 ranks"),
+        (Asked(None), (), "--ntasks=16 --cpu-bind=none", []),
+        (Asked(None, per_host=1), (), "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none", []),
+        (Asked(4), FOUR, "--ntasks=4 --cpus-per-task=4 --cpu-bind=cores", [BOUND]),
+        (
+            Asked(32),
+            (),
+            "--ntasks=32 --cpu-bind=none --overcommit",
+            [f"oversubscribed: 32 ranks on 16 slots, {SHARED}"],
+        ),
     ],
 )
-def test_ranks_that_do_not_fit_are_refused(asked, told):
-    with pytest.raises(UserError) as caught:
-        planned(asked, PPP, HERE)
-    assert str(caught.value) == told
+def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, expected, notes):
+    assert words(asked, (*PPP, *more), ALLOCATED) == (f"srun --mpi=pmix {expected}", notes)
 
 
-def test_without_a_launcher_nothing_starts():
-    with pytest.raises(UserError, match="found no mpirun beside this Python or on the path"):
-        planned(Asked(2), PPP, HERE._replace(mpirun=None))
-
-
-def test_an_allocation_takes_srun_where_mpirun_does_not_know_it():
-    assert words(Asked(None), here=ALLOCATED) == ("srun --mpi=pmix --ntasks=16 --cpu-bind=none", [])
-    assert words(Asked(None, per_host=1), here=ALLOCATED)[0] == (
-        "srun --mpi=pmix --ntasks=2 --ntasks-per-node=1 --cpu-bind=none"
-    )
-    assert words(Asked(4), (*PPP, "--cores", "4"), ALLOCATED)[0] == (
-        "srun --mpi=pmix --ntasks=4 --cpus-per-task=4 --cpu-bind=cores"
-    )
-    found, said = words(Asked(32), here=ALLOCATED)
-    assert found == "srun --mpi=pmix --ntasks=32 --cpu-bind=none --overcommit"
-    assert said == ["oversubscribed: 32 ranks on 16 slots, which they share unbound"]
-
-
-def test_an_allocation_takes_mpirun_where_that_knows_it():
-    here = ALLOCATED._replace(mpirun_takes_allocation=True)
-    assert words(Asked(None), here=here) == (
-        "mpirun -n 16 --map-by slot --bind-to none -x ONEKERNEL_CACHE -x TSPLIB_DIR",
-        [],
-    )
-    gpus = here._replace(allocation=Allocation(2, None, 4))
-    assert words(Asked(None), here=gpus)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
-
-
-def test_what_contradicts_an_allocation_is_refused():
-    with pytest.raises(UserError, match="--hosts hosts: found a Slurm allocation, whose hosts are taken"):
-        planned(on(TWO), PPP, ALLOCATED)
-    with pytest.raises(UserError, match="--survive: found srun"):
-        planned(Asked(2, survive=True), PPP, ALLOCATED)
+@pytest.mark.parametrize(
+    ("asked", "here", "told"),
+    [
+        (on(TWO, 9, per_host=4), HERE, "-n 9: found room for 8, expected --per-host 5 or more"),
+        (on(TWO, per_host=7), HERE, "hosts:2: found max_slots=6 of b, expected at least 7 for so many ranks on each"),
+        (on(TWO[1:], 7), HERE, "-n 7: found max_slots of 6 in hosts, expected at most 6 ranks"),
+        (Asked(2), HERE._replace(mpirun=None), "found no mpirun beside this Python or on the path"),
+        (on(TWO), ALLOCATED, "--hosts hosts: found a Slurm allocation, whose hosts are taken"),
+        (Asked(2, survive=True), ALLOCATED, "--survive: found srun"),
+    ],
+)
+def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, here, told):
+    with pytest.raises(UserError, match=f"^{told}"):
+        planned(asked, PPP, here)

@@ -40,12 +40,12 @@ def started(tmp_path, environment, traps):
     ("traps", "signals", "code"),
     [
         pytest.param(NO_HANDLER, 1, 143, id="the launcher handles no SIGUSR1 yet"),
-        pytest.param("trap 'exit 138' USR1", 1, 143, id="a rank handles no SIGUSR1 yet"),
-        pytest.param("trap 'exit 143' USR1", 1, 143, id="ranks keep their state"),
+        pytest.param("trap 'exit 138' USR1", 1, 143, id="a rank handles no SIGUSR1 yet", marks=pytest.mark.slow),
+        pytest.param("trap 'exit 143' USR1", 1, 143, id="ranks keep their state", marks=pytest.mark.slow),
         pytest.param("trap 'exit 5' USR1", 1, 5, id="a rank fails"),
-        pytest.param("trap 'exit 0' USR1", 1, 0, id="the program is done"),
-        pytest.param("trap 'touch heard' USR1; trap 'exit 143' TERM", 2, 143, id="twice"),
-        pytest.param("kill -USR1 $$", 0, 138, id="SIGUSR1 from elsewhere"),
+        pytest.param("trap 'exit 0' USR1", 1, 0, id="the program is done", marks=pytest.mark.slow),
+        pytest.param("trap 'touch heard' USR1; trap 'exit 143' TERM", 2, 143, id="twice", marks=pytest.mark.slow),
+        pytest.param("kill -USR1 $$", 0, 138, id="SIGUSR1 from elsewhere", marks=pytest.mark.slow),
     ],
 )
 def test_the_exit_code_says_that_the_time_was_over(traps, signals, code, environment, tmp_path):
@@ -96,23 +96,3 @@ def test_before_anything_is_started_the_signal_ends_launch_itself(environment, t
     code = f"{planning}\nlaunch.main()"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, timeout=60)
     assert done.returncode == -signal.SIGTERM
-
-
-def test_a_script_passes_a_signal_on_that_comes_before_its_job(environment, tmp_path, monkeypatch, capsys):
-    """The shell of the batch script is told while it starts `launch`."""
-    from cluster import slurm
-
-    (tmp_path / "python").write_text("#!/bin/sh\nexec sleep 60\n")
-    (tmp_path / "python").chmod(0o755)
-    for name, body in (("squeue", "echo RUNNING"), ("scontrol", f"echo $1 > '{tmp_path}/called'")):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr(sys, "argv", ["slurm", "ppp"])
-    slurm.main()
-    script = capsys.readouterr().out.replace("job=$!\n", 'job=$!\nkill -TERM "$$"\n')
-    given = environment | {"PATH": f"{tmp_path}:{environment['PATH']}", "SLURM_JOB_ID": "12"}
-    done = subprocess.run(["bash", "-c", script], env=given, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 143 and "queued again" in done.stdout
-    assert (tmp_path / "called").read_text() == "requeue\n"

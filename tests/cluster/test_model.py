@@ -1,18 +1,174 @@
-"""The ways of sharing, against sums by hand; and what follows from a curve."""
+"""The cluster model: networks, reductions message by message and ways of sharing, against formulas and sums by hand."""
 
-from math import ceil, log
+from dataclasses import replace
+from math import ceil, log, log2
 
+import numpy as np
 import pytest
 
 from cluster import model
-from cluster.interconnects import DOUBLING, Crowd, Hop, Interconnect
+from cluster.interconnects import DOUBLING, Crowd, Hop, Interconnect, Reduced, fitted, named, names
+from cluster.measured import Link, Measured, Pace, RankSpeed, Reduction
 from cluster.model import Parts, Point, Speed, Work, curve, iteration
-from cluster.reduction_times import reduction_s
+from cluster.reduction_times import LONG, after_s, doubled, halved, hosts_first, modelled_s, reduction_s, rounds
 from core.errors import UserError
 
 ALPHA, BETA = 2e-5, 1e-8
-NETWORK = Interconnect("n", "n", 1, Hop(0.0, 0.0), Hop(ALPHA, BETA), algorithm=DOUBLING)
+NETWORK = Interconnect("flat", "flat", 1, Hop(0.0, 0.0), Hop(ALPHA, BETA), algorithm=DOUBLING)
+HOSTS = Interconnect("hosts", "hosts", 4, Hop(1e-6, 1e-10), Hop(ALPHA, BETA))
 SPEED = Speed(1e-6, 5e-6, 1e-6)
+
+
+# --- networks ---
+
+
+def test_every_network_of_the_file_is_read_and_says_where_it_is_from():
+    assert {"myri10g", "ethernet", "grid5000"} <= set(names())
+    for name in names():
+        for network in named(name):
+            hops = [network.cores, network.hosts, *([network.between_sites] if network.sites > 1 else [])]
+            assert all(hop.source and hop.alpha_s > 0 and hop.beta_s_per_byte > 0 for hop in hops)
+            assert network.cores.alpha_s < network.hosts.alpha_s
+
+
+def test_a_grid_has_two_five_and_seven_sites_or_as_many_as_one_says():
+    assert [network.sites for network in named("grid5000")] == [2, 5, 7]
+    (three,) = named("grid5000:3")
+    assert three.sites == 3 and three.name == "grid5000:3"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("infiniband", "expected one of myri10g"), ("myri10g:2", "number of sites"), ("grid5000:no", "number of sites")],
+)
+def test_a_network_that_is_none_is_refused(name, expected):
+    with pytest.raises(UserError, match=expected):
+        named(name)
+
+
+def test_hosts_are_filled_and_spread_over_sites_in_blocks():
+    (network,) = named("grid5000:2")
+    places = network.places(40)
+    assert places.hosts == 5 and network.hosts_of(40) == 5
+    assert places.host.tolist() == [rank // 8 for rank in range(40)]
+    assert places.site.tolist() == [0] * 24 + [1] * 16
+    assert set(network.places(8).site.tolist()) == {0}
+
+
+def test_sites_farther_apart_take_longer():
+    (network,) = named("grid5000:7")
+    places = network.places(56)
+    first, others = np.zeros(6, int), np.arange(8, 56, 8)
+    assert network.message_s(places, first, others, 0.0) == pytest.approx(np.linspace(2.5e-3, 10e-3, 6))
+
+
+def speed(number, host):
+    return RankSpeed(number, host, "a core", "cpu", 1, 2, 90.0, "neighbours", "ppp 73-73", 100.0, 0.0, {})
+
+
+def check(links, reductions=(), paces=(), hosts="aabb"):
+    speeds = (speed(number, host) for number, host in enumerate(hosts))
+    return Measured("2026-11-22T23:00:00Z", "Open MPI", tuple(links), tuple(reductions), tuple(paces), tuple(speeds))
+
+
+def test_a_check_becomes_a_network_of_medians():
+    latencies = ((0, 1, True, 1e-6), (0, 2, False, 4e-5), (1, 3, False, 6e-5), (0, 3, False, 5e-5))
+    links = [Link(*one, 1e-9) for one in latencies]
+    known = ((1, 1, 1.0, 0.95, 1.05), (2, 1, 1.1, 1.06, 1.2), (4, 2, 1.5, 1.3, 1.9), (8, 4, 2.0, 1.0, 3.0))
+    paces = [Pace(*one, 9) for one in known]
+    found = fitted("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
+    assert found.cores_per_host == 2 and found.cores.alpha_s == 1e-6 and found.hosts.alpha_s == 5e-5
+    assert found.measured[0].seconds == 1e-4
+    # Also over hosts: whoever meets waits for the slowest, wherever it is. Of eight ranks nothing is sure.
+    assert [found.crowding(ranks) for ranks in (1, 2, 3, 4, 8, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.0, 1.0])
+
+
+def test_a_check_of_one_rank_says_nothing_of_messages():
+    with pytest.raises(UserError, match=r"alone\.json: no pair of ranks"):
+        fitted("alone.json", check([], hosts="a"))
+
+
+# --- reductions ---
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 64, 1024])
+def test_doubling_takes_the_logarithm_of_a_power_of_two(ranks):
+    assert reduction_s(NETWORK, ranks, 8) == pytest.approx(log2(ranks) * (ALPHA + 8 * BETA))
+
+
+@pytest.mark.parametrize("ranks", [3, 5, 88, 104])
+def test_other_numbers_take_up_to_two_rounds_more(ranks):
+    rounds_taken = after_s(NETWORK, ranks, 8, 1) / (ALPHA + 8 * BETA)
+    assert int(log2(ranks)) + 1 - 1e-9 <= rounds_taken <= int(log2(ranks)) + 2 + 1e-9
+
+
+@pytest.mark.parametrize("ranks", [2, 8, 128])
+def test_long_arrays_take_what_rabenseifner_says(ranks):
+    size = 1_000_000
+    expected = 2 * log2(ranks) * ALPHA + 2 * (ranks - 1) / ranks * size * BETA
+    assert after_s(NETWORK, ranks, size, 1) == pytest.approx(expected)
+
+
+def test_one_rank_reduces_in_no_time():
+    assert reduction_s(NETWORK, 1, 8) == 0
+
+
+def test_trees_go_through_every_host_and_between_them_twice():
+    inside, between = 1e-6 + 8e-10, ALPHA + 8 * BETA
+    assert after_s(HOSTS, 16, 8, 1) == pytest.approx(2 * 2 * inside + 2 * 2 * between)
+    by_doubling = replace(HOSTS, algorithm=DOUBLING)
+    four_at_once = ALPHA + 4 * 8 * BETA
+    assert after_s(by_doubling, 16, 8, 1) == pytest.approx(2 * inside + 2 * four_at_once)
+    assert after_s(HOSTS, 4, 8, 1) == after_s(by_doubling, 4, 8, 1)
+    assert after_s(HOSTS, 14, 8, 1) == after_s(by_doubling, 14, 8, 1)
+
+
+def everybody_has_all(every, ranks):
+    """Whether messages bring every rank's word to all: a set of ranks in place of a sum."""
+    known = [{rank} for rank in range(ranks)]
+    for source, target, _ in every:
+        before = [set(one) for one in known]
+        for one, other in zip(source.tolist(), target.tolist(), strict=True):
+            known[other] |= before[one]
+    return all(one == set(range(ranks)) for one in known)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 6, 16, 24, 88])
+def test_every_rank_has_the_result_in_the_end(ranks):
+    assert everybody_has_all(doubled(ranks, 8), ranks)
+    assert everybody_has_all(halved(ranks, 1e6), ranks)
+    if ranks % 4 == 0:
+        assert everybody_has_all(hosts_first(HOSTS.places(ranks), 4, 8), ranks)
+    assert everybody_has_all(rounds(HOSTS, HOSTS.places(ranks), ranks, 8), ranks)
+
+
+def test_ranks_of_a_host_share_its_bandwidth():
+    places = HOSTS.places(8)
+    four = HOSTS.message_s(places, np.arange(4), np.arange(4, 8), 1e6)
+    one = HOSTS.message_s(places, np.array([0]), np.array([4]), 1e6)
+    assert four == pytest.approx([ALPHA + 4 * 1e6 * BETA] * 4)
+    assert one == pytest.approx([ALPHA + 1e6 * BETA])
+
+
+def test_a_measured_reduction_corrects_those_like_it():
+    single = after_s(NETWORK, 4, 8, 1)
+    slow = replace(NETWORK, measured=(Reduced(4, 4, 8, 3 * single), Reduced(4, 4, LONG, 7.0)))
+    assert reduction_s(slow, 4, 8) == pytest.approx(3 * modelled_s(NETWORK, 4, 8))
+    assert reduction_s(slow, 64, 8) == pytest.approx(3 * modelled_s(NETWORK, 64, 8))
+
+
+def test_reductions_within_a_host_say_nothing_of_those_between_hosts():
+    known = replace(HOSTS, measured=(Reduced(4, 1, 8, 1.0),))
+    assert reduction_s(known, 16, 8) == modelled_s(HOSTS, 16, 8)
+
+
+def test_crowding_grows_with_the_ranks_of_a_host():
+    crowded = replace(HOSTS, crowds=(Crowd(4, 1.6),))
+    assert [crowded.crowding(ranks) for ranks in (1, 2, 4, 64)] == pytest.approx([1, 1.2, 1.6, 1.6])
+    assert HOSTS.crowding(4) == 1
+
+
+# --- ways of sharing ---
 
 
 @pytest.mark.parametrize("ranks", [2, 7, 16])
@@ -98,7 +254,7 @@ def test_what_one_machine_collects_comes_in_by_its_network():
 
 
 def test_crowded_cores_compute_longer():
-    crowded = Interconnect("n", "n", 4, Hop(0.0, 0.0), Hop(ALPHA, BETA), crowds=(Crowd(4, 2.0),))
+    crowded = replace(HOSTS, crowds=(Crowd(4, 2.0),))
     assert iteration(Work("neighbourhood", 1000.0), SPEED, crowded, 4).compute_s == pytest.approx(2 * 250e-6)
 
 

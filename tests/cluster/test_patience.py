@@ -2,12 +2,10 @@
 
 import json
 import sys
-import time
 
 import pytest
 
-from cluster import Solo, patience
-from cluster.timed import Timed
+from cluster import patience
 
 WAITING = """
 import json, resource, time
@@ -20,7 +18,7 @@ for late in range(ranks.size):
     began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_SELF)
     if ranks.rank == late:
-        time.sleep(1.0)
+        time.sleep(0.6)
     ranks.assemble()
     after = resource.getrusage(resource.RUSAGE_SELF)
     busy = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -49,7 +47,7 @@ def test_a_wait_ends_when_its_condition_holds_and_naps_get_longer(monkeypatch):
     assert now[0] <= 1.02
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_ranks_that_wait_for_one_sleep_until_it_comes(ranks, mpirun):
     done = mpirun(ranks, "-c", WAITING)
     assert done.returncode == 0, done.stderr
@@ -57,25 +55,12 @@ def test_ranks_that_wait_for_one_sleep_until_it_comes(ranks, mpirun):
     assert len(everyone) == ranks
     for waited in everyone:
         for seconds, busy in waited:
-            assert seconds >= 0.99
+            assert seconds >= 0.59
             assert busy < 0.2
-
-
-def test_a_process_alone_waits_for_nobody():
-    Solo().assemble()
-    timed = Timed(Solo())
-    timed.assemble()
-    assert timed.calls == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="timers of Linux")
 def test_timers_are_late_inside_the_block_alone():
-    def slept():
-        began = time.perf_counter()
-        for _ in range(10):
-            time.sleep(1e-4)
-        return time.perf_counter() - began
-
     def slack():
         with open("/proc/self/timerslack_ns") as file:
             return int(file.read())
@@ -86,4 +71,3 @@ def test_timers_are_late_inside_the_block_alone():
     assert slack() == usual
     with patience.late_timers(2):
         assert slack() == 2 * patience.SLACK_PER_RANK_NS
-    assert slept() < 1.0

@@ -2,11 +2,10 @@
 
 import json
 import os
-import textwrap
 from itertools import chain
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluster.launchers import cores
@@ -46,6 +45,7 @@ def test_two_threads_of_a_core_are_told_by_what_linux_says_of_them(tmp_path, mon
     assert processors_here(tmp_path / "nothing said") == ((0,), (1,), (2,), (3,))
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(
@@ -103,13 +103,11 @@ PROGRAM = """
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system keeps no process to cores")
-def test_each_of_two_ranks_and_its_threads_run_on_cores_of_their_own(mpirun, tmp_path):
+def test_each_of_two_ranks_and_its_threads_run_on_cores_of_their_own(mpirun, program):
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         pytest.skip("one core here")
-    program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(PROGRAM))
-    done = mpirun(2, program)
+    done = mpirun(2, program(PROGRAM))
     assert done.returncode == 0, done.stderr
     expected = [[allowed[0]], [allowed[1]]]
     for rank, (own, of_a_thread, places, again) in enumerate(json.loads(done.stdout)):

@@ -1,7 +1,9 @@
-"""Batch scripts: what they ask Slurm for, and how they go on where their time was over."""
+"""Batch scripts: what they ask Slurm for, what the shell makes of hostile names, and how a job is queued again."""
 
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,40 +16,110 @@ from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
 PATIENT = Path(__file__).with_name("patient.py")
-SLURM = ("-m", "cluster", "slurm")
+HOSTILE = (
+    *("$(touch canary)", "`touch canary`", "${x:=$(touch canary)}", "$((x[$(touch canary)]))", "$[$(touch canary)]"),
+    *("; touch canary", "& touch canary", "&& touch canary", "| touch canary", "|| touch canary", ";;"),
+    *("\ntouch canary\n", "\r\ntouch canary\r\n", "\n\n", "\\\ntouch canary", "'\ntouch canary\n'", '"\ntouch canary\n"'),
+    *("'; touch canary; '", '"; touch canary; "', "'$(touch canary)'", '"$(touch canary)"', "\\'; touch canary; \\'"),
+    *("'", '"', "''", "'\"'\"'", "\\", "a\\", "\\\\", "$'\\ntouch canary'", '$"x"', '\\"; touch canary; \\"'),
+    *("> canary", ">> canary", "2> canary", "<(touch canary)", ">(touch canary)", "<<EOF\nEOF\ntouch canary"),
+    *("# canary", "a # touch canary", "\n#SBATCH --wrap=canary", "x\n#SBATCH --account=other\n", "%j", "%x%%"),
+    *("$HOME", "$SLURM_JOB_ID", "$$", "$", "$@", "${IFS}", "~", "~root", "*", "?", "[a-z]*", "{a,b}", "!!", "!touch"),
+    *("-n", "--help", "=", "a=b", "a b", "  ", "\t", "a\tb", " a ", ".", "(touch canary)", "{ touch canary; }"),
+    *("\x1b[31m", "\x07", "\x7f", "\u202e", "\u00e9", "\u65e5\u672c", "\u201cquoted\u201d", "if true; then touch canary; fi"),
+)  # fmt: skip
+"""Texts, each of which is the name of a program, a folder and Python, and an option's value."""
+DIRECTIVE = re.compile(r"#SBATCH --[a-z-]+(=[A-Za-z0-9_.,:@+/%-]+)?")
+STUB = """#!/bin/sh
+printf '%s\\0' "$@" > "$NOTES"
+exit 143
+"""
 
 
 @pytest.fixture
-def script(monkeypatch, capsys, tmp_path):
-    """Write a script, which has to be bash, into a file."""
-
-    def write(*words):
-        monkeypatch.setattr(sys, "argv", ["-m", *map(str, words)])
-        assert slurm.main() == 0
-        path = tmp_path / "job.sh"
-        path.write_text(capsys.readouterr().out)
-        subprocess.run(["bash", "-n", path], check=True)
-        return path
-
-    return write
+def job(environment, called, tmp_path, monkeypatch):
+    return Job(environment, called, tmp_path, monkeypatch)
 
 
-def directives(path):
-    lines = path.read_text().splitlines()
+class Job:
+    """Write a batch script and run it as `sbatch` would, beside stubs of Slurm's commands.
+
+    The script runs in an empty folder, where nothing may be left. `called` has the arguments of `scontrol`.
+    """
+
+    def __init__(self, environment, called, folder, monkeypatch):
+        self.main, self.folder, self.monkeypatch = called, folder, monkeypatch
+        self.stubs, self.empty, self.notes = folder / "commands", folder / "empty", folder / "notes"
+        self.stubs.mkdir()
+        self.empty.mkdir()
+        self.is_in_state("RUNNING")
+        put(self.stubs / "scontrol", f"#!/bin/sh\necho $@ >> '{folder}/called'\n")
+        path = {"PATH": f"{self.stubs}:{environment['PATH']}"}
+        self.environment = environment | path | {"SLURM_JOB_ID": "12", "NOTES": str(self.notes)}
+
+    def is_in_state(self, state):
+        """Let `squeue` say this."""
+        put(self.stubs / "squeue", f"#!/bin/sh\necho {state}\n")
+
+    def written(self, *words, python=sys.executable, place=ROOT):
+        """The script that a user writes in a folder, by a Python."""
+        self.monkeypatch.setattr(sys, "executable", str(python))
+        self.monkeypatch.chdir(place)
+        code, script, _ = self.main(slurm.main, *words)
+        assert code == 0
+        return script
+
+    def run(self, script, when=None, **more):
+        """Run a script, send it SIGTERM at some time if any, and return its exit code and what it said."""
+        path = self.folder / "job.sh"
+        path.write_text(script, newline="")
+        given = {"env": self.environment | more, "cwd": self.empty, "text": True}
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen([shutil.which("bash"), path], **given, **streams) as process:
+            if when:
+                assert soon(when)
+                process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=100)
+        assert not list(self.empty.iterdir())
+        return process.returncode, out, err
+
+    def called(self):
+        called = self.folder / "called"
+        return called.read_text() if called.exists() else ""
+
+    def noted(self):
+        """The arguments with which the last program was called."""
+        return self.notes.read_bytes().decode().split("\0")[:-1]
+
+
+def put(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def everything(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def directives(script):
+    lines = script.splitlines()
     assert lines[0] == "#!/bin/bash"
     found = [line.removeprefix("#SBATCH --").partition("=") for line in lines if line.startswith("#SBATCH ")]
     return {name: value for name, _, value in found}
 
 
-def command(path):
+def command(script):
     """The words of the line that starts the job."""
-    line = next(line for line in path.read_text().splitlines() if " launch " in line and line.endswith(" &"))
+    line = next(line for line in script.splitlines() if " launch " in line and line.endswith(" &"))
     return shlex.split(line.removesuffix(" &"))
 
 
-def test_what_is_asked_for_stands_in_the_script(script):
-    path = script("-n", 64, "--nodes", 2, "--time", "01:00:00", "--partition", "fast", "ppp", "--instance", "73-73")
-    assert directives(path) == {
+def test_what_is_asked_for_stands_in_the_script(job):
+    script = job.written(
+        "-n", 64, "--nodes", 2, "--time", "01:00:00", "--partition", "fast", "ppp", "--instance", "73-73"
+    )
+    assert directives(script) == {
         "job-name": "ppp",
         "nodes": "2",
         "ntasks": "64",
@@ -58,26 +130,25 @@ def test_what_is_asked_for_stands_in_the_script(script):
         "signal": "B:TERM@120",
         "requeue": "",
     }
-    assert command(path)[1:] == [
+    assert command(script)[1:] == [
         *("-m", "cluster", "launch", "-n", "64", "ppp", "--instance", "73-73"),
         *("--state", "ppp-$SLURM_JOB_ID.state", "--resume"),
     ]
 
 
-def test_a_rank_for_every_gpu_of_the_nodes(script):
-    path = script("--nodes", 2, "--gpus-per-node", "a100:4", "--cpus-per-task", 8, "ihc")
-    found = directives(path)
-    assert {name: found[name] for name in ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "gpus-per-node")} == {
-        "nodes": "2",
-        "ntasks": "8",
-        "ntasks-per-node": "4",
-        "cpus-per-task": "8",
-        "gpus-per-node": "a100:4",
-    }
-
-
-def test_cores_of_each_rank_are_asked_for(script):
-    assert directives(script("-n", 2, "ppp", "--backend", "threads", "--cores", 16))["cpus-per-task"] == "16"
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (
+            ("--nodes", 2, "--gpus-per-node", "a100:4", "--cpus-per-task", 8, "ihc"),
+            {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4", "cpus-per-task": "8", "gpus-per-node": "a100:4"},
+        ),
+        (("-n", 2, "ppp", "--backend", "threads", "--cores", 16), {"cpus-per-task": "16"}),
+    ],
+    ids=["a rank for every GPU", "cores of each rank"],
+)
+def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
+    assert directives(job.written(*words)).items() >= asked.items()
 
 
 @pytest.mark.parametrize(
@@ -89,8 +160,8 @@ def test_cores_of_each_rank_are_asked_for(script):
         (("check",), []),
     ],
 )
-def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, script):
-    words = command(script(*given))
+def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, job):
+    words = command(job.written(*given))
     assert words[words.index(given[-1] if given[0] in ("--no-state", "check") else "ppp") + 1 :] == added
 
 
@@ -98,10 +169,7 @@ def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, script):
     ("words", "told"),
     [
         (("--time", "soon", "ppp"), "argument --time: expected a time such as 01:00:00 or 2-12:00:00, found 'soon'"),
-        (
-            ("--partition", "a\nb", "ppp"),
-            "argument --partition: expected one word of letters, digits and _.,:@+=/-, found 'a\\nb'",
-        ),
+        (("--partition", "a\nb", "ppp"), "expected one word of letters, digits and _.,:@+=/-, found 'a\\nb'"),
         (
             ("--nodes", 2, "--per-host", 2, "-n", 5, "ppp"),
             "-n 5: found room for 4 on 2 nodes, expected more --per-host",
@@ -109,57 +177,99 @@ def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, script):
         (("nothing",), "the program to start: found 'nothing', expected"),
     ],
 )
-def test_what_slurm_would_refuse_is_refused_before(words, told, plain):
-    done = plain(*SLURM, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr and len(done.stderr.splitlines()) == 1
-
-
-def run_job(path, environment, folder, state, when):
-    """Run a script as Slurm would, whose commands note what they are called with; the job's code and these notes."""
-    commands = folder / "commands"
-    commands.mkdir()
-    for name, body in (("squeue", f"echo {state}"), ("scontrol", f'echo "$@" >> {commands}/called')):
-        (commands / name).write_text(f"#!/bin/sh\n{body}\n")
-        (commands / name).chmod(0o755)
-    environment = environment | {"PATH": f"{commands}:{environment['PATH']}"}
-    with subprocess.Popen(["bash", path], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True) as job:
-        if when:
-            assert soon(when)
-            job.send_signal(signal.SIGTERM)
-        said, _ = job.communicate(timeout=100)
-    called = commands / "called"
-    return job.returncode, called.read_text() if called.exists() else "", said
+def test_what_slurm_would_refuse_is_refused_before(words, told, called):
+    code, out, err = called(slurm.main, *words)
+    assert (code, out) == (2, "")
+    assert told in err and len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("state", "code", "called"),
+    ("state", "code", "requeued", "more"),
     [
-        pytest.param("RUNNING", 143, "requeue 12\n", id="time over"),
-        pytest.param("COMPLETING", 143, "", id="cancelled", marks=pytest.mark.slow),
-        pytest.param("RUNNING", 5, "", id="failed", marks=pytest.mark.slow),
+        pytest.param("RUNNING", 143, "requeue 12\n", [], id="time over"),
+        pytest.param("COMPLETING", 143, "", [], id="cancelled", marks=pytest.mark.slow),
+        pytest.param("RUNNING", 5, "", [], id="failed", marks=pytest.mark.slow),
+        pytest.param("RUNNING", 0, "", ["--end"], id="over by itself", marks=pytest.mark.slow),
     ],
 )
-def test_a_job_that_kept_its_state_is_queued_again(state, code, called, script, mpirun, environment, tmp_path):
+def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, job, mpirun, tmp_path):
     ranks = tmp_path / "ranks"
     ranks.mkdir()
-    path = script("-n", 2, "--no-state", PATIENT, ranks, code)
     # Not inside an allocation, where the machine would be asked for Slurm's own launcher.
-    lines = path.read_text().replace("$SLURM_JOB_ID", "12")
-    path.write_text(lines)
-
-    def both_up():
-        return len(os.listdir(ranks)) == 2
-
-    found, requeued, said = run_job(path, environment, tmp_path, state, both_up)
-    assert (found, requeued) == (code, called)
-    assert ("queued again" in said) == bool(called)
-    assert sum("has ended by [15]" in name for name in os.listdir(ranks)) == 2
+    script = job.written("-n", 2, "--no-state", PATIENT, ranks, code, *more).replace("$SLURM_JOB_ID", "12")
+    del job.environment["SLURM_JOB_ID"]
+    job.is_in_state(state)
+    found, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
+    assert (found, job.called()) == (code, requeued)
+    assert ("queued again" in said) == bool(requeued)
+    assert sum("has ended by [15]" in name for name in os.listdir(ranks)) == (0 if more else 2)
 
 
-@pytest.mark.slow
-def test_a_job_that_ends_by_itself_is_done(script, mpirun, environment, tmp_path):
-    ranks = tmp_path / "ranks"
-    ranks.mkdir()
-    path = script("-n", 2, "--no-state", PATIENT, ranks, 0, "--end")
-    assert run_job(path, environment, tmp_path, "RUNNING", None)[:2] == (0, "")
+def test_a_script_passes_a_signal_on_that_comes_before_its_job(job, tmp_path):
+    """The shell of the batch script is told while it starts `launch`."""
+    python = put(tmp_path / "python", "#!/bin/sh\nexec sleep 60\n")
+    script = job.written("ppp", python=python).replace("job=$!\n", 'job=$!\nkill -TERM "$$"\n')
+    code, said, _ = job.run(script)
+    assert code == 143 and "queued again" in said
+    assert job.called() == "requeue 12\n"
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_but_the_program_runs_and_its_arguments_arrive(text, job, tmp_path):
+    place = tmp_path / "all" / f"in {text}"
+    place.mkdir(parents=True)
+    python = put(place / f"python {text}", STUB)
+    (place / f"{text}.py").touch()
+    before = everything(tmp_path / "all")
+    words = [f"--mpi-options={shlex.quote(text)}", f"./{text}.py", "--option", text, text, "--state", text]
+    script = job.written(*words, python=python, place=place)
+    asked = [line for line in script.split("\n\ncd ")[0].split("\n")[1:] if line]
+    assert all(DIRECTIVE.fullmatch(line) for line in asked), asked
+    name = asked[0].removeprefix("#SBATCH --job-name=")
+    told = f"{name}: its time was over and its state is kept; the job is queued again\n"
+    assert job.run(script) == (143, told, "")
+    assert job.noted() == ["-m", "cluster", "launch", *words, "--resume"]
+    assert everything(tmp_path / "all") == before
+
+
+@pytest.mark.parametrize("text", ["$(touch canary)", "-n", "\n", "", "x.", "a'b"])
+def test_the_state_has_the_jobs_number_and_no_word_of_the_shells(text, job, tmp_path):
+    (tmp_path / f"{text}.py").touch()
+    script = job.written(f"./{text}.py", python=put(tmp_path / "python", STUB), place=tmp_path)
+    assert job.run(script)[0] == 143
+    words = job.noted()
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.state", words[words.index("--state") + 1])
+
+
+@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
+def test_the_launcher_of_ranks_gets_every_argument(launcher, job, tmp_path):
+    """From the script through `python -m cluster launch`. Its Python has no other launcher beside it."""
+    body = STUB.partition("\n")[2]
+    put(job.stubs / launcher, f'#!/bin/sh\n[ "$1" = --mpi=list ] && echo pmix && exit 0\n{body}')
+    python = job.stubs / "python"
+    python.symlink_to(os.path.realpath(sys.executable))
+    program = "it's $(touch canary).py"
+    (tmp_path / program).touch()
+    options = [word for text in HOSTILE for word in ("--option", text)]
+    script = job.written("-n", "2", "--no-state", program, *options, python=python, place=tmp_path)
+    allocated = {"SLURM_JOB_NUM_NODES": "1", "SLURM_NTASKS": "2", "ONEKERNEL_X": HOSTILE[0]}
+    assert job.run(script, PATH=str(job.stubs), **allocated)[0] == 143
+    words = job.noted()
+    assert words[words.index(str(python)) :] == [str(python), program, *options]
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("option", ["--partition", "--account", "--gpus-per-node", "--time"])
+def test_what_sbatch_would_read_is_refused(option, called):
+    for text in {*HOSTILE, "", "a\x00b", "\ud800"} - {"a=b"}:
+        code, out, err = called(slurm.main, f"{option}={text}", "ppp")
+        assert (code, out) == (2, "") and f"argument {option}: expected" in err
+        assert len(err.splitlines()) == 1
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path, monkeypatch, called):
+    monkeypatch.chdir(tmp_path)
+    Path(os.fsdecode(b"\xff.py")).touch()
+    code, out, err = called(slurm.main, os.fsdecode(b"\xff.py"))
+    assert (code, out) == (2, "")
+    assert "found bytes that are no UTF-8 text, expected names that a script can hold" in err

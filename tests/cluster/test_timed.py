@@ -8,6 +8,8 @@ import pytest
 from cluster import Solo
 from cluster.timed import Rehearsal, Timed
 
+TEN = np.arange(10, dtype=np.int32)
+
 
 class Third(Solo):
     """The third of four ranks, whose calls reach nobody."""
@@ -24,9 +26,16 @@ class Third(Solo):
         return summand * self.size
 
 
-def test_calls_are_passed_on_and_their_results_returned():
+def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
+    clock = iter([10.0, 10.5, 90.0, 92.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock, 0.0))
     third = Third()
     timed = Timed(third)
+    timed.barrier()
+    timed.assemble()
+    assert (timed.seconds, timed.calls) == (0.5 + 2.0, 2)
+    timed.reset()
+    assert (timed.seconds, timed.calls) == (0.0, 0)
     assert (timed.rank, timed.size, timed.local_rank) == (2, 4, 1)
     assert timed.minloc(7, 3) == (7, 3)
     assert timed.sum(5) == 20
@@ -40,43 +49,30 @@ def test_calls_are_passed_on_and_their_results_returned():
     assert timed.calls == 7
 
 
-def test_the_time_inside_calls_is_counted_and_the_time_between_them_is_not(monkeypatch):
-    clock = iter([10.0, 10.5, 90.0, 92.0])
-    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (lambda timed: timed.send(TEN, 3), 40),
+        (lambda timed: timed.join(TEN), 40),
+        (lambda timed: timed.sum(np.uint64(3)), 8),
+        (lambda timed: timed.gather(TEN), 40),
+        (lambda timed: timed.minloc(7, 3), 24),
+        (lambda timed: timed.bcast(TEN), 0),  # rank 0 gives, this one receives
+        (lambda timed: timed.receive(TEN.copy(), 1), 0),
+        (lambda timed: timed.sum(5), 0),  # pickled, and so not counted
+    ],
+)
+def test_the_bytes_that_a_rank_gives_to_others_are_counted(call, given):
     timed = Timed(Third())
-    timed.barrier()
-    timed.barrier()
-    assert timed.seconds == 0.5 + 2.0
-    timed.reset()
-    assert (timed.seconds, timed.calls) == (0.0, 0)
-
-
-def test_the_bytes_that_a_rank_gives_to_others_are_counted():
-    timed = Timed(Third())
-    items = np.arange(10, dtype=np.int32)
-    sent = []
-    for call in (
-        lambda: timed.send(items, 3),
-        lambda: timed.join(items),
-        lambda: timed.sum(np.uint64(3)),
-        lambda: timed.gather(items),
-        lambda: timed.minloc(7, 3),
-        lambda: timed.bcast(items),  # rank 0 gives, this one receives
-        lambda: timed.receive(items, 1),
-        lambda: timed.sum(5),  # pickled, and so not counted
-        timed.barrier,
-    ):
-        call()
-        sent.append(timed.sent_bytes)
-        timed.reset()
-    assert sent == [40, 40, 8, 40, 24, 0, 0, 0, 0]
+    call(timed)
+    assert timed.sent_bytes == given
 
 
 def test_a_process_alone_sends_nothing():
     timed = Timed(Solo())
-    timed.join(np.arange(10))
+    timed.join(TEN)
     timed.minloc(7, 3)
-    timed.bcast(np.arange(10))
+    timed.bcast(TEN)
     assert timed.sent_bytes == 0
 
 

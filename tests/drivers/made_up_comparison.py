@@ -1,5 +1,6 @@
 """A comparison with made-up devices, and a stub in the driver's place: a backend's name decides how it ends."""
 
+import functools
 import json
 import sys
 from types import SimpleNamespace
@@ -66,13 +67,14 @@ def stub_house(*devices, commands=None):
     return House(lambda: devices, command)
 
 
+def run(folder, *arguments, devices, commands=None):
+    """Compare hill climbing; returns the exit code."""
+    house = stub_house(*devices, commands=commands)
+    fixed = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "16", "--repeats", "3", "--out", str(folder)]
+    return main([*fixed, *arguments], house)
+
+
 @pytest.fixture
 def compare(tmp_path):
     """Compare hill climbing in a folder of its own; returns the exit code."""
-
-    def run(*arguments, devices, commands=None):
-        house = stub_house(*devices, commands=commands)
-        fixed = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "16", "--repeats", "3", "--out", str(tmp_path)]
-        return main([*fixed, *arguments], house)
-
-    return run
+    return functools.partial(run, tmp_path)

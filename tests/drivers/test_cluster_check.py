@@ -7,50 +7,51 @@ from cluster import launchers, measured
 CHECK = ("-m", "cluster", "check", "--instance", "73-73", "--backend", "cpu")
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return tmp_path_factory.mktemp("measured") / "cluster.json"
-
-
-def test_three_ranks_are_measured_shown_and_written(mpirun, file):
-    done = mpirun(3, *CHECK, "--output", file)
+@pytest.mark.parametrize(
+    ("ranks", "more"),
+    [pytest.param(3, (), marks=pytest.mark.slow), (2, ("--own-cores",))],
+    ids=["three", "two on cores of their own"],
+)
+def test_ranks_are_measured_shown_and_written(ranks, more, mpirun, tmp_path):
+    if more and launchers.cores() < 2:
+        pytest.skip("one core here")
+    file = tmp_path / "cluster.json"
+    done = mpirun(ranks, *CHECK, *more, "--output", file)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("3 ranks on 1 host, ") and lines[-1] == f"wrote {file}"
-    assert [line.split()[0] for line in lines[1:] if line.startswith(("on one host", "2 ranks", "3 ranks"))] == [
-        *("on", "2", "3")
-    ]
+    assert lines[0].startswith(f"{ranks} ranks on 1 host, ") and lines[-1] == f"wrote {file}"
+    shown = [line.split()[0] for line in lines[1:] if line.startswith(("on one host", "2 ranks", "3 ranks"))]
+    assert shown == ["on", "2", "3"][:ranks]
     found = measured.read(file)
-    assert [(link.source, link.target, link.same_host) for link in found.links] == [(0, 1, True), (1, 2, True)]
+    pairs = [(0, 1, True), (1, 2, True)]
+    assert [(link.source, link.target, link.same_host) for link in found.links] == pairs[: ranks - 1]
     assert found.within_host.alpha_s < 0.1 and found.between_hosts is None
-    assert {one.ranks for one in found.reductions} == {2, 3} and {one.hosts for one in found.reductions} == {1}
-    assert [one.rank for one in found.ranks] == [0, 1, 2] and found.hosts == 1
+    assert {one.ranks for one in found.reductions} == {2, ranks} and {one.hosts for one in found.reductions} == {1}
+    assert [one.rank for one in found.ranks] == [*range(ranks)] and found.hosts == 1
     first = found.ranks[0]
     assert (first.backend, first.cores, first.unit, first.kernel) == ("cpu", 1, "neighbours", "ppp 73-73 flip2")
     assert all(1e5 < one.rate_alone < 1e10 and one.rate < 2 * one.rate_alone for one in found.ranks)
-    assert [one.clock_offset_s for one in found.ranks] == [0.0] * 3
+    assert [one.clock_offset_s for one in found.ranks] == [0.0] * ranks
     assert set(first.versions) == {"python", "numpy", "mpi4py", "mpi", "sources"}
     assert found.mpi == first.versions["mpi"] and len(first.versions["sources"]) == 12
 
 
-@pytest.mark.skipif(launchers.cores() < 2, reason="one core here")
-def test_ranks_are_measured_on_cores_of_their_own_where_asked(mpirun, tmp_path):
-    done = mpirun(2, *CHECK, "--own-cores", "--output", tmp_path / "cluster.json")
-    assert done.returncode == 0, done.stderr
-    assert [one.cores for one in measured.read(tmp_path / "cluster.json").ranks] == [1, 1]
-    crowded = mpirun(launchers.cores() + 1, *CHECK, "--own-cores")
-    assert crowded.returncode == 2 and crowded.stderr.count("error: --own-cores: found") == 1
-
-
-def test_a_rank_alone_says_how_to_start_it(mpirun):
-    done = mpirun(1, *CHECK)
+@pytest.mark.parametrize(
+    ("ranks", "more", "told"),
+    [
+        (1, (), "error: found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`"),
+        pytest.param(
+            launchers.cores() + 1, ("--own-cores",), "error: --own-cores: found", marks=pytest.mark.slow, id="few cores"
+        ),
+        pytest.param(
+            2,
+            ("--output", "/nowhere/cluster.json"),
+            "cluster.json: cannot write there: there is no folder",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_what_cannot_be_measured_or_written_is_told_before_anything_is_measured(ranks, more, told, mpirun):
+    done = mpirun(ranks, *CHECK, *more)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        "error: found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`"
-    )
-
-
-def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(mpirun, tmp_path):
-    done = mpirun(2, *CHECK, "--output", tmp_path / "missing" / "cluster.json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "cluster.json: cannot write there: there is no folder" in done.stderr
+    assert done.stderr.count(told) == 1

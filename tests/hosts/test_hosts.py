@@ -8,10 +8,22 @@ import sys
 import uuid
 from pathlib import Path
 
+import pytest
+
 from tests.hosts.hosts import ROOT
 from tests.patience import soon
 
+pytestmark = pytest.mark.long
 WHO = "import os; from cluster.communicators import host_name; print(os.uname().nodename, '|', host_name())"
+MAKER = """
+import time
+from tests.hosts.hosts import Hosts
+from tests.hosts.profiles import profile
+with Hosts(profile('lan'), 2) as hosts:
+    sleeping = hosts.start(1, ['sleep', 3600])
+    print(hosts.folder, flush=True)
+    time.sleep(3600)
+"""
 
 
 def of_folder(folder):
@@ -26,8 +38,12 @@ def of_folder(folder):
     return found
 
 
-def test_ranks_know_that_their_hosts_are_different_ones(hosts):
-    done = hosts("lan", 3).mpirun(6, "-c", WHO)
+def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environment):
+    """On the command line: a program runs on the first host, and ranks on all."""
+    words = ["-m", "tests.hosts", "cow", "3", "--slots", "2", "--", "mpirun", "-n", "6", "python", "-c", WHO]
+    there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
+    there.pop("TSPLIB_DIR", None)
+    done = subprocess.run([sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     lines = [line.split(" | ") for line in done.stdout.splitlines()]
     assert sorted(name for name, _ in lines) == ["host1", "host1", "host2", "host2", "host3", "host3"]
@@ -49,37 +65,18 @@ def test_a_host_has_its_own_tmp_and_processes_and_shares_the_folders_that_it_is_
     sleeping.communicate()
 
 
-def test_an_exit_code_and_a_signal_come_back_from_a_host(hosts):
+def test_an_exit_code_and_a_signal_come_back_and_a_command_ends_with_its_caller(hosts):
     one = hosts("lan", 1)
     assert one.run(0, ["sh", "-c", "echo said; exit 7"]).returncode == 7
     assert one.run(0, ["sh", "-c", "kill -9 $$"]).returncode == 128 + 9
     assert one.run(0, ["no-such-program"]).returncode == 127
-
-
-def test_a_command_ends_with_whoever_asked_for_it(hosts):
-    one = hosts("lan", 1)
-    try:
+    with pytest.raises(subprocess.TimeoutExpired):
         one.run(0, ["sleep", 61], timeout=0.5)
-    except subprocess.TimeoutExpired:
-        pass
-    else:
-        raise AssertionError("it ended")
     assert soon(lambda: one.running(0) == [])
 
 
-def test_nothing_is_left_when_who_made_the_hosts_is_killed(hosts_can_be, environment):
-    program = (
-        "import time\n"
-        "from tests.hosts.hosts import Hosts\n"
-        "from tests.hosts.profiles import profile\n"
-        "with Hosts(profile('lan'), 2) as hosts:\n"
-        "    sleeping = hosts.start(1, ['sleep', 3600])\n"
-        "    print(hosts.folder, flush=True)\n"
-        "    time.sleep(3600)\n"
-    )
-    made = subprocess.Popen(
-        [sys.executable, "-c", program], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+def test_nothing_is_left_when_the_process_that_made_the_hosts_is_killed(hosts_can_be, environment):
+    made = subprocess.Popen([sys.executable, "-c", MAKER], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     folder = made.stdout.readline().strip()
     assert len(of_folder(folder)) >= 5  # two hosts, each under an unshare, and the wire
     os.kill(made.pid, signal.SIGKILL)
@@ -87,12 +84,3 @@ def test_nothing_is_left_when_who_made_the_hosts_is_killed(hosts_can_be, environ
     made.stdout.close()
     assert soon(lambda: of_folder(folder) == [])
     shutil.rmtree(folder)
-
-
-def test_the_command_line_runs_a_program_on_the_first_host_and_ranks_on_all(hosts_can_be, environment):
-    words = ["-m", "tests.hosts", "cow", "3", "--", "mpirun", "-n", "3", "python", "-c", WHO]
-    there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
-    there.pop("TSPLIB_DIR", None)
-    done = subprocess.run([sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert sorted(line.split()[0] for line in done.stdout.splitlines()) == ["host1", "host2", "host3"]

@@ -9,7 +9,7 @@ import pytest
 from tests.hosts.hosts import ROOT
 from tests.hosts.test_workloads import words_for
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 SMALL_KB = 16
 MISTAKEN = """
 import sys
@@ -39,7 +39,7 @@ def only_error(done):
     return line
 
 
-@pytest.mark.parametrize("package", ["core", "drivers", "cluster"])
+@pytest.mark.parametrize("package", ["core", "drivers"])
 def test_another_version_on_one_host_is_named(package, hosts, tmp_path):
     two = hosts("lan", 2)
     newer = tmp_path / package
@@ -62,11 +62,16 @@ def test_the_same_version_in_other_folders_is_no_difference(hosts, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tmp_path):
-    two = hosts("lan", 2)
-    folder = tmp_path / "small"
+def small_disk(hosts, tmp_path):
+    """Two hosts, of which the first has a folder with little room."""
+    two, folder = hosts("lan", 2), tmp_path / "small"
     folder.mkdir()
     mount(two, 0, "-t", "tmpfs", "-o", f"size={SMALL_KB}k", "none", folder)
+    return two, folder
+
+
+def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tmp_path):
+    two, folder = small_disk(hosts, tmp_path)
     path = folder / "runs.jsonl"
     done = two.mpirun(2, *words_for("ppp"), "--repeats", 1000, "--record", path)
     assert only_error(done).startswith(f"error: {path}: ")
@@ -77,10 +82,7 @@ def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tm
 
 
 def test_a_disk_that_is_full_already_is_told_before_anything_is_computed(hosts, tmp_path):
-    two = hosts("lan", 2)
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount(two, 0, "-t", "tmpfs", "-o", f"size={SMALL_KB}k", "none", folder)
+    two, folder = small_disk(hosts, tmp_path)
     two.run(0, ["sh", "-c", f"cat /dev/zero > {folder}/full"])
     done = two.mpirun(2, *words_for("ppp"), "--solution", folder / "solution")
     assert "No space left" in only_error(done) and done.stdout == ""

@@ -9,6 +9,7 @@ import pytest
 from drivers.workloads import NAMES
 from tests.hosts.hosts import ROOT
 
+pytestmark = pytest.mark.long
 RUNS = {
     "ihc": "--instance uniform:30:seed=1 --climbers 12",
     "aco": "--instance uniform:20:seed=1 --ants 7 --iterations 5",
@@ -26,10 +27,6 @@ RUNS = {
     "flowshop": "--instance taillard:12:3 --walks 1 --iterations 20",
     "linearordering": "--instance random:15:seed=1 --walks 2 --iterations 20",
 }
-QUICK = ("ppp",)
-every_workload = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES]
-)
 
 
 def words_for(name):
@@ -56,7 +53,7 @@ def alone(environment):
     return run
 
 
-@every_workload
+@pytest.mark.parametrize("name", NAMES)
 def test_the_same_hash_over_two_hosts_and_three_as_in_one_process(name, alone, hosts):
     expected = alone(name)
     three = hosts("cow", 3)
@@ -66,7 +63,6 @@ def test_the_same_hash_over_two_hosts_and_three_as_in_one_process(name, alone, h
         assert hash_in(done.stdout) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("network", ["lan", "grid2", "grid"])
 def test_the_same_hash_on_other_networks_and_with_two_ranks_a_host(network, alone, hosts):
     done = hosts(network, 3).mpirun(6, *words_for("ppp"))

@@ -25,8 +25,8 @@ FLOPS = 1e9
 EAGER = 4096
 """Bytes from which a message waits until its receiver is there, as MPI's long ones do."""
 READY_S = 1.0
-"""Until all actors have their mailboxes."""
-ended = {}
+"""Until all actors have started."""
+actors, ended = {}, {}
 
 
 # --- the platform ---
@@ -86,9 +86,6 @@ class Rank:
         self.bytes, self.prefix, self.sent = asked["bytes"], "", []
 
     def __call__(self):
-        for iteration in range(self.asked["iterations"]):
-            for tag in TAGS[self.asked["exchange"]](self.asked) if self.bytes < EAGER else ():
-                Mailbox.by_name(f"{iteration} {self.number} {tag}").set_receiver(Actor.self())
         this_actor.sleep_until(READY_S)
         for iteration in range(self.asked["iterations"]):
             self.prefix = str(iteration)
@@ -100,8 +97,11 @@ class Rank:
         this_actor.execute(seconds * FLOPS)
 
     def send(self, to, tag, size):
+        mailbox = Mailbox.by_name(f"{self.prefix} {to} {tag}")
+        if 0 < size < EAGER:
+            mailbox.set_receiver(actors[to])
         if size > 0:
-            self.sent.append(Mailbox.by_name(f"{self.prefix} {to} {tag}").put_async(b"x", round(size)))
+            self.sent.append(mailbox.put_async(b"x", round(size)))
 
     def receive(self, tag):
         Mailbox.by_name(f"{self.prefix} {self.number} {tag}").get()
@@ -191,15 +191,7 @@ def strips(rank):
             rank.send(rank.number + 1, f"p{piece}", rank.bytes)
 
 
-POWERS = [1 << k for k in range(12)]
-UPWARDS = [f"up{mask}" for mask in POWERS]
 EXCHANGES = {"doubling": doubling, "halving": halving, "hosts first": hosts_first, "strips": strips}
-TAGS = {
-    "doubling": lambda asked: ["fold", "unfold", *(f"d{mask}" for mask in POWERS)],
-    "halving": lambda asked: ["fold", "unfold", *(f"{way}{mask}" for mask in POWERS for way in "hg")],
-    "hosts first": lambda asked: [f"{who}{way}" for who in ("host", "all") for way in ("down", *UPWARDS)],
-    "strips": lambda asked: [f"p{piece}" for piece in range(asked["pieces"])],
-}
 
 
 def main():
@@ -207,7 +199,7 @@ def main():
     engine = Engine(["replay", "--log=root.thresh:error", *(f"--cfg={one}" for one in SETTINGS)])
     build(asked)
     for number in range(len(asked["hosts"])):
-        Actor.create(f"actor{number}", Host.by_name(f"rank{number}"), Rank(asked, number))
+        actors[number] = Actor.create(f"actor{number}", Host.by_name(f"rank{number}"), Rank(asked, number))
     engine.run()
     assert len(ended[asked["iterations"] - 1]) == len(asked["hosts"]), "not all actors came to their end"
     print(json.dumps([max(times) for _, times in sorted(ended.items())]))

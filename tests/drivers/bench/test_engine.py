@@ -19,7 +19,11 @@ from tests.patience import soon
 INSTANCE = SimpleNamespace(name="nothing", sha256="ab" * 32)
 
 
-def contestant(name, work, *, cost=7, confirmed=True, place=None, **more):
+def idle(name, repetition):
+    """No work."""
+
+
+def contestant(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
     """A contestant without a device: ``work`` is called with its name and the repetition, and may raise."""
 
     def prepare(backend):
@@ -42,19 +46,15 @@ def contest(*contestants, work="counting", **more):
     return Contest(work, contestants, "steps", 1000.0, 100.0, **more)
 
 
-def idle(name, repetition):
-    """No work."""
-
-
-def test_contestants_run_in_turn(capsys):
+def test_contestants_run_in_turn():
     order = []
     Bench([contest(*(contestant(name, lambda *call: order.append(call)) for name in "AB"))], 3).run()
     assert order == [("A", 0), ("B", 0), ("A", 1), ("B", 1), ("A", 2), ("B", 2)]
 
 
 def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys):
-    three = contest(contestant("A", idle), contestant("B", idle, effort=3.0), repeats=4)
-    bench = Bench([three, contest(contestant("C", idle), rehearsed=True)], 2)
+    three = contest(contestant("A"), contestant("B", effort=3.0), repeats=4)
+    bench = Bench([three, contest(contestant("C"), rehearsed=True)], 2)
     # 10 s a run: 4 runs, 4 that take thrice as long, 3 with the rehearsal, and half a second to prepare each.
     assert bench.seconds == 40 + 120 + 30 + 1.5
     bench.run()
@@ -66,71 +66,49 @@ def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys
 
 def test_each_contestant_has_a_line_as_soon_as_its_contest_is_over(capsys):
     shown = []
-
-    def look(name, repetition):
-        shown.append(capsys.readouterr().out)
-
-    Bench([contest(contestant("A", idle), contestant("B", idle)), contest(contestant("C", look))], 2).run()
-    lines = [line.split() for line in shown[0].splitlines() if line.startswith("    ")]
-    assert [line[0] for line in lines] == ["A", "B", "found"]
-    assert re.search(r"\S+ \w?s \(\S+ \.\. \S+\) +\S+ \w? ?steps/s  2 runs$", shown[0].splitlines()[3])
-    assert re.search(r"steps/s  \d+\.\d\dx as fast as A  2 runs$", shown[0].splitlines()[4])
-    assert shown[0].splitlines()[5].strip() == "found by all: cost 7, hash 0123"
-
-
-def test_a_contestant_stands_beside_whom_it_is_to_be_compared_with(capsys):
-    Bench([contest(contestant("A", idle), contestant("B", idle), contestant("C", idle, against="B"))], 1).run()
-    said = capsys.readouterr().out
-    assert "x as fast as A" in said and "x as fast as B" in said
+    first = contest(contestant("A"), contestant("B"), contestant("C", against="B"))
+    Bench([first, contest(contestant("D", lambda *call: shown.append(capsys.readouterr().out)))], 2).run()
+    lines = [line.strip() for line in shown[0].splitlines() if line.startswith("    ")]
+    assert re.search(r"^A +\S+ \w?s \(\S+ \.\. \S+\) +\S+ \w? ?steps/s  2 runs$", lines[0])
+    assert re.search(r"^B .*steps/s  \d+\.\d\dx as fast as A  2 runs$", lines[1])
+    assert re.search(r"^C .*x as fast as B  2 runs$", lines[2])
+    assert lines[3:] == ["found by all: cost 7, hash 0123"]
 
 
 @pytest.mark.parametrize("same_contest", [True, False])
-def test_who_finds_something_else_ends_the_bench(same_contest):
-    one, other = contestant("A", idle), contestant("B", idle, cost=8)
+def test_a_contestant_that_finds_something_else_ends_the_bench(same_contest):
+    one, other = contestant("A"), contestant("B", cost=8)
     contests = [contest(one, other)] if same_contest else [contest(one), contest(other, where="elsewhere")]
     with pytest.raises(RuntimeError, match="counting: cost is 8 by B, but 7 by A"):
         Bench(contests, 1).run()
-
-
-def test_other_work_may_find_something_else(capsys):
-    Bench([contest(contestant("A", idle)), contest(contestant("B", idle, cost=8), work="other")], 1).run()
-    assert "cost 8" in capsys.readouterr().out
+    Bench([contest(one), contest(other, work="other")], 1).run()
 
 
 def test_what_the_scorer_does_not_confirm_ends_the_bench_and_is_recorded_as_such(tmp_path):
     with pytest.raises(RuntimeError, match="what A found is NOT CONFIRMED by the scorer"):
-        Bench([contest(contestant("A", idle, confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
+        Bench([contest(contestant("A", confirmed=False))], 3, str(tmp_path / "r.jsonl")).run()
     (record,) = load(tmp_path / "r.jsonl")
     assert (record.scored, len(record.samples)) == (False, 1)
 
 
 @pytest.mark.parametrize(("confirmed", "scored"), [(True, True), (None, False)])
 def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, confirmed, scored):
-    contestants = (contestant("A", idle, confirmed=confirmed), contestant("B", idle, confirmed=None))
-    Bench([contest(*contestants)], 1, str(tmp_path / "r.jsonl")).run()
-    assert [record.scored for record in load(tmp_path / "r.jsonl")] == [scored, scored]
+    contestants = (contestant("A", confirmed=confirmed), contestant("B", confirmed=None))
+    Bench([contest(*contestants)], 3, str(tmp_path / "r.jsonl")).run()
+    records = load(tmp_path / "r.jsonl")
+    assert [(one.ways["who"], len(one.samples), one.scored) for one in records] == [("A", 3, scored), ("B", 3, scored)]
+    assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
+    assert all(sample.started for record in records for sample in record.samples)
 
 
 def test_a_contestant_that_cannot_take_part_says_why_and_the_others_go_on(capsys):
     def refuse(backend):
         raise UserError("no room for 5 cities")
 
-    Bench([contest(Contestant("A", refuse), contestant("B", idle))], 1).run()
+    Bench([contest(Contestant("A", refuse), contestant("B"))], 1).run()
     said = capsys.readouterr().out
     assert "A: not measured (no room for 5 cities)" in said
     assert "B  " in said and "as fast as" not in said
-
-
-def test_a_finished_contest_has_a_line_of_records_for_each_contestant(tmp_path):
-    path = tmp_path / "r.jsonl"
-    Bench([contest(contestant("A", idle), contestant("B", idle))], 3, str(path)).run()
-    records = load(path)
-    assert [(record.ways["who"], len(record.samples), record.scored) for record in records] == [
-        ("A", 3, True),
-        ("B", 3, True),
-    ]
-    assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
-    assert all(sample.started for record in records for sample in record.samples)
 
 
 def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_path):
@@ -156,7 +134,7 @@ sys.exit(run_driver(main, [*line, "--record", sys.argv[1]]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
 def test_a_bench_that_is_killed_leaves_records_that_reports_read(tmp_path, sent, code):
     path = tmp_path / "r.jsonl"
@@ -179,11 +157,10 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
     device = SimpleNamespace(name="a core", driver="none", kind="core")
     backend = SimpleNamespace(name="cpu", timings=timings, device=device, oracle=False, close=lambda: None)
     monkeypatch.setattr("backends.create", lambda name, device: backend)
-    one = contestant("A", idle, place=place)
 
     def prepare(backend):
         backend.timings.compile_s += 50.0
-        return one.prepare(backend)
+        return contestant("A", place=place).prepare(backend)
 
     path = tmp_path / "r.jsonl"
     Bench([contest(Contestant("A", prepare, place))], 2, str(path)).run()
@@ -195,25 +172,20 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"),
+    ("shown", "expected"),
     [
-        ([2.0, 3.0, 10.0], "     3 s (2 .. 10)"),
-        ([0.0123456], " 12.35 ms (12.35 .. 12.35)"),
-        ([0.0], "     0 us (0 .. 0)"),
+        (spread([2.0, 3.0, 10.0]), "3 s (2 .. 10)"),
+        (spread([0.0123456]), "12.35 ms (12.35 .. 12.35)"),
+        (spread([0.0]), "0 us (0 .. 0)"),
+        (rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
+        (rate(5, 1.0, "cells"), "5 cells/s"),
+        (rate(5, 0.0, "cells"), "too short to count cells/s"),
+        (rate(0, 1.0, "cells"), "0 cells/s"),
+        (rough(0.4), "0.4 s"),
+        (rough(45), "45 s"),
+        (rough(150), "2.5 min"),
+        (rough(9000), "2.5 h"),
     ],
 )
-def test_times_are_shown_in_the_unit_of_their_median(seconds, expected):
-    assert spread(seconds) == expected
-
-
-@pytest.mark.parametrize(
-    ("amount", "seconds", "expected"),
-    [(3e9, 2.0, "1.5 G cells/s"), (5, 1.0, "5 cells/s"), (5, 0.0, "too short to count cells/s"), (0, 1.0, "0 cells/s")],
-)
-def test_rates_have_their_unit(amount, seconds, expected):
-    assert rate(amount, seconds, "cells").strip() == expected
-
-
-@pytest.mark.parametrize(("seconds", "expected"), [(0.4, "0.4 s"), (45, "45 s"), (150, "2.5 min"), (9000, "2.5 h")])
-def test_estimates_are_rough(seconds, expected):
-    assert rough(seconds) == expected
+def test_times_and_rates_have_their_unit(shown, expected):
+    assert shown.strip() == expected

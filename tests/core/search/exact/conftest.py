@@ -1,0 +1,21 @@
+import pytest
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from core.search.exact import search
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+@pytest.fixture
+def oracle():
+    return PythonBackend(PythonBackend.devices()[0])
+
+
+@pytest.fixture
+def few_on_the_device(monkeypatch):
+    """Let the device search five to seven cities too, which the thesis leaves to the host."""
+    monkeypatch.setattr(search, "ON_THE_HOST", 4)

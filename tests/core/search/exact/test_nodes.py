@@ -1,0 +1,237 @@
+"""Exact searches explore the nodes that the thesis' text says, one by one, however launches part the work."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cluster import Solo
+from core.kernels.published_search import search_items
+from core.kernels.tour_enumeration import permute
+from core.problems.small_tours import all_tours, held_karp
+from core.search.exact import ExactSearch
+from core.search.exact.enumeration import reduced_by_shortest
+from core.search.exact.published import MOST_LANES, TEAM_SIZE, team_size
+from tests.core.search.exact.proofs import EDGES, PERMUTATIONS, PUBLISHED, WORKLIST, distances_of, name_of, proved
+
+
+def shortest_edges(distances):
+    return (distances + np.diag(np.full(len(distances), 10**9))).min(axis=1)
+
+
+def counted_nodes(distances, limit):
+    """Plain Python of the thesis' search on one lane: nodes of each number of cities, and the shortest length."""
+    n = len(distances)
+    shortest = shortest_edges(distances)
+    rows = [sorted((int(distances[i, j] - shortest[j]), j) for j in range(1, n) if j != i) for i in range(n)]
+    nodes = np.zeros(n + 1, int)
+    best = limit
+
+    def visit(path, unvisited, bound):
+        nonlocal best
+        nodes[len(path)] += 1
+        if len(unvisited) == 3:
+            for end in itertools.permutations(unvisited):
+                tour = [*path, *end]
+                best = min(best, int(sum(distances[tour[k], tour[(k + 1) % n]] for k in range(n))))
+            return
+        for way, city in rows[path[-1]]:
+            if bound + way >= best:
+                break
+            if city in unvisited:
+                visit([*path, city], unvisited - {city}, bound + way)
+
+    visit([0], frozenset(range(1, n)), int(shortest[1:].sum()))
+    return nodes, best
+
+
+def published_nodes(distances, depth, limit, bounded=True):
+    """Plain Python of section 2.2: nodes of each number of cities with three or more left, and the shortest length."""
+    n = len(distances)
+    table = distances.tolist()
+    shortest = shortest_edges(distances).tolist()
+    nodes = [0] * (n + 1)
+    incumbent = limit
+
+    def visit(path, unvisited, length):
+        nonlocal incumbent
+        if bounded and length + sum(shortest[city] for city in unvisited) > incumbent:
+            return
+        if len(unvisited) >= 3:
+            nodes[len(path)] += 1
+        if not unvisited:
+            incumbent = min(incumbent, length + table[path[-1]][0])
+        for k, city in enumerate(unvisited):
+            visit([*path, city], unvisited[:k] + unvisited[k + 1 :], length + table[path[-1]][city])
+
+    for chosen in itertools.permutations(range(1, n), depth - 1):
+        path = [0, *chosen]
+        unvisited = [city for city in range(1, n) if city not in chosen]
+        visit(path, unvisited, sum(table[a][b] for a, b in itertools.pairwise(path)))
+    return nodes, incumbent
+
+
+@pytest.mark.parametrize("kind", ["uniform", "clustered", "grid", "any"])
+def test_one_lane_of_the_suite_explores_the_nodes_of_the_thesis_search(cpu, kind):
+    for n in (5, 6, 8, 10):
+        distances = distances_of(kind, n, 2)
+        solution = ExactSearch(cpu, Solo(), distances, bound="edges", depth=1).run()
+        nodes, length = counted_nodes(distances, solution.start_length)
+        assert np.array_equal(solution.nodes, nodes)
+        assert solution.length == length
+
+
+@pytest.mark.parametrize("unrolled", [True, False])
+@pytest.mark.parametrize("kind", ["uniform", "clustered", "grid", "any"])
+def test_one_lane_of_the_published_mapping_explores_the_nodes_of_the_text(cpu, few_on_the_device, kind, unrolled):
+    for n in (5, 6, 8, 9):
+        distances = distances_of(kind, n, 2)
+        for depth in {1, min(2, n - 4), n - 4}:
+            solution = ExactSearch(cpu, Solo(), distances, depth=depth, unrolled=unrolled, **EDGES).run()
+            nodes, length = published_nodes(distances, depth, solution.start_length)
+            assert solution.nodes.tolist() == nodes, (n, depth)
+            assert solution.length == length
+
+
+def test_only_what_is_larger_than_the_incumbent_is_left_out(cpu):
+    """Without distances every bound equals every tour, and nothing is left out; the suite leaves out everything."""
+    distances = np.zeros((8, 8), int)
+    published = ExactSearch(cpu, Solo(), distances, **EDGES)
+    assert published.run().nodes.tolist() == ExactSearch(cpu, Solo(), distances, **WORKLIST).run().nodes.tolist()
+    assert ExactSearch(cpu, Solo(), distances, bound="edges").run().nodes.sum() == 0
+
+
+def test_without_a_bound_all_nodes_are_explored(cpu):
+    distances = distances_of("uniform", 9, 1)
+    for depth in (1, 5):
+        solution = ExactSearch(cpu, Solo(), distances, depth=depth, **WORKLIST).run()
+        nodes, length = published_nodes(distances, depth, solution.start_length, bounded=False)
+        assert (solution.nodes.tolist(), solution.length) == (nodes, length)
+
+
+def test_reduced_lengths_bound_by_the_shortest_edge_of_each_city_ahead():
+    distances = distances_of("uniform", 6, 1)
+    reduced = reduced_by_shortest(distances)
+    path = [0, 3, 1, 5]
+    expected = sum(distances[path[k], path[k + 1]] for k in range(3)) + shortest_edges(distances)[[2, 4]].sum()
+    assert reduced.shortest + sum(reduced.lengths[path[k], path[k + 1]] for k in range(3)) == expected
+    assert all(np.all(np.diff(row[: 4 if i else 5]) > 0) for i, row in enumerate(reduced.ranked))
+
+
+@pytest.mark.parametrize("unrolled", [True, False])
+@pytest.mark.parametrize("n", [8, 11, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5, 6, 7, 9, 10, 12))])
+def test_every_depth_proves_the_same(cpu, few_on_the_device, n, unrolled):
+    distances = distances_of("clustered" if n % 2 else "any", n, 7)
+    length, _, optimal_tours = held_karp(distances)
+    for depth in range(1, min(6, max(1, n - 4)) + 1):
+        found = ExactSearch(cpu, Solo(), distances, depth=depth, unrolled=unrolled, count=True, **EDGES).run()
+        assert (found.length, found.optimal_tours) == (length, optimal_tours), depth
+
+
+@pytest.mark.parametrize(("n", "depth"), [(8, 4), (9, 5), (10, 6), (11, 7), (13, 7), (30, 7)])
+def test_items_have_seven_cities_or_as_many_as_there_can_be(cpu, n, depth):
+    assert ExactSearch(cpu, Solo(), distances_of("uniform", n, 1), **EDGES).method.depth == depth
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
+def test_up_to_seven_cities_are_searched_on_the_host(cpu, n):
+    distances = distances_of("any", n, 1)
+    for method in PUBLISHED:
+        search = ExactSearch(cpu, Solo(), distances, count=True, **method)
+        search.warm_up()
+        found = search.run()
+        assert search.on_host and search.method is None
+        assert (found.length, found.optimal_tours) == (all_tours(distances).length, all_tours(distances).optimal_tours)
+
+
+def test_lengths_at_the_limit_are_searched(oracle, few_on_the_device):
+    """A start tour just below the limit, of which every edge is as long as may be."""
+    length = (2**26 - 2) // 5
+    distances = np.full((5, 5), length) - length * np.eye(5, dtype=int)
+    for method in PUBLISHED:
+        assert proved(oracle, distances, **method) == (5 * length, 12)
+
+
+# --- launches ---
+
+
+def test_lanes_that_hand_on_what_is_left_lose_and_double_nothing(cpu):
+    for n, patience in ((8, 1), (9, 7), (11, 50)):
+        distances = distances_of("uniform", n, 3)
+        whole = ExactSearch(cpu, Solo(), distances, bound="edges", depth=2)
+        parted = ExactSearch(cpu, Solo(), distances, bound="edges", depth=2)
+        parted.method.patience = patience
+        best = whole.run().length
+        for search in (whole, parted):
+            search.method.search(Solo(), best, False, None)
+        assert np.array_equal(whole.method.nodes, parted.method.nodes)
+        assert parted.run().length == best
+
+
+def test_counts_are_added_up_before_their_words_are_full(oracle):
+    distances = distances_of("any", 7, 2)
+    oracle.capabilities = oracle.capabilities._replace(max_team_size=2, lanes_resident=2)
+    expected = ExactSearch(oracle, Solo(), distances, bound="none", depth=1).run()
+    search = ExactSearch(oracle, Solo(), distances, bound="none", depth=1)
+    assert search.method.patience * search.method.rounds_to_count <= 2**30
+    search.method.patience, search.method.rounds_to_count = 5, 2
+    solution = search.run()
+    assert solution.nodes.tolist() == expected.nodes.tolist()
+    assert search.work == solution.nodes.sum()
+
+
+def test_a_lane_that_looks_up_often_counts_the_same(cpu):
+    distances = distances_of("uniform", 10, 4)
+    expected = ExactSearch(cpu, Solo(), distances, depth=3, count=True, **EDGES).run()
+    for patience in (1, 2, 7):
+        search = ExactSearch(cpu, Solo(), distances, depth=3, count=True, **EDGES)
+        search.method.patience = patience
+        found = search.run()
+        assert found.nodes.tolist() == expected.nodes.tolist()
+        assert (found.length, found.optimal_tours) == (expected.length, expected.optimal_tours)
+
+
+@pytest.mark.parametrize("method", [WORKLIST, PERMUTATIONS], ids=name_of)
+def test_slices_lose_and_double_no_item(cpu, method):
+    distances = distances_of("any", 8, 1)
+    length, _, optimal_tours = all_tours(distances)
+    for most in (1, 5, 64):
+        search = ExactSearch(cpu, Solo(), distances, count=True, **method)
+        search.method.first_slice = search.method.least_slice = search.method.most_slice = most
+        found = search.run()
+        assert (found.length, found.optimal_tours) == (length, optimal_tours)
+        assert found.nodes.sum() == search.work
+
+
+@pytest.mark.parametrize("method", PUBLISHED, ids=name_of)
+def test_a_wide_device_has_a_lane_for_every_item(oracle, few_on_the_device, monkeypatch, method):
+    oracle.capabilities = oracle.capabilities._replace(max_team_size=4, lanes_resident=8, compute_units=2)
+    launched = []
+    launch = oracle.launch
+
+    def noted(kernel, teams, lanes, *arguments):
+        launched.append((kernel, teams * lanes))
+        launch(kernel, teams, lanes, *arguments)
+
+    monkeypatch.setattr(oracle, "launch", noted)
+    distances = distances_of("any", 6, 3)
+    search = ExactSearch(oracle, Solo(), distances, depth=2, count=True, **method)
+    assert (search.method.team_size, search.method.slice_seconds) == (4, 10)
+    found = search.run()
+    length, _, optimal_tours = all_tours(distances)
+    assert (found.length, found.optimal_tours) == (length, optimal_tours)
+    items = search.method.items
+    expected = permute if method is PERMUTATIONS else search_items
+    assert all(kernel is expected for kernel, _ in launched)
+    lanes = sum(lanes for _, lanes in launched)
+    assert 2 * items <= lanes < 2 * items + 4 * len(launched)  # to find one, to count all; whole teams
+
+
+@pytest.mark.parametrize(
+    ("items", "units", "lanes"),
+    [(1, 132, 32), (132 * 64 - 1, 132, 32), (132 * 64, 132, 64), (4_037_880, 132, 64)],
+)
+def test_teams_are_small_where_there_are_few_items(oracle, items, units, lanes):
+    assert team_size(items, oracle.capabilities._replace(max_team_size=1024, compute_units=units)) == lanes
+    assert team_size(items, oracle.capabilities._replace(max_team_size=8, compute_units=units)) == 8
+    assert MOST_LANES % TEAM_SIZE == 0
