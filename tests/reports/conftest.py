@@ -1,14 +1,17 @@
 """Records to test with, built from plain values."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
 
 from reports import compare_report, plot_style
+from reports.__main__ import main
 from reports.records import Record, Sample
 from reports.sections import Section, compared
 from tests.reports.pictures import illegible
 
+GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
 
@@ -29,10 +32,11 @@ USUAL = {
 
 @pytest.fixture
 def make_record():
-    """A function that makes a valid record; keywords replace fields, `times` gives kernel seconds."""
+    """A function that makes a valid record from kernel seconds and further fields of every sample; keywords replace
+    fields of the record."""
 
-    def make(times=(1.0,), **changes):
-        samples = tuple(Sample(0.0, 0.0, time, time) for time in times)
+    def make(times=(1.0,), sampled=None, **changes):
+        samples = tuple(Sample(0.0, 0.0, time, time, **(sampled or {})) for time in times)
         fields = {
             "workload": "ihc",
             "instance": "kroA100",
@@ -83,14 +87,8 @@ def make_ants(make_record):
     def make(
         strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", ways=None, parameters=None, **changes
     ):
-        asked = {
-            "ants": ants,
-            "iterations": 20,
-            "variant": "as",
-            "candidates": 0,
-            "local_search": "none",
-            "colonies": 1,
-        }
+        asked = {"ants": ants, "iterations": 20, "variant": "as", "candidates": 0}
+        asked |= {"local_search": "none", "colonies": 1}
         fields = {
             "workload": "aco",
             "instance": instance,
@@ -104,6 +102,42 @@ def make_ants(make_record):
         return make_record(times=times, **(fields | changes))
 
     return make
+
+
+@pytest.fixture
+def reports(capsys):
+    """Run `python -m reports` in this process; returns the exit code, standard output and standard error."""
+
+    def run(*arguments):
+        try:
+            code = main([*map(str, arguments)])
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def is_golden(tmp_path):
+    """A function that compares a text with the golden file of a name."""
+
+    def compare(text, name):
+        found = tmp_path / f"found-{name}"
+        found.write_text(text, encoding="utf-8")
+        assert text == (GOLDEN / name).read_text(encoding="utf-8"), f"if the change is meant: cp {found} {GOLDEN / name}"
+
+    return compare
+
+
+@pytest.fixture(scope="module")
+def paper(request, shared_data):
+    """The text of the paper of a module, which names its file `TEXT`."""
+    path = shared_data.parent / "papers" / request.module.TEXT
+    if not path.exists():
+        pytest.skip(f"the paper's text is not beside the checkout: {path}")
+    return path.read_text()
 
 
 @pytest.fixture
