@@ -30,7 +30,7 @@ USUAL = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_record():
     """A function that makes a valid record from kernel seconds and further fields of every sample; keywords replace
     fields of the record."""
@@ -62,7 +62,7 @@ def make_record():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_run(make_record):
     """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
 
@@ -80,7 +80,7 @@ def make_run(make_record):
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_ants(make_record):
     """A record of Ant System on dj38."""
 
@@ -155,7 +155,7 @@ def legible(monkeypatch):
     return measured
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def section_of():
     """A function that puts records side by side as a section of a report."""
 
@@ -165,7 +165,7 @@ def section_of():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def report_of(section_of):
     """A function that makes the Markdown report of the records of one instance."""
 

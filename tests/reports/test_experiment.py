@@ -1,44 +1,27 @@
 """The whole report of a comparison: of several instances, seeds, devices, ranks and solvers; and its files."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from reports import compare_report, experiment
-from reports.records import RecordError, Sample, append
+from reports.records import RecordError, Sample, append, load
 from reports.sections import Section
 from reports.table import lines
+from tests.reports.conftest import MACHINE
+from tests.reports.test_other_algorithms import FAST
 
-GOLDEN = Path(__file__).parent / "golden"
-MACHINE = {
-    "suite": "0123abc",
-    "python": "3.11.7",
-    "os": "Linux",
-    "host": "node",
-    "cpu": "Test CPU",
-    "cores": 16,
-    "hosts": 1,
-}
+NODE = MACHINE | {"host": "node", "cores": 16}
 WAYS = {"evaluation": "table", "level": "iteration", "shape": "fixed"}
 DETAILS = {"asked": {"iterations": 1000}, "instance_source": "TSPLIB", "device_name": "Test CPU", "cities": 1002}
 SOLVERS = [
-    {
-        "name": "fast-tsp",
-        "version": "0.2.2",
-        "cost": 259100,
-        "solve_s": 1.0,
-        "start_s": 0.1,
-        "to_cost": 0.25,
-        "limit_s": 1.0,
-        "in_process": True,
-    },
+    FAST | {"cost": 259100},
     {"name": "elkai", "version": "2.0.1", "cost": 262100, "solve_s": 3.0, "start_s": 0.2, "in_process": True},
     {"name": "concorde", "trouble": "not found: see its page"},
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def experiment_of(make_record):
     """A function that makes the records of one instance, all times longer by a factor."""
 
@@ -56,7 +39,7 @@ def experiment_of(make_record):
             )
             for number, time in enumerate(times)
         )
-        fields = {"workload": "tsp", "ways": WAYS, "environment": MACHINE, "details": DETAILS, "hash_covers": "moves"}
+        fields = {"workload": "tsp", "ways": WAYS, "environment": NODE, "details": DETAILS, "hash_covers": "moves"}
         counted = {"unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
         return make_record(**(fields | counted | changes | {"samples": samples}))
 
@@ -79,36 +62,33 @@ def experiment_of(make_record):
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sections(experiment_of):
     records = [*experiment_of("pr1002", "ab", 1.0), *experiment_of("pr2392", "cd", 2.0)]
     return experiment.of_records(records)
 
 
-def compared_with_golden(text, name, tmp_path):
-    found = tmp_path / name
-    found.write_text(text, encoding="utf-8")
-    golden = GOLDEN / name
-    assert text == golden.read_text(encoding="utf-8"), f"if the change is meant: cp {found} {golden}"
-
-
-def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections, tmp_path):
-    files = experiment.write(sections, tmp_path / "out", "tsp")
+def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections, tmp_path, is_golden):
+    files = experiment.write(sections, tmp_path, "tsp")
     pictures = [f"compare-tsp-{n}{of}.{form}" for n in (1, 2) for of in ("", "-scaling") for form in ("svg", "png")]
     assert [file.name for file in files] == ["compare-tsp.md", "compare-tsp.tex", *pictures]
     assert all(file.exists() for file in files)
     for file in files[:2]:
-        compared_with_golden(file.read_text(encoding="utf-8"), file.name, tmp_path)
-    assert all(f"]({name})" in files[0].read_text() for name in pictures if name.endswith("svg"))
+        is_golden(file.read_text(encoding="utf-8"), file.name)
+    text = files[0].read_text()
+    assert all(f"]({name})" in text for name in pictures if name.endswith("svg"))
+    levels = [len(line.split()[0]) for line in text.splitlines() if line.startswith("#")]
+    assert levels[0] == 1 and levels.count(1) == 1, "headings are nested without gaps"
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
 
 
-def test_the_terminal_reads_as_it_did(sections, tmp_path):
+def test_the_terminal_reads_as_it_did(sections, is_golden):
     told = [line for number, one in enumerate(sections) for line in lines(one, titled=True, explained=not number)]
     assert max(map(len, told)) <= 80
-    compared_with_golden("\n".join(told) + "\n", "compare-tsp.txt", tmp_path)
+    is_golden("\n".join(told) + "\n", "compare-tsp.txt")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def searched(make_record):
     """Four seeds on one core and on all, twice as fast there; three of them reach 100, at 1 s to 3 s on one core."""
 
@@ -163,22 +143,8 @@ def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
     assert rows_of(text, "Time to target")["threads"][1] == "not known"
 
 
-def test_headings_are_nested_without_gaps(sections):
-    text = compare_report.render([compare_report.shown(section) for section in sections])
-    levels = [len(line.split()[0]) for line in text.splitlines() if line.startswith("#")]
-    assert levels[0] == 1 and levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-
-
 def test_an_earlier_report_is_removed_and_nothing_else(tmp_path):
-    names = [
-        "compare-tsp.md",
-        "compare-tsp.tex",
-        "compare-tsp-1.svg",
-        "compare-tsp-12.png",
-        "compare-tsp-2-scaling.svg",
-        "compare-tsp-2-targets.png",
-    ]
+    names = [f"compare-tsp{end}" for end in (".md", ".tex", "-1.svg", "-12.png", "-2-scaling.svg", "-2-targets.png")]
     others = ["compare-tsp.jsonl", "compare-tspx.md", "compare-tsp-notes.svg", "speedup.png"]
     for name in (*names, *others):
         (tmp_path / name).touch()
@@ -212,29 +178,18 @@ def test_an_instance_that_nothing_ran_on_has_no_section(make_record):
 
 
 def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
-    def at(record, minute, load):
-        started = f"2026-11-22T10:{minute:02d}:00Z"
-        samples = (replace(one, started=started, conditions={"load_1min": load}) for one in record.samples)
-        return replace(record, samples=tuple(samples))
+    def at(minute, load, **changes):
+        sampled = {"started": f"2026-11-22T10:{minute:02d}:00Z", "conditions": {"load_1min": load}}
+        return make_record(sampled=sampled, **changes)
 
-    first = at(make_record(backend="threads"), 0, 0.1)
-    second = at(make_record(instance="other", instance_sha256="cd" * 32), 1, 2.5)
+    first = at(0, 0.1, backend="threads")
+    second = at(1, 2.5, instance="other", instance_sha256="cd" * 32)
     _, beside = experiment.side_by_side([Section([first]), Section([second])])
     (alone,) = experiment.side_by_side([Section([second])])
     assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]
 
 
-def test_a_folder_that_cannot_be_written_is_named(make_record, tmp_path):
-    from core.errors import UserError
-
-    (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="file: cannot write the report"):
-        experiment.write(experiment.of_records([make_record()]), tmp_path / "file", "ihc")
-
-
 def test_old_and_new_lines_stand_side_by_side(make_record, tmp_path):
-    from reports.records import load
-
     path = tmp_path / "runs.jsonl"
     append(path, make_record(workload="qap", ways={"evaluation": "kept"}, hash_covers="moves"))
     line = path.read_text().replace('"schema": 2', '"schema": 1').replace('"ways": {"evaluation": "kept"}, ', "")
