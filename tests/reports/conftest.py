@@ -9,6 +9,7 @@ from reports import compare_report, plot_style
 from reports.__main__ import main
 from reports.records import Record, Sample
 from reports.sections import Section, compared
+from tests.conftest import ROOT
 from tests.reports.pictures import illegible
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -138,6 +139,13 @@ def paper(request, shared_data):
     if not path.exists():
         pytest.skip(f"the paper's text is not beside the checkout: {path}")
     return path.read_text()
+
+
+@pytest.fixture(scope="session")
+def catalogue():
+    """The fields of each instance of the suite's catalogue of TSPLIB."""
+    rows = (line.split("\t") for line in (ROOT / "core" / "problems" / "tsplib.tsv").read_text().splitlines())
+    return {name: fields for name, *fields in rows}
 
 
 @pytest.fixture

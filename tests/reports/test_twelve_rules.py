@@ -21,17 +21,10 @@ from reports.twelve_rules import (
     summary,
 )
 from reports.wording import ratio_interval, seconds, seconds_interval
+from tests.reports.conftest import MACHINE
 
-MACHINE = {
-    "suite": "0123abc",
-    "python": "3.11.7",
-    "os": "Linux",
-    "host": "node",
-    "cpu": "Test CPU",
-    "cores": 2,
-    "hosts": 1,
-    "packages": {"numpy": "2.0.0"},
-}
+NODE = MACHINE | {"host": "node", "packages": {"numpy": "2.0.0"}}
+TEST_CPU = {"device_name": "Test CPU"}
 CONDITIONS = {"load_1min": 0.1, "cpu_mhz_mean": 3000.0, "gpu_mhz": 1900.0}
 PICTURE = "Speed-up over one core"
 SAID = "These are the paper's instances. Efficiency is over the ideal."
@@ -42,26 +35,21 @@ BOUNDED = Shown(
     figures=[PICTURE],
     extremes=["shortest", "longest"],
     means={"seconds": ARITHMETIC},
-    mean_ratios="",
-    assumed_normal="",
-    joined="",
+    **dict.fromkeys(("mean_ratios", "assumed_normal", "joined"), ""),
 )
 
 
 def samples(count=7, ranks=1, time=1.0, **changes):
-    fields = {
-        "started": "2026-11-22T10:00:00Z",
-        "conditions": CONDITIONS,
-        "rank_seconds": [1.0] * ranks,
-        "communication_share": 0.1,
-    } | changes
-    return tuple(Sample(0.0, 0.0, time, time + 0.01 * number, **fields) for number in range(count))
+    fields = {"started": "2026-11-22T10:00:00Z", "conditions": CONDITIONS}
+    fields |= {"rank_seconds": [1.0] * ranks, "communication_share": 0.1} | changes
+    times = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": time}
+    return tuple(Sample(**(times | {"total_s": time + 0.01 * number} | fields)) for number in range(count))
 
 
 @pytest.fixture
 def runs(make_record):
     """One core, all cores and two ranks, of which everything is recorded."""
-    common = {"environment": MACHINE, "details": {"device_name": "Test CPU"}}
+    common = {"environment": NODE, "details": TEST_CPU}
     return {
         "cpu": make_record(samples=samples(), **common),
         "threads": make_record(backend="threads", samples=samples(time=0.5), **common),
@@ -71,7 +59,7 @@ def runs(make_record):
 
 def page_of(comparisons):
     """A page that prints everything that the rules look for."""
-    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {MACHINE['cpu']}", "| run | shortest | longest |"]
+    lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu']}", "| run | shortest | longest |"]
     for comparison in comparisons:
         for row in comparison.rows:
             times = row.running
@@ -90,7 +78,7 @@ def verdicts(shown, about=BOUNDED):
 
 
 def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
-    shown = [compare(runs.values())]
+    shown = [compare(runs.values(), [NotRun("cuda", "0", 1, "what did not run is no row")])]
     found = rules_of(shown, on_a_page(shown))
     assert [one.number for one in found] == list(range(1, 13))
     assert [one.rule for one in found] == list(RULES)
@@ -98,74 +86,41 @@ def test_a_report_of_which_everything_is_known_keeps_all_twelve(runs):
     assert all(one.reason.endswith(".") and one.reason.count(". ") <= 1 for one in found)
 
 
-def changed(runs, name, **changes):
-    return [compare({**runs, name: replace(runs[name], **changes)}.values())]
+OLD = {"details": TEST_CPU | {"schema_read": 1}, "samples": samples(ranks=2, compile_s=0.5, total_s=2.0)}
+ALONE = {"threads": None, "ranks": None}
+
+
+def alone(**environment):
+    """One core without other runs, on a machine of which something else is known."""
+    return ALONE | {"cpu": {"environment": NODE | environment}}
 
 
 @pytest.mark.parametrize(
-    ("rule", "what", "said"),
+    ("rule", "changes", "said"),
     [
-        (
-            1,
-            lambda runs: [compare([runs["threads"], runs["ranks"]])],
-            "No run on one core is among the records of kroA100",
-        ),
-        (2, lambda runs: [compare([runs["cpu"]])], "why no run used all cores of node (2 cores)"),
-        (
-            5,
-            lambda runs: changed(runs, "ranks", samples=samples(5, 2)),
-            "cpu, 2 ranks has 5 repetitions: fewer than the 6",
-        ),
-        (
-            7,
-            lambda runs: changed(runs, "threads", samples=samples(2)),
-            "there is no interval of the speed-up of threads.",
-        ),
-        (9, lambda runs: changed(runs, "cpu", details={}), "Not recorded: the device's name (cpu)."),
-        (
-            9,
-            lambda runs: changed(runs, "cpu", samples=samples(started=None)),
-            "Not recorded: when repetitions began (cpu).",
-        ),
-        (
-            9,
-            lambda runs: changed(runs, "cpu", samples=samples(conditions=None)),
-            "the load before (cpu); the clock (cpu).",
-        ),
-        (
-            9,
-            lambda runs: [compare([replace(runs["cpu"], environment=MACHINE | {"suite": "0123abc+changes"})])],
-            "Not recorded: what changed in the sources since the commit.",
-        ),
-        (
-            9,
-            lambda runs: [compare([replace(runs["cpu"], environment=MACHINE | {"suite": None, "packages": {}})])],
-            "Not recorded: the suite's commit; packages.",
-        ),
+        (1, {"cpu": None}, "No run on one core is among the records of kroA100"),
+        (2, ALONE, "why no run used all cores of node (2 cores)"),
+        (5, {"ranks": {"samples": samples(5, 2)}}, "cpu, 2 ranks has 5 repetitions: fewer than the 6"),
+        (7, {"threads": {"samples": samples(2)}}, "there is no interval of the speed-up of threads."),
+        (9, {"cpu": {"details": {}}}, "Not recorded: the device's name (cpu)."),
+        (9, {"cpu": {"samples": samples(started=None)}}, "Not recorded: when repetitions began (cpu)."),
+        (9, {"cpu": {"samples": samples(conditions=None)}}, "the load before (cpu); the clock (cpu)."),
+        (9, alone(suite="0123abc+changes"), "Not recorded: what changed in the sources since the commit."),
+        (9, alone(suite=None, packages={}), "Not recorded: the suite's commit; packages."),
         (
             10,
-            lambda runs: changed(runs, "ranks", samples=samples(ranks=2, rank_seconds=None)),
+            {"ranks": {"samples": samples(ranks=2, rank_seconds=None)}},
             "The time of every rank, or its part in communication, is not recorded of cpu, 2 ranks.",
         ),
-        (
-            10,
-            lambda runs: changed(runs, "ranks", samples=samples(communication_share=None, ranks=2)),
-            "is not recorded of cpu, 2 ranks.",
-        ),
-        (
-            10,
-            lambda runs: changed(
-                runs,
-                "ranks",
-                details={"schema_read": 1, "device_name": "Test CPU"},
-                samples=tuple(replace(one, compile_s=0.5, total_s=2.0) for one in samples(ranks=2)),
-            ),
-            "Recorded by version 1, whose time over ranks may be too short: cpu, 2 ranks.",
-        ),
+        (10, {"ranks": {"samples": samples(ranks=2, communication_share=None)}}, "is not recorded of cpu, 2 ranks."),
+        (10, {"ranks": OLD}, "Recorded by version 1, whose time over ranks may be too short: cpu, 2 ranks."),
     ],
 )
-def test_a_rule_is_broken_by_what_records_lack(runs, rule, what, said):
-    found = verdicts(what(runs))
+def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
+    changed = [
+        replace(run, **(changes.get(name) or {})) for name, run in runs.items() if changes.get(name, {}) is not None
+    ]
+    found = verdicts([compare(changed)])
     assert found[rule].verdict == BROKEN
     assert said in found[rule].reason
     others = {number for number, one in found.items() if one.verdict == BROKEN} - {rule}
@@ -184,11 +139,7 @@ def test_a_rule_is_broken_by_what_records_lack(runs, rule, what, said):
         (6, {"assumed_normal": "the intervals of table 3"}, "for the intervals of table 3"),
         (8, {"extremes": ()}, "medians alone"),
         (11, {"bounds": ()}, "No upper bound"),
-        (
-            11,
-            {"bounds": ("cpu, 2 ranks",)},
-            "An upper bound is missing beside threads (it is there beside cpu, 2 ranks).",
-        ),
+        (11, {"bounds": ("cpu, 2 ranks",)}, "upper bound is missing beside threads (it is there beside cpu, 2 ranks)."),
         (12, {"figures": ()}, "There is no picture"),
         (12, {"joined": "the devices"}, "A line joins the devices"),
     ],
@@ -208,7 +159,7 @@ def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
         (7, lambda row: ratio_interval(row.speedup), "does not print the interval of the speed-up of threads"),
         (8, lambda row: "| run | shortest | longest |", "shows medians alone"),
         (8, lambda row: seconds(row.running.maximum), "the shortest and the longest time of threads"),
-        (9, lambda row: MACHINE["cpu"], "does not print the processor of its runs: Test CPU"),
+        (9, lambda row: NODE["cpu"], "does not print the processor of its runs: Test CPU"),
         (11, lambda row: "Efficiency is over the ideal", "does not name the upper bound of"),
         (12, lambda row: f"![{PICTURE}]", "There is no picture"),
     ],
@@ -229,28 +180,26 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
 
 
 @pytest.mark.parametrize(
-    ("rule", "unknown"),
+    ("unknown", "rules"),
     [
-        *((rule, {"page": None}) for rule in (1, 2, 5, 7, 8, 9, 11, 12)),
-        (3, {"means": None}),
-        (4, {"mean_ratios": None}),
-        (6, {"assumed_normal": None}),
-        (12, {"joined": None}),
+        ("page", [1, 2, 5, 7, 8, 9, 11, 12]),
+        ("means", [3]),
+        ("mean_ratios", [4]),
+        ("assumed_normal", [6]),
+        ("joined", [12]),
     ],
 )
-def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, rule, unknown):
+def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, unknown, rules):
     shown = [compare(runs.values())]
-    found = rules_of(shown, replace(on_a_page(shown), **unknown))[rule - 1]
-    assert found.verdict == CANNOT_TELL, found
+    found = rules_of(shown, replace(on_a_page(shown), **{unknown: None}))
+    assert [one.number for one in found if one.verdict == CANNOT_TELL] == rules
 
 
 def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
-    shown = [replace(runs["cpu"], environment=MACHINE | {"cores": None})]
+    shown = [replace(runs["cpu"], environment=NODE | {"cores": None})]
     found = verdicts(shown)[2]
-    assert (found.verdict, found.reason) == (
-        CANNOT_TELL,
-        "The number of cores of the machine is not recorded of cpu.",
-    )
+    assert found.verdict == CANNOT_TELL
+    assert found.reason == "The number of cores of the machine is not recorded of cpu."
 
 
 def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
@@ -260,17 +209,13 @@ def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
     assert found.verdict == BROKEN and "is no ratio of two medians" in found.reason
 
 
-def test_means_that_are_not_shown_need_no_rule(runs):
-    assert verdicts([compare(runs.values())], replace(BOUNDED, means={}))[3].verdict == NOT_APPLICABLE
-
-
 def test_what_a_report_does_not_have_needs_no_rule(runs):
     once = replace(runs["cpu"], samples=samples(1))
     found = verdicts([compare([once])])
     none = {number for number, one in found.items() if one.verdict == NOT_APPLICABLE}
     assert none == {1, 3, 4, 6, 7, 8, 10}
-    bare = verdicts([once], replace(BOUNDED, figures=()))
-    assert bare[12].verdict == NOT_APPLICABLE
+    assert verdicts([once], replace(BOUNDED, figures=()))[12].verdict == NOT_APPLICABLE
+    assert verdicts([compare(runs.values())], replace(BOUNDED, means={}))[3].verdict == NOT_APPLICABLE
 
 
 def test_why_a_part_of_the_machine_was_used_may_be_said(runs):
@@ -299,11 +244,6 @@ def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
 def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
     few = [(f"run {number}", replace(runs["cpu"], samples=samples(2))) for number in range(9)]
     assert "run 0, run 1, run 2, run 3 and 5 more have 2 repetitions" in verdicts(few)[5].reason
-
-
-def test_what_did_not_run_is_no_row(runs):
-    found = verdicts([compare(runs.values(), [NotRun("cuda", "0", 1, "no driver")])])
-    assert {one.verdict for one in found.values()} == {KEPT}
 
 
 def test_the_section_counts_and_lists(runs):
