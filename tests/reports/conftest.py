@@ -164,6 +164,26 @@ def legible(monkeypatch):
 
 
 @pytest.fixture(scope="session")
+def make_exact(make_record):
+    """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
+
+    def make(bound="one-tree", peers=None, **changes):
+        fields = {
+            "workload": "exact",
+            "instance": "gr17",
+            "best_cost": 2085,
+            "parameters": {"count": False},
+            "ways": {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"},
+            "hash_covers": "answer",
+            "evaluations": 1000,
+            "details": {} if peers is None else {"peers": peers},
+        }
+        return make_record(times=(0.5,) * 3, **(fields | changes))
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def section_of():
     """A function that puts records side by side as a section of a report."""
 

@@ -117,9 +117,8 @@ def alone(**environment):
     ],
 )
 def test_a_rule_is_broken_by_what_records_lack(runs, rule, changes, said):
-    changed = [
-        replace(run, **(changes.get(name) or {})) for name, run in runs.items() if changes.get(name, {}) is not None
-    ]
+    left = [name for name in runs if changes.get(name, {}) is not None]
+    changed = [replace(runs[name], **changes.get(name, {})) for name in left]
     found = verdicts([compare(changed)])
     assert found[rule].verdict == BROKEN
     assert said in found[rule].reason
