@@ -191,11 +191,6 @@ def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
 # --- baselines, equal work ---
 
 
-def test_repetitions_on_several_lines_are_one_run_with_an_interval(make_run):
-    (datum,) = filled("luong2013", "2", [make_run(times=[time]) for time in (1.0, 2.0, 6.0)]).ours
-    assert datum.words[0] == "2.00 s [1.00 s, 6.00 s]"
-
-
 def test_unequal_hashes_of_equal_work_are_refused(make_run):
     for change in ({"backend": "cuda"}, {"ways": {"generate": "host"}}):
         with pytest.raises(UnequalWorkError, match="trajectory_hash"):

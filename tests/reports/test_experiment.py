@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reports import compare_report, experiment
-from reports.records import RecordError, Sample, append, load
+from reports.records import RecordError, Sample
 from reports.sections import Section
 from reports.table import lines
 from tests.reports.conftest import MACHINE
@@ -187,15 +187,3 @@ def test_a_run_of_another_instance_explains_the_load_of_this_one(make_record):
     _, beside = experiment.side_by_side([Section([first]), Section([second])])
     (alone,) = experiment.side_by_side([Section([second])])
     assert [any("load" in one.text for one in section.cautions) for section in (beside, alone)] == [False, True]
-
-
-def test_old_and_new_lines_stand_side_by_side(make_record, tmp_path):
-    path = tmp_path / "runs.jsonl"
-    append(path, make_record(workload="qap", ways={"evaluation": "kept"}, hash_covers="moves"))
-    line = path.read_text().replace('"schema": 2', '"schema": 1').replace('"ways": {"evaluation": "kept"}, ', "")
-    old = line.replace('"climbers": 100', '"climbers": 100, "evaluation": "kept"').replace('"cpu"', '"threads"', 1)
-    path.write_text(path.read_text() + old)
-    (section,) = experiment.of_records(load(path))
-    assert [row.record.details.get("schema_read") for row in section.comparison.rows] == [None, 1]
-    text = experiment.write([section], tmp_path, "qap")[0].read_text()
-    assert "  - evaluation = kept: differences are kept" in text

@@ -26,10 +26,6 @@ def test_columns_line_up_and_what_did_not_run_comes_last(section):
     assert told[-2:] == ["not run: cuda: no driver", "not run: cpu (device 0, 2 ranks): no mpirun"]
 
 
-def test_the_first_lines_name_the_fastest(section):
-    assert next(lines(section)) == "threads is 4.00x as fast as one core: 500 ms against 2.00 s."
-
-
 def test_no_line_is_wider_than_a_terminal(make_record, section_of):
     ways = {"evaluation": "kept", "level": "iteration", "generate": "device", "tables": "global"}
     others = {"evaluation": "linear", "level": "algorithm", "generate": "host", "tables": "readonly"}
@@ -51,11 +47,6 @@ def test_notes_are_marks_with_a_legend_below(section):
     assert len(legend) == 1
     assert rows[-2].endswith(" G  a") and rows[-1].endswith(" G  a b")
     assert any(line.startswith("b: speed-up above the number of cores") for line in told)
-
-
-def test_without_one_core_the_first_line_says_that_there_is_nothing_to_compare_with(make_record, section_of):
-    told = " ".join(lines(section_of([make_record(backend="threads")])))
-    assert "no run on one core is there to compare with" in told
 
 
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):
