@@ -184,6 +184,7 @@ def first_line(content):
         pytest.param(lambda two: two.replace(b"\n", b"\n\n  \n"), 2, None, id="empty lines between"),
         pytest.param(lambda two: two.replace(b"\n", b"\r\n"), 2, None, id="ends of line as on Windows"),
         pytest.param(lambda two: two[: first_line(two)] + b"{", 1, f":2: {TORN}", id="one byte of the last line"),
+        pytest.param(lambda two: two[:-1], 2, None, id="no end of line at the end"),
         pytest.param(lambda two: two[:20], 0, f":1: {TORN}", id="nothing but a torn line"),
         pytest.param(lambda two: b"", 0, None, id="an empty file"),
     ],

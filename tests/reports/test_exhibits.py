@@ -38,9 +38,7 @@ def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(m
     runs.append(make_run("tai100a", (0.1,) * 3, backend="cuda"))
     table = cells(filled("luong2013", "2", runs))
     assert list(table) == ["tai30a", "tai35a", "tai40a", "tai50a", "tai60a", "tai80a", "tai100a"]
-    assert list(table["tai30a"].values())[:8] == [
-        *("4.2×0.5", "1.3×1.8", "2.3×0.8", "1.0×1.9", "1.1×1.4", "0.8×2.0", "0.5×2.2", "0.4×2.8")
-    ]
+    assert list(table["tai30a"].values())[:4] == ["4.2×0.5", "1.3×1.8", "2.3×0.8", "1.0×1.9"]
     assert table["tai100a"]["M2050: GPUTex"] == "2.6×18.6"
     assert table["tai100a"]["ours, suite: cuda"] == "100 ms [100 ms, 100 ms]<br>×80.0 [80.0, 80.0] over 8.00 s"
     assert table["tai100a"]["ours, one core, suite: cpu"] == "8.00 s [8.00 s, 8.00 s]<br>the baseline"
@@ -64,23 +62,6 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     assert "×8.00" in row["ours, suite: cuda"]
 
 
-def test_strategies_and_colony_sizes_are_the_papers_columns_and_ours_stand_below(make_ants):
-    runs = [
-        make_ants("coarse", times=(6.0,) * 3, backend="cuda"),
-        make_ants("fine", times=(3.0,) * 3, backend="cuda"),
-        make_ants("fine", 2048, times=(3.0,) * 3, backend="cuda"),
-        make_ants("coarse", times=(12.0,) * 3, backend="cuda", ways={"mapping": "published"}),
-    ]
-    table = table_of(filled("menezes2019", "II", runs)).table
-    rows = [dict(zip(table.titles, row, strict=True)) for row in table.rows[:4]]
-    assert [row["whose"] for row in rows] == ["K20, published", "as published: cuda", "suite: cuda", "K20, published"]
-    assert [row["instance"] for row in rows] == ["dj38", "", "", "lu980"]
-    assert rows[0]["fine, 1,024 ants"] == "3.058<br>1.58x" and rows[0]["coarse, 1,024 ants"] == "4.822"
-    assert rows[2]["fine, 1,024 ants"].startswith("2.00x [2.00, 2.00]<br>150 ms [150 ms, 150 ms] an iteration")
-    assert rows[2]["fine, 2,048 ants"].startswith("no run of the first column")
-    assert rows[1]["coarse, 1,024 ants"].startswith("600 ms") and rows[1]["fine, 1,024 ants"] == ""
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -96,7 +77,7 @@ def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
     fine = make_ants("fine", **({"backend": "cuda"} | change))
     data = filled("menezes2019", "II", [make_ants(backend="cuda"), fine]).ours
     (found,) = [datum for datum in data if datum.row.record.ways["strategy"] == "fine"]
-    assert "over_first" not in found.values
+    assert "over_first" not in found.values and found.words[0].startswith("no run of the first column")
 
 
 def test_processors_are_rows_and_cells_name_the_backend(make_record):
@@ -263,14 +244,14 @@ def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
     assert datum.notes == (note,)
     marked = table_of(found)
     assert marked.notes == (("a", note),)
-    assert [row for row in marked.table.rows if any(cell.endswith(" [a]") for cell in row)]
+    assert any(cell.endswith(" [a]") for row in marked.table.rows for cell in row)
 
 
 @pytest.mark.parametrize(("walks", "side_by_side"), [(100, True), (10, False)])
 def test_table_9_is_of_a_hundred_climbs(make_run, walks, side_by_side):
-    asked = {"workload": "ppp", "instance": "73-73", "parameters": {"algorithm": "hill", "neighbourhood": "flip1"}}
-    asked["parameters"]["walks"] = walks
-    (datum,) = filled("luong2013", "9", [make_run(**asked, ways={"level": "algorithm"})]).ours
+    asked = {"algorithm": "hill", "neighbourhood": "flip1", "walks": walks}
+    run = make_run("73-73", workload="ppp", parameters=asked, ways={"level": "algorithm"})
+    (datum,) = filled("luong2013", "9", [run]).ours
     assert [("side by side" in note, "10 walks, not 100" in note) for note in datum.notes] == [
         (side_by_side, not side_by_side)
     ]

@@ -91,3 +91,9 @@ def test_more_threads_than_cores_are_said_and_efficiency_is_that_of_the_cores(mi
     assert [row[4] for row in table.rows] == ["100 %", "50 %", "25 %"]
     oversubscribed = [one.text for one in section.cautions if "oversubscribed" in one.text]
     assert oversubscribed == ["oversubscribed: 2 ranks of 4 cores on 4 cores", "oversubscribed: 8 ranks on 4 cores"]
+
+
+def test_the_report_has_the_table_and_the_sentences(report_of, mixed):
+    report = report_of([row.record for row in mixed(*FOUR).comparison.rows])
+    assert "| 4x4 | threads 4 of 16 cores, 4 ranks | 2.50 s" in report
+    assert "- That is 1.60x [1.60, 1.60] as fast as flat MPI (16x1)." in report

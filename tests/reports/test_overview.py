@@ -59,14 +59,14 @@ def test_what_did_not_run_is_listed_with_the_reason(found):
 
 def test_a_terminal_shows_times_above_speed_ups(found):
     lines = plain_text(found).splitlines()
-    assert [line.split() for line in lines[:7]] == [
-        ["cpu", "cuda", "cpu"],
-        ["4", "ranks"],
-        ["ihc", "2.00", "s", "2.00", "ms", "1.00", "s*"],
-        ["kroA100", "1.00x", "1,000x", "2.00x*"],
-        ["lcs", "4.00", "s", "40.0", "s", MISSING],
-        ["letters", "1.00x", "0.100x"],
-        ["qap", MISSING, MISSING, MISSING],
+    assert [" ".join(line.split()) for line in lines[:7]] == [
+        "cpu cuda cpu",
+        "4 ranks",
+        "ihc 2.00 s 2.00 ms 1.00 s*",
+        "kroA100 1.00x 1,000x 2.00x*",
+        f"lcs 4.00 s 40.0 s {MISSING}",
+        "letters 1.00x 0.100x",
+        f"qap {MISSING} {MISSING} {MISSING}",
     ]
 
 

@@ -22,10 +22,6 @@ def filled(page):
     return results_page.fill(page, page.parent / "gallery")
 
 
-def rows(text):
-    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line[:1] == "|"]
-
-
 # --- what a table says ---
 
 
@@ -34,10 +30,6 @@ def test_a_block_is_what_its_records_say_and_the_rest_of_the_page_stays(page, is
     assert not found.troubles
     is_golden(found.after, "results-block.md")
     assert found.notes == ("table climbs: no run of ours is recorded for eight cores",)
-    (_, _, core, mapped, gpu) = rows(found.after)
-    assert core == ["one core", "154684", "2.10 s [2.00 s, 2.20 s]", "the baseline"]
-    assert (mapped[1], mapped[3]) == ("2497", "no baseline [a]")
-    assert gpu[3].startswith("×100 [") and gpu[3].endswith(" over 2.10 s")
 
 
 def test_runs_of_less_work_than_the_papers_say_so_below_the_table(tmp_path, make_record, page):

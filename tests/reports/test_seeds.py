@@ -44,15 +44,6 @@ def test_equal_costs_need_no_deviation(make_record):
     assert str(Quality.of(equal)) == "best cost 21,282 with each of 3 seeds; it is the optimum"
 
 
-def test_a_report_has_a_row_for_each_seed_with_its_gap(runs, make_record, report_of):
-    threads = [make_record(**(vars(run) | {"backend": "threads", "device_kind": "cores"})) for run in runs]
-    text = report_of([*runs, *threads])
-    assert "climbers = 100, seeds 0 to 3." in text
-    assert "| seed | best cost | gap | by index | hash | time on cpu |" in text
-    assert "| 3 | 21,400 | 0.55 % above | 17 | 0003 | 4.25 s |" in text
-    assert "- Best cost over 4 seeds: mean" in text
-
-
 def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_record, section_of):
     wrong = [make_record(**(vars(run) | {"backend": "threads", "scored": run.seed != 2})) for run in runs]
     section = section_of([*runs, *wrong])

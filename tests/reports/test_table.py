@@ -40,15 +40,6 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
     assert " (evaluation = linear," in "".join(told)
 
 
-def test_notes_are_marks_with_a_legend_below(section):
-    told = list(lines(section))
-    legend = [line for line in told if line.startswith("a: fewer than 6 repetitions")]
-    rows = [line for line in told if line.startswith(("cpu ", "threads "))]
-    assert len(legend) == 1
-    assert rows[-2].endswith(" G  a") and rows[-1].endswith(" G  a b")
-    assert any(line.startswith("b: speed-up above the number of cores") for line in told)
-
-
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):
     sections = [Section([make_record(instance=name, instance_sha256=sha * 32)], MISSING) for name, sha in NAMES]
     experiment.show(experiment.side_by_side(sections))

@@ -16,9 +16,7 @@ from reports.twelve_rules import (
     RATES,
     RULES,
     Shown,
-    in_markdown,
     rules_of,
-    summary,
 )
 from reports.wording import ratio_interval, seconds, seconds_interval
 from tests.reports.conftest import MACHINE
@@ -243,15 +241,6 @@ def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
 def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
     few = [(f"run {number}", replace(runs["cpu"], samples=samples(2))) for number in range(9)]
     assert "run 0, run 1, run 2, run 3 and 5 more have 2 repetitions" in verdicts(few)[5].reason
-
-
-def test_the_section_counts_and_lists(runs):
-    found = rules_of([compare(runs.values())])
-    assert summary(found) == "1 kept, 1 broken, 0 not applicable, 10 cannot be told"
-    text = in_markdown(found, 3)
-    assert text.startswith("### The twelve rules\n\nHoefler and Belli's rules")
-    assert text.splitlines()[5] == f"2. *{RULES[1]}* **Cannot be told**: The report's page was not given."
-    assert len([line for line in text.splitlines() if "* **" in line]) == 12
 
 
 def test_nothing_to_judge_is_an_error():

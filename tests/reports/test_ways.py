@@ -72,18 +72,6 @@ def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, 
     assert "equal work: hash 0123456789abcdef of all climbs\nbest cost 21,282 by index 17" in printed
 
 
-def test_reports_say_once_what_most_rows_share(make_record, section_of, report_of):
-    ways = {"level": "iteration", "shape": "fixed"}
-    fixed = [make_record(ways=ways, backend=name) for name in ("cpu", "threads")]
-    runs = [make_record(ways=ways | {"shape": "tuned"}, backend="cuda"), *fixed]
-    text = report_of(runs)
-    assert "- Ways, which decide the speed alone, in every row whose name says nothing else:\n  - level = iter" in text
-    assert "| cuda (shape = tuned) |" in text and "| threads | Test CPU |" in text
-    assert "- Moves: 2,000,000,000 per repetition." in text
-    printed = " ".join(" ".join(lines(section_of(runs))).split())
-    assert "ways of all rows whose name says nothing else: level = iteration, mapping = suite, shape =" in printed
-
-
 def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):
     comparison = section_of([make_record(ways=FULL), make_record(ways={})]).comparison
     assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cpu (scan = not recorded)"]
