@@ -20,15 +20,23 @@ MACHINE = {"suite": "0123abc", "python": "3.11.7", "os": "Linux", "cpu": "Test C
 
 
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
-USUAL = {
-    "mapping": "suite",
-    "level": "iteration",
-    "evaluation": "linear",
-    "generate": "device",
-    "select": "device",
-    "tables": "global",
-    "shape": "fixed",
+USUAL = {"mapping": "suite", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
+USUAL |= {"tables": "global", "shape": "fixed"}
+MEASURED = {
+    "started": "2026-11-22T10:27:52Z",
+    "conditions": {
+        "load_1min": 0.5,
+        "gpu_mhz": 1755,
+        "throttled": True,
+        "throttled_by": ["power limit", "power brake"],
+    },
+    "energy_j": {"gpu (NVML)": 250.0, "processor package (RAPL)": 12.5},
+    "rank_seconds": [1.0],
+    "bytes_moved": {"host_device": 4096, "ranks": 16},
+    "communication_share": 0.25,
+    "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
 }
+"""What a sample of one rank may say beside its times."""
 
 
 @pytest.fixture(scope="session")
@@ -38,26 +46,12 @@ def make_record():
 
     def make(times=(1.0,), sampled=None, **changes):
         samples = tuple(Sample(0.0, 0.0, time, time, **(sampled or {})) for time in times)
-        fields = {
-            "workload": "ihc",
-            "instance": "kroA100",
-            "instance_sha256": "ab" * 32,
-            "parameters": {"climbers": 100},
-            "ways": {},
-            "seed": 0,
-            "backend": "cpu",
-            "device": "0",
-            "device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"),
-            "ranks": 1,
-            "samples": samples,
-            "best_cost": 21282,
-            "best_index": 17,
-            "evaluations": 2_000_000_000,
-            "trajectory_hash": "0123456789abcdef",
-            "hash_covers": "climbs",
-            "environment": MACHINE,
-            "scored": True,
-        }
+        fields = {"workload": "ihc", "instance": "kroA100", "instance_sha256": "ab" * 32, "seed": 0}
+        fields |= {"parameters": {"climbers": 100}, "ways": {}, "backend": "cpu", "device": "0", "ranks": 1}
+        fields |= {"device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"), "samples": samples}
+        fields |= {"best_cost": 21282, "best_index": 17, "evaluations": 2_000_000_000}
+        fields |= {"trajectory_hash": "0123456789abcdef", "hash_covers": "climbs"}
+        fields |= {"environment": MACHINE, "scored": True}
         return Record(**(fields | changes))
 
     return make
@@ -68,14 +62,9 @@ def make_run(make_record):
     """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
 
     def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, ways=None, **changes):
-        fields = {
-            "workload": "qap",
-            "instance": instance,
-            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
-            "hash_covers": "moves",
-            "parameters": PLAIN | (parameters or {}),
-            "ways": USUAL | (ways or {}),
-        }
+        sha256 = hashlib.sha256(instance.encode()).hexdigest()
+        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_covers": "moves"}
+        fields |= {"parameters": PLAIN | (parameters or {}), "ways": USUAL | (ways or {})}
         return make_record(times=times, **(fields | changes))
 
     return make
@@ -90,16 +79,11 @@ def make_ants(make_record):
     ):
         asked = {"ants": ants, "iterations": 20, "variant": "as", "candidates": 0}
         asked |= {"local_search": "none", "colonies": 1}
-        fields = {
-            "workload": "aco",
-            "instance": instance,
-            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
-            "parameters": asked | (parameters or {}),
-            "ways": {"strategy": strategy, "mapping": "suite"} | (ways or {}),
-            "hash_covers": "tours",
-            "best_cost": 6700,
-            "details": {"cities": 38, "optimum": 6656},
-        }
+        sha256 = hashlib.sha256(instance.encode()).hexdigest()
+        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_covers": "tours"}
+        fields |= {"ways": {"strategy": strategy, "mapping": "suite"} | (ways or {})}
+        fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
+        fields |= {"details": {"cities": 38, "optimum": 6656}}
         return make_record(times=times, **(fields | changes))
 
     return make
@@ -127,7 +111,9 @@ def is_golden(tmp_path):
     def compare(text, name):
         found = tmp_path / f"found-{name}"
         found.write_text(text, encoding="utf-8")
-        assert text == (GOLDEN / name).read_text(encoding="utf-8"), f"if the change is meant: cp {found} {GOLDEN / name}"
+        assert text == (GOLDEN / name).read_text(encoding="utf-8"), (
+            f"if the change is meant: cp {found} {GOLDEN / name}"
+        )
 
     return compare
 
@@ -168,16 +154,10 @@ def make_exact(make_record):
     """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
 
     def make(bound="one-tree", peers=None, **changes):
-        fields = {
-            "workload": "exact",
-            "instance": "gr17",
-            "best_cost": 2085,
-            "parameters": {"count": False},
-            "ways": {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"},
-            "hash_covers": "answer",
-            "evaluations": 1000,
-            "details": {} if peers is None else {"peers": peers},
-        }
+        ways = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
+        fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
+        fields |= {"ways": ways, "hash_covers": "answer", "evaluations": 1000}
+        fields |= {"details": {} if peers is None else {"peers": peers}}
         return make_record(times=(0.5,) * 3, **(fields | changes))
 
     return make

@@ -9,6 +9,7 @@ import pytest
 from core.errors import UserError
 from reports import csv_file, experiment, ioh
 from reports.records import RecordError, append, completed, fold, load
+from tests.reports.conftest import MEASURED
 
 SEED = 20260211
 PIECES = (
@@ -16,18 +17,6 @@ PIECES = (
     *(b"null", b"true", b"[]", b"{}", b'""', b'"\\ud800"', b"\xff", b"\x00", b"\n", b"\r", b"\xef\xbb\xbf", b'"', b","),
     *(b'"schema": 1', b'"schema": 2', b'"samples": []', b"1.5", b"cpu", "é|`".encode()),
 )
-
-
-CONDITIONS = {"load_1min": 0.5, "governor": "performance", "gpu_mhz": 1755, "throttled": True, "throttled_by": ["x"]}
-MEASURED = {
-    "started": "2026-11-22T10:27:52Z",
-    "conditions": CONDITIONS,
-    "energy_j": {"gpu (NVML)": 250.0},
-    "rank_seconds": [1.0],
-    "bytes_moved": {"host_device": 4096, "ranks": 0},
-    "communication_share": 0.25,
-    "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
-}
 
 
 def full_record(make_record):

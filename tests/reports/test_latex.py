@@ -1,6 +1,5 @@
 """Tables for LaTeX: the same cells as in Markdown, and no character that LaTeX would take for something else."""
 
-
 import pytest
 
 from reports import latex

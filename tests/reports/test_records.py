@@ -22,21 +22,13 @@ from reports.records import (
     require_equal_work,
 )
 from tests.conftest import ROOT
+from tests.reports.conftest import MEASURED
 
 TIMES = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 1.0, "total_s": 1.0}
 KEYS = (
     "schema workload instance instance_sha256 parameters ways seed backend device device_kind ranks samples best_cost "
     "best_index evaluations trajectory_hash hash_covers environment unit"
 )
-MEASURED = {
-    "started": "2026-11-22T10:27:52Z",
-    "conditions": {"load_1min": 0.5, "governor": "performance", "throttled": False, "throttled_by": []},
-    "energy_j": {"gpu (NVML)": 250.0},
-    "rank_seconds": [1.0],
-    "bytes_moved": {"host_device": 4096},
-    "communication_share": 0.25,
-    "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
-}
 
 
 @pytest.fixture

