@@ -35,10 +35,6 @@ def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
     assert warned(make_record(SIX, under(load_1min=0.3, cpu_mhz_mean=3000.0))) == {}
 
 
-def test_fewer_than_six_repetitions_are_said(make_record, warned):
-    assert said_of(warned(make_record(times=[1.0] * 5)), "fewer than 6 repetitions") == {"cpu": "5"}
-
-
 def test_spread_is_that_of_the_interval_where_there_are_enough_repetitions_for_one(make_record, warned):
     found = warned(make_record(times=[1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5]))
     assert said_of(found, "spread above 10 % of the median (the 95 % interval)") == {"cpu": "33 %"}
@@ -118,11 +114,12 @@ def test_a_gpu_below_its_highest_clock_is_said(make_record, warned):
     assert said_of(warned(gpu), "clock more than 10 % below its GPU's highest") == {"cuda": "1,500 of 1,980 MHz"}
 
 
-def test_what_is_the_same_for_every_row_is_said_once(make_record):
+def test_fewer_than_six_repetitions_are_said_and_once_where_every_row_has_as_many(make_record, warned):
     runs = [make_record(), make_record(backend="threads")]
     (few,) = cautions(compare(runs))
     assert str(few).endswith("its 95 %: every row 1")
     assert few.everywhere
+    assert said_of(warned(make_record(times=[1.0] * 5)), "fewer than 6 repetitions") == {"cpu": "5"}
 
 
 def test_notes_of_rows_have_marks_too(make_record):
@@ -143,12 +140,6 @@ def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, 
     assert any("load" in text for text in ratio_doubts(row, [busy, gpu]))
     assert all(text.startswith(BASELINE) for text in ratio_doubts(row)) and ratio_doubts(row)
     assert set(doubts(row, [busy, gpu])) <= set(ratio_doubts(row, [busy, gpu]))
-
-
-def test_a_load_that_our_own_run_explains_makes_no_ratio_doubtful(make_record, warned):
-    core = make_record(SIX, under("2026-11-22T10:02:00Z", load_1min=2.0))
-    threads = make_record([0.6] * 6, under(), backend="threads")
-    assert not any("load" in text for text, _ in warned(core, threads))
 
 
 @pytest.mark.parametrize(("elsewhere", "marked"), [(17.5, True), (28.0, False)])

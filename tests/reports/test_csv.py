@@ -3,7 +3,7 @@
 import csv
 import io
 
-from reports.csv_file import COLUMNS, rows_of, text_of
+from reports.csv_file import text_of
 from reports.records import Sample, append
 from tests.reports.conftest import MEASURED
 
@@ -50,12 +50,6 @@ def test_repetitions_of_a_run_are_numbered_over_all_its_lines(make_record):
 def test_any_name_comes_back_as_it_was(make_record):
     name = 'a,"b"\n\rc; généré'
     assert read(text_of([make_record(instance=name)]))[0]["instance"] == name
-
-
-def test_every_row_has_every_column_and_no_column_twice(make_record):
-    heading, *rows = rows_of([make_record(times=[1.0, 2.0])])
-    assert len(set(heading)) == len(heading) == len(COLUMNS) + 1
-    assert {len(row) for row in rows} == {len(heading)}
 
 
 def test_the_table_goes_to_standard_output_or_to_a_file(tmp_path, make_record, reports):

@@ -26,19 +26,14 @@ def experiment_of(make_record):
     """A function that makes the records of one instance, all times longer by a factor."""
 
     def run(times, factor=1.0, load=0.5, mhz=3000.0, energy=None, **changes):
-        samples = tuple(
-            Sample(
-                0.5 if number == 0 else 0.0,
-                0.001,
-                0.9 * time * factor,
-                time * factor + (0.5 if number == 0 else 0.0),
-                started=f"2026-11-22T10:00:0{number}Z",
-                conditions={"load_1min": load, "cpu_mhz_mean": mhz},
-                energy_j=energy,
-                communication_share=0.05 if changes.get("ranks", 1) > 1 else 0.0,
-            )
-            for number, time in enumerate(times)
-        )
+        def sample(number, time):
+            compile_s = 0.0 if number else 0.5
+            measured = {"started": f"2026-11-22T10:00:0{number}Z", "energy_j": energy}
+            measured |= {"conditions": {"load_1min": load, "cpu_mhz_mean": mhz}}
+            measured |= {"communication_share": 0.05 if changes.get("ranks", 1) > 1 else 0.0}
+            return Sample(compile_s, 0.001, 0.9 * time * factor, time * factor + compile_s, **measured)
+
+        samples = tuple(sample(number, time) for number, time in enumerate(times))
         fields = {"workload": "tsp", "ways": WAYS, "environment": NODE, "details": DETAILS, "hash_covers": "moves"}
         counted = {"unit": "neighbours", "evaluations": 10**9, "parameters": {"iterations": 1000}}
         return make_record(**(fields | counted | changes | {"samples": samples}))

@@ -17,7 +17,7 @@ from drivers.workloads import named
 from reports import provenance
 from reports.gallery_pages import differences, overview_of, read, write
 from reports.paper_file import names
-from reports.records import append, load
+from reports.records import load
 from tests.conftest import ROOT
 from tests.reports.made_up_gallery import DATA, climb, fill
 
@@ -104,13 +104,6 @@ def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_mi
     assert any(line.startswith("+|") and "×100 " in line for line in found)
     assert f"{gallery / 'overview.svg'}: missing; `python -m reports gallery` makes it" in found
     assert not any("index.md" in line for line in found)
-
-
-@pytest.mark.slow
-def test_the_check_notices_new_records(gallery, make_record):
-    append(gallery / "overview.jsonl", climb(make_record, (1.0,), backend="threads"))
-    found = "\n".join(differences(gallery))
-    assert "index.md" in found and "overview.md" in found and "oneil2011.md" not in found
 
 
 def test_damaged_records_are_one_error(gallery, reports):

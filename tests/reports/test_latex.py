@@ -3,8 +3,6 @@
 import pytest
 
 from reports import latex
-from reports.compare_tables import tables
-from reports.comparison import NotRun
 from reports.text_table import Table
 
 
@@ -42,19 +40,3 @@ def test_a_table_has_rules_of_booktabs_and_numbers_at_the_right():
         r"\end{tabular}",
         r"\end{table}",
     ]
-
-
-@pytest.fixture
-def section(make_record, section_of):
-    runs = [
-        make_record(times=[2.0, 2.1, 2.2], ways={"scan": "full"}),
-        make_record(times=[2e-6], ways={"scan": "pruned"}, backend="cuda", details={"device_name": "a | b_c & d"}),
-    ]
-    return section_of(runs, [NotRun("opencl", "", 1, "100 % broken: #7")])
-
-
-def test_tables_are_named_and_no_wider_than_a_page(section, make_record, section_of):
-    found = tables(section)
-    assert list(found) == ["results", "not_run", "times", "conditions"]
-    assert max(len(found[name].headings) for name in ("results", "not_run", "times", "conditions")) <= 8
-    assert list(tables(section_of([make_record(workload="lcs")]))) == ["results", "times", "conditions"]

@@ -6,15 +6,7 @@ import pytest
 
 from core.errors import UserError
 from reports import ranks_report
-from reports.gallery_pages import write
 from reports.records import Sample, UnequalWorkError, append
-
-ENTRY = """
-[[reports]]
-name = "ranks"
-title = "Two of them"
-commands = ["mpirun -n 2 python -m drivers.bench --workload ranks"]
-"""
 
 
 @pytest.fixture
@@ -53,12 +45,3 @@ def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path
     assert code == 2 and "no work has runs of one rank and of several" in told
     with pytest.raises(UserError):
         ranks_report.write(ranks_report.gains(pair), tmp_path / "nowhere")
-
-
-def test_the_gallery_shows_it(pair, tmp_path):
-    pytest.importorskip("matplotlib")
-    (tmp_path / "gallery.toml").write_text(ENTRY)
-    for record in pair:
-        append(tmp_path / "ranks.jsonl", record)
-    write(tmp_path, tmp_path)
-    assert "Times as fast as one rank: 2 ranks 1.60x" in (tmp_path / "index.md").read_text()

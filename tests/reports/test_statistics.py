@@ -41,17 +41,12 @@ def test_the_interval_of_a_ratio_is_the_exact_bootstrap_interval():
     assert np.quantile(exact, 0.97) <= ratio.high <= np.quantile(exact, 0.98)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_true_median_about_19_times_in_20():
     rng = np.random.default_rng(7)
-    trials = [summarise(rng.exponential(size=25)).median for _ in range(100)]
+    trials = [summarise(rng.exponential(size=25)).median for _ in range(200)]
     covered = np.mean([median.low <= np.log(2) <= median.high for median in trials])
     assert 0.90 <= covered <= 0.99
-
-
-def test_a_ratio_of_medians_is_not_a_mean_of_ratios():
-    slow, fast = [1.0, 100.0, 2.0], [1.0, 1.0, 4.0]
-    assert ratio_of_medians(slow, fast).value == 2.0
-    assert np.mean(np.divide(slow, fast)) != 2.0
 
 
 @pytest.mark.parametrize("values", [[2.0], [2.0, 3.0]])

@@ -50,12 +50,6 @@ def test_the_baseline_is_the_most_alike_and_of_equally_alike_ones_the_fastest(ma
     assert baseline_of(("full", 1, 4.0), ("pruned", 1, 2.0), likeness=Likeness(plain={"scan": "pruned"})) == 2.0
 
 
-def test_a_one_core_run_that_makes_an_experiment_is_measured_by_the_plain_one(make_record):
-    plain, slow = make_record(ways=FULL, times=[2.0]), make_record(ways={"scan": "host"}, times=[8.0])
-    rows = compare([slow, plain], likeness=Likeness(plain=FULL)).rows
-    assert [(row.speedup.value, row.baseline_s) for row in rows] == [(0.25, 2.0), (1.0, 2.0)]
-
-
 def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of):
     details = {"evaluations_per_step": "those that it looks at"}
     runs = [make_record(ways=FULL), make_record(ways=PRUNED, evaluations=5, details=details)]
