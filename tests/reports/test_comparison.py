@@ -24,13 +24,6 @@ def test_compilation_is_shown_apart_and_enters_no_ratio(make_record):
     assert row.speedup.value == 2.0
 
 
-def test_repetitions_on_several_lines_are_one_row(make_record):
-    comparison = compare([make_record(times=[time]) for time in (1.0, 2.0, 6.0)])
-    assert len(comparison.rows) == 1
-    assert comparison.rows[0].running.repetitions == 3
-    assert comparison.rows[0].running.median.value == 2.0
-
-
 def test_a_run_that_the_scorer_did_not_confirm_enters_no_ratio(make_record):
     wrong = make_record(backend="opencl", times=[0.001], scored=False, best_cost=1, trajectory_hash="ffff")
     comparison = compare([make_record(), wrong])
