@@ -10,6 +10,7 @@ from core.errors import UserError
 from reports import csv_file, experiment, ioh
 from reports.records import RecordError, append, completed, fold, load
 from tests.reports.conftest import MEASURED
+from tests.reports.test_version_1 import line
 
 SEED = 20260211
 PIECES = (
@@ -27,12 +28,7 @@ def full_record(make_record):
 
 def lines(make_record):
     """Good lines of both versions to start from."""
-    new = full_record(make_record).to_line().encode()
-    old = json.loads(new) | {"schema": 1, "parameters": {"climbers": 100, "scan": "full"}}
-    for name in ("ways", "hash_covers", "device_kind", "unit"):
-        del old[name]
-    old["samples"] = [{name: one[name] for name in one if name not in MEASURED} for one in old["samples"]]
-    return [new, json.dumps(old).encode() + b"\n"]
+    return [full_record(make_record).to_line().encode(), line().encode()]
 
 
 def mutated(content, draw):

@@ -22,8 +22,8 @@ SOLVERS = [
 
 
 @pytest.fixture(scope="module")
-def experiment_of(make_record):
-    """A function that makes the records of one instance, all times longer by a factor."""
+def sections(make_record):
+    """Two instances: three seeds on several devices and numbers of ranks, beside other solvers; work that grows."""
 
     def run(times, factor=1.0, load=0.5, mhz=3000.0, energy=None, **changes):
         def sample(number, time):
@@ -54,13 +54,7 @@ def experiment_of(make_record):
             grown = {"parameters": {"iterations": 1000, "walks": ranks}, "details": DETAILS | {"scaled": ranks}}
             yield run([time, time, time], **place, **grown, ranks=ranks, trajectory_hash=f"{ranks:016x}")
 
-    return make
-
-
-@pytest.fixture(scope="module")
-def sections(experiment_of):
-    records = [*experiment_of("pr1002", "ab", 1.0), *experiment_of("pr2392", "cd", 2.0)]
-    return experiment.of_records(records)
+    return experiment.of_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])
 
 
 def test_the_report_reads_as_it_did_and_every_instance_has_its_pictures(sections, tmp_path, is_golden):

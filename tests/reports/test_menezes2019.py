@@ -52,18 +52,6 @@ def test_both_tables_are_those_of_the_text_digit_by_digit(published, paper):
     assert len(times) == 9
 
 
-def test_columns_are_those_of_the_text(published, paper):
-    names, sizes = rows_of_the_text(paper, "TABLE II  \n")[:2]
-    assert [name for name in names if name][-3:] == [
-        "Coarse Grain",
-        "Fine Grain",
-        "Fine Grain + Parallel Pheromone Deposit",
-    ]
-    columns = [(column.parameters["strategy"], column.parameters["ants"]) for column in table(published, "II").columns]
-    assert columns == [(strategy, ants) for strategy in STRATEGIES for ants in SIZES]
-    assert [int(size) for size in sizes if size.isdigit()] == [*SIZES] * 3
-
-
 def test_the_optima_are_those_of_the_suites_catalogue(published, catalogue):
     for line in table(published, "I").lines:
         assert catalogue[line.key][1:3] == [str(figure[0]) for figure in line.figures]

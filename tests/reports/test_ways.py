@@ -50,20 +50,11 @@ def test_the_baseline_is_the_most_alike_and_of_equally_alike_ones_the_fastest(ma
     assert baseline_of(("full", 1, 4.0), ("pruned", 1, 2.0), likeness=Likeness(plain={"scan": "pruned"})) == 2.0
 
 
-def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of):
+def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of, is_golden):
     details = {"evaluations_per_step": "those that it looks at"}
     runs = [make_record(ways=FULL), make_record(ways=PRUNED, evaluations=5, details=details)]
-    text = report_of(runs)
-    assert "| cpu | Test CPU |" in text and "| cpu (scan = pruned) | Test CPU |" in text
-    assert "  - scan = full: every move of every step is evaluated\n" in text
-    assert "  - mapping = suite: the work is laid on the device in the suite's own way\n" in text
-    assert "- Ways of the rows whose names say so:\n  - scan = pruned: moves that " in text
-    assert "- Moves: 2,000,000,000 per repetition. Counted: as the driver defines them." in text
-    assert "- Moves (scan = pruned): 5 per repetition. Counted: those that it looks at." in text
-    printed = "\n".join(lines(section_of(runs)))
-    assert "cpu (scan = pruned)" in printed
-    assert "ways of all rows whose name says nothing else: mapping = suite, scan = full" in printed
-    assert "equal work: hash 0123456789abcdef of all climbs\nbest cost 21,282 by index 17" in printed
+    is_golden(report_of(runs), "compare-ways.md")
+    is_golden("\n".join(lines(section_of(runs))) + "\n", "compare-ways.txt")
 
 
 def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):
