@@ -94,9 +94,8 @@ def test_what_only_some_repetitions_met_is_counted(make_record, warned):
     )
     samples = tuple(Sample(0.0, 0.0, 1.0, 1.0, conditions=one) for one in conditions)
     found = warned(make_record(backend="cuda", samples=samples))
-    assert said_of(found, "the GPU's clock was throttled") == {
-        "cuda": "in 1 of 3 repetitions (power limit, temperature)"
-    }
+    throttled = {"cuda": "in 1 of 3 repetitions (power limit, temperature)"}
+    assert said_of(found, "the GPU's clock was throttled") == throttled
     assert said_of(found, "went on from a state") == {"cuda": "1 of 3 repetitions"}
     assert said_of(found, "ranks were killed") == {"cuda": "1 of 3 repetitions"}
 

@@ -33,16 +33,10 @@ def cells(result):
 # --- rows and columns ---
 
 
-def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(make_run):
+def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(make_run, is_golden):
     runs = [make_run("tai100a", (8.0,) * 3), make_run("tai30a", (2.0,) * 3)]
     runs.append(make_run("tai100a", (0.1,) * 3, backend="cuda"))
-    table = cells(filled("luong2013", "2", runs))
-    assert list(table) == ["tai30a", "tai35a", "tai40a", "tai50a", "tai60a", "tai80a", "tai100a"]
-    assert list(table["tai30a"].values())[:4] == ["4.2×0.5", "1.3×1.8", "2.3×0.8", "1.0×1.9"]
-    assert table["tai100a"]["M2050: GPUTex"] == "2.6×18.6"
-    assert table["tai100a"]["ours, suite: cuda"] == "100 ms [100 ms, 100 ms]<br>×80.0 [80.0, 80.0] over 8.00 s"
-    assert table["tai100a"]["ours, one core, suite: cpu"] == "8.00 s [8.00 s, 8.00 s]<br>the baseline"
-    assert table["tai35a"]["ours, suite: cuda"] == "not run"
+    is_golden(f"{table_of(filled('luong2013', '2', runs)).table}\n", "luong2013-table-2.md")
 
 
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
@@ -80,21 +74,14 @@ def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
     assert "over_first" not in found.values and found.words[0].startswith("no run of the first column")
 
 
-def test_processors_are_rows_and_cells_name_the_backend(make_record):
+def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
     def run(seconds, **changes):
         asked = {"parameters": {"climbers": 100_000, "start": "oneil2011"}, "ways": {"scan": "full"}}
         machine = {"cpu": "x", "cores": 4, "hosts": 1}
         return make_record((seconds,) * 3, instance="kroE100", environment=machine, **asked, **changes)
 
     runs = [run(4.0), run(1.0, backend="threads"), run(1.0, backend="cuda"), run(2.0, ranks=2)]
-    table = cells(filled("oneil2011", "1", runs, "figure"))
-    every, ranks = "ours, suite, every move", "ours, suite, every move, ranks of one core"
-    assert table["sequential"][every].startswith("cpu<br>4.00 s [4.00 s, 4.00 s]<br>the baseline")
-    assert table["pthreads, 4 threads"][every].startswith("threads<br>1.00 s [1.00 s, 1.00 s]<br>×4.00")
-    assert table["CUDA, one GPU"][every].startswith("cuda<br>")
-    assert table["pthreads, 2 threads"][ranks].startswith("cpu, 2 ranks<br>")
-    assert table["CUDA, one GPU"]["C2050, Nautilus: median, ms"] == "2497"
-    assert "not run" in table["pthreads, 8 threads"][every]
+    is_golden(f"{table_of(filled('oneil2011', '1', runs, 'figure')).table}\n", "oneil2011-figure-1.md")
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
@@ -259,14 +246,9 @@ PEERS = [
 ]
 
 
-def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact):
+def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact, is_golden):
     runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
-    row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert list(row.values())[:4] == ["2085", "0.139", "0.014", "0.10"]
-    assert row["ours, suite, 1-trees, one core: cpu"] == (
-        "500 ms [500 ms, 500 ms]<br>the baseline<br>2.00x<br>concorde 1.00 s (2.00x ours)<br>1,000 nodes"
-    )
-    assert "concorde 1.00 s" in row["ours, suite, edges: cuda"]
+    is_golden(f"{table_of(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
     assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, suite, 1-trees, one core: cpu"]
 
@@ -296,18 +278,13 @@ def test_peers_that_are_no_list_of_solvers_are_refused_by_their_place(make_exact
         filled("xavier2022", "5.1", [run])
 
 
-def test_a_profile_stands_beside_the_bounds_of_the_text(make_record):
+def test_a_profile_stands_beside_the_bounds_of_the_text(make_record, is_golden):
     wave = {"load_efficiency": [0.5, 0.875, 1.0], "warp_efficiency": [1.0] * 3, "ipc": [0.25, 1.5, 2.0]}
     trace = {"load_efficiency": None, "warp_efficiency": [0.5] * 3, "ipc": [0.1] * 3}
     kernels = [{"kernel": "wave", "launches": 9} | wave, {"kernel": "trace", "launches": 1} | trace]
     asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_covers": "answer", "backend": "cuda"}
     run = make_record(**asked, ways={"mapping": "published"}, details={"profile": {"kernels": kernels}})
-    table = cells(filled("oconnell2014", "5", [run], "figure"))
-    row = table["lcs, strings of 3,000 characters"]
-    assert row["Titan: instructions per clock"] == "average at least 0.5"
-    assert row["ours, as published, profiled: cuda"].startswith(
-        "`wave` 50.0 / 87.5 / 100.0 %; `trace` no launch has it<br>`wave` 100.0 / 100.0 / 100.0 %"
-    )
+    is_golden(f"{table_of(filled('oconnell2014', '5', [run], 'figure')).table}\n", "oconnell2014-figure-5.md")
     with pytest.raises(RecordError, match=r"expected a list of kernels in details\.profile"):
         filled("oconnell2014", "5", [replace(run, details={"profile": {"kernels": 7}})], "figure")
 

@@ -160,17 +160,13 @@ def test_a_package_that_cannot_be_read_leaves_the_sum_out(tmp_path, missing, con
     assert measured(meter_in(tmp_path))["energy_j"] is None
 
 
-def test_a_gpu_says_clocks_temperature_joules_and_that_nothing_throttled(tmp_path):
+def test_a_gpu_says_clocks_temperature_joules_and_what_throttled_before_or_after(tmp_path):
     values = gpu(tmp_path, made_up_nvml())
     assert values["energy_j"] == {GPU_ENERGY: 250.0}
     clocks = {"gpu_mhz": 1755, "gpu_mhz_max": 1980}
     assert values["conditions"] == clocks | {"gpu_celsius": 61, "throttled": False, "throttled_by": []}
-
-
-def test_what_throttled_before_or_after_is_named(tmp_path):
-    conditions = gpu(tmp_path, made_up_nvml(reasons=[4, 64 + 1]))["conditions"]
-    assert conditions["throttled"] is True
-    assert conditions["throttled_by"] == ["power limit", "temperature, by hardware"]
+    slowed = gpu(tmp_path, made_up_nvml(reasons=[4, 64 + 1]))["conditions"]
+    assert (slowed["throttled"], slowed["throttled_by"]) == (True, ["power limit", "temperature, by hardware"])
 
 
 def test_a_driver_that_knows_only_the_older_question_is_asked_that(tmp_path):

@@ -2,8 +2,6 @@
 
 import pytest
 
-from reports.table import lines
-
 FAST = {
     "name": "fast-tsp",
     "version": "0.2.2",
@@ -42,10 +40,7 @@ def test_a_solver_that_is_faster_than_our_fastest_is_said_plainly(with_peers, se
         "fast-tsp 0.2.2 on one core needs 250 ms for a cost as good as ours: it is 2.00x as fast as our fastest "
         "(cuda, 500 ms); it is 40.0x as fast as our one core (10.0 s)."
     )
-    report = report_of(runs)
-    assert f"**{text}**" in report.split("## What ran")[0]
-    assert "## Another algorithm on one core" in report
-    assert text.split(":")[0] in " ".join(" ".join(lines(section_of(runs))).split())
+    assert f"**{text}**" in report_of(runs).split("## What ran")[0]
 
 
 def test_a_better_cost_is_said_even_if_it_took_longer(with_peers, section_of):

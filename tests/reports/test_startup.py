@@ -76,10 +76,8 @@ def test_a_short_run_has_no_ratio_and_a_note_says_why(timed):
     found = cell_of([core, gpu])
     assert found.words == ("100 ms [100 ms, 100 ms], kernel 60.0 ms", "no ratio (start-up up to 40 %)")
     assert "speedup" not in found.values
-    assert found.notes == (
-        "100 iterations, not 10,000: seconds do not compare with the paper's, nor does a ratio of times of which more "
-        "than 5 % may be start-up",
-    )
+    (note,) = found.notes
+    assert note.startswith("100 iterations, not 10,000: seconds do not compare with the paper's, nor does a ratio")
     core, gpu = timed(100, 0.5, 1.0, 1.0, 1.0), timed(100, 0.1, 0.1, 0.1, 0.1, backend="cuda")
     assert cell_of([core, gpu]).words[1] == "no ratio (the baseline's start-up up to 50 %)"
 
@@ -106,16 +104,12 @@ def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_
     coarse, fine = ants("coarse", 2.0, 2.0, 2.0, 2.0), ants("fine", 0.2, 1.0, 1.0, 1.0)
     words = {one.column: one.words for one in filled("menezes2019", "II", [coarse, fine]).ours}
     assert words["coarse, 1,024 ants"] == ("100 ms [100 ms, 100 ms] an iteration",)
-    assert words["fine, 1,024 ants"] == (
-        "no ratio (start-up up to 80 %)",
-        "1.00 s [1.00 s, 1.00 s], kernel 200 ms for 20 iterations",
-    )
+    seconds = "1.00 s [1.00 s, 1.00 s], kernel 200 ms for 20 iterations"
+    assert words["fine, 1,024 ants"] == ("no ratio (start-up up to 80 %)", seconds)
     pair = ants("coarse", 0.5, 0.5, 0.5, 0.5, iterations=5), ants("fine", 0.05, 0.7, 0.7, 0.7, iterations=5)
     words = {one.column: one.words for one in filled("menezes2019", "II", [coarse, fine, *pair]).ours}
-    assert words["fine, 1,024 ants"] == (
-        "5.00x [5.00, 5.00] by slopes",
-        "20.0 ms [20.0 ms, 20.0 ms] an iteration, by slope",
-    )
+    seconds = "20.0 ms [20.0 ms, 20.0 ms] an iteration, by slope"
+    assert words["fine, 1,024 ants"] == ("5.00x [5.00, 5.00] by slopes", seconds)
 
 
 def test_the_kernel_time_beside_the_time_of_an_iteration_is_that_of_an_iteration(make_ants):

@@ -14,12 +14,9 @@ def all_medians(values):
     return np.median(np.asarray(values)[picks], axis=1)
 
 
-def test_median_and_extremes_are_those_of_the_sorted_values():
+def test_a_summary_has_median_extremes_mean_and_deviation():
     summary = summarise([3.0, 9.0, 1.0, 4.0])
     assert (summary.repetitions, summary.minimum, summary.maximum, summary.median.value) == (4, 1.0, 9.0, 3.5)
-
-
-def test_mean_and_deviation_are_those_that_papers_print():
     summary = summarise([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])
     assert (summary.mean, summary.deviation) == (5.0, pytest.approx((32 / 7) ** 0.5))
     assert (summarise([3.0]).mean, summarise([3.0]).deviation) == (3.0, None)
