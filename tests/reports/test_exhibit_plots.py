@@ -104,8 +104,3 @@ def test_a_picture_is_the_same_for_the_same_records(qap, tmp_path):
     text = first[0].read_text()
     for words in ("M2050: GPUTex", "speed-up over one core", "Table 2 (section 6.1)"):
         assert words in text, words
-
-
-def test_a_figure_without_runs_of_ours_shows_the_published_ones(tmp_path):
-    figure, filled = drawn("xavier2022", "figure", "5.1", [])
-    assert [path.suffix for path in draw(figure, filled, tmp_path, "alone")] == [".svg", ".png"]

@@ -2,18 +2,8 @@
 
 import pytest
 
-FAST = {
-    "name": "fast-tsp",
-    "version": "0.2.2",
-    "cost": 21282,
-    "proved": False,
-    "solve_s": 1.0,
-    "start_s": 0.1,
-    "to_cost": 0.25,
-    "limit_s": 1.0,
-    "in_process": True,
-    "trouble": "",
-}
+FAST = {"name": "fast-tsp", "version": "0.2.2", "cost": 21282, "proved": False, "solve_s": 1.0, "start_s": 0.1}
+FAST |= {"to_cost": 0.25, "limit_s": 1.0, "in_process": True, "trouble": ""}
 
 
 @pytest.fixture

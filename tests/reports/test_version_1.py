@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reports.comparison import compare
-from reports.records import completed, fold, load
+from reports.records import RecordError, completed, fold, load
 from reports.unsaid import UNSAID
 
 SAMPLE = {"compile_s": 0.5, "transfer_s": 0.125, "kernel_s": 1.0, "total_s": 2.5}
@@ -103,3 +103,8 @@ def test_an_old_run_goes_on_and_is_folded_into_one_new_line(read, tmp_path):
     new, other = path.read_text().splitlines(keepends=True)
     assert (json.loads(new)["schema"], len(json.loads(new)["samples"])) == (2, 2)
     assert other == line(backend="threads")
+
+
+def test_parameters_that_are_no_object_are_refused(read):
+    with pytest.raises(RecordError, match="parameters: expected an object"):
+        read(line(parameters=[1]))
