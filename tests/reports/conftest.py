@@ -1,14 +1,18 @@
 """Records to test with, built from plain values."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
 
 from reports import compare_report, plot_style
+from reports.__main__ import main
 from reports.records import Record, Sample
 from reports.sections import Section, compared
+from tests.conftest import ROOT
 from tests.reports.pictures import illegible
 
+GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 """What the devices of some backends are; those of others are all cores."""
 
@@ -16,94 +20,118 @@ MACHINE = {"suite": "0123abc", "python": "3.11.7", "os": "Linux", "cpu": "Test C
 
 
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
-USUAL = {
-    "mapping": "suite",
-    "level": "iteration",
-    "evaluation": "linear",
-    "generate": "device",
-    "select": "device",
-    "tables": "global",
-    "shape": "fixed",
+USUAL = {"mapping": "suite", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
+USUAL |= {"tables": "global", "shape": "fixed"}
+MEASURED = {
+    "started": "2026-11-22T10:27:52Z",
+    "conditions": {
+        "load_1min": 0.5,
+        "gpu_mhz": 1755,
+        "throttled": True,
+        "throttled_by": ["power limit", "power brake"],
+    },
+    "energy_j": {"gpu (NVML)": 250.0, "processor package (RAPL)": 12.5},
+    "rank_seconds": [1.0],
+    "bytes_moved": {"host_device": 4096, "ranks": 16},
+    "communication_share": 0.25,
+    "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
 }
+"""What a sample of one rank may say beside its times."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_record():
-    """A function that makes a valid record; keywords replace fields, `times` gives kernel seconds."""
+    """A function that makes a valid record from kernel seconds and further fields of every sample; keywords replace
+    fields of the record."""
 
-    def make(times=(1.0,), **changes):
-        samples = tuple(Sample(0.0, 0.0, time, time) for time in times)
-        fields = {
-            "workload": "ihc",
-            "instance": "kroA100",
-            "instance_sha256": "ab" * 32,
-            "parameters": {"climbers": 100},
-            "ways": {},
-            "seed": 0,
-            "backend": "cpu",
-            "device": "0",
-            "device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"),
-            "ranks": 1,
-            "samples": samples,
-            "best_cost": 21282,
-            "best_index": 17,
-            "evaluations": 2_000_000_000,
-            "trajectory_hash": "0123456789abcdef",
-            "hash_covers": "climbs",
-            "environment": MACHINE,
-            "scored": True,
-        }
+    def make(times=(1.0,), sampled=None, **changes):
+        samples = tuple(Sample(0.0, 0.0, time, time, **(sampled or {})) for time in times)
+        fields = {"workload": "ihc", "instance": "kroA100", "instance_sha256": "ab" * 32, "seed": 0}
+        fields |= {"parameters": {"climbers": 100}, "ways": {}, "backend": "cpu", "device": "0", "ranks": 1}
+        fields |= {"device_kind": KINDS.get(changes.get("backend", "cpu"), "cores"), "samples": samples}
+        fields |= {"best_cost": 21282, "best_index": 17, "evaluations": 2_000_000_000}
+        fields |= {"trajectory_hash": "0123456789abcdef", "hash_covers": "climbs"}
+        fields |= {"environment": MACHINE, "scored": True}
         return Record(**(fields | changes))
 
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_run(make_record):
     """A record of tabu search on QAP; `parameters` and `ways` replace single ones."""
 
     def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, ways=None, **changes):
-        fields = {
-            "workload": "qap",
-            "instance": instance,
-            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
-            "hash_covers": "moves",
-            "parameters": PLAIN | (parameters or {}),
-            "ways": USUAL | (ways or {}),
-        }
+        sha256 = hashlib.sha256(instance.encode()).hexdigest()
+        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_covers": "moves"}
+        fields |= {"parameters": PLAIN | (parameters or {}), "ways": USUAL | (ways or {})}
         return make_record(times=times, **(fields | changes))
 
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_ants(make_record):
     """A record of Ant System on dj38."""
 
     def make(
         strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", ways=None, parameters=None, **changes
     ):
-        asked = {
-            "ants": ants,
-            "iterations": 20,
-            "variant": "as",
-            "candidates": 0,
-            "local_search": "none",
-            "colonies": 1,
-        }
-        fields = {
-            "workload": "aco",
-            "instance": instance,
-            "instance_sha256": hashlib.sha256(instance.encode()).hexdigest(),
-            "parameters": asked | (parameters or {}),
-            "ways": {"strategy": strategy, "mapping": "suite"} | (ways or {}),
-            "hash_covers": "tours",
-            "best_cost": 6700,
-            "details": {"cities": 38, "optimum": 6656},
-        }
+        asked = {"ants": ants, "iterations": 20, "variant": "as", "candidates": 0}
+        asked |= {"local_search": "none", "colonies": 1}
+        sha256 = hashlib.sha256(instance.encode()).hexdigest()
+        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_covers": "tours"}
+        fields |= {"ways": {"strategy": strategy, "mapping": "suite"} | (ways or {})}
+        fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
+        fields |= {"details": {"cities": 38, "optimum": 6656}}
         return make_record(times=times, **(fields | changes))
 
     return make
+
+
+@pytest.fixture
+def reports(capsys):
+    """Run `python -m reports` in this process; returns the exit code, standard output and standard error."""
+
+    def run(*arguments):
+        try:
+            code = main([*map(str, arguments)])
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def is_golden(tmp_path):
+    """A function that compares a text with the golden file of a name."""
+
+    def compare(text, name):
+        found = tmp_path / f"found-{name}"
+        found.write_text(text, encoding="utf-8")
+        assert text == (GOLDEN / name).read_text(encoding="utf-8"), (
+            f"if the change is meant: cp {found} {GOLDEN / name}"
+        )
+
+    return compare
+
+
+@pytest.fixture(scope="module")
+def paper(request, shared_data):
+    """The text of the paper of a module, which names its file `TEXT`."""
+    path = shared_data.parent / "papers" / request.module.TEXT
+    if not path.exists():
+        pytest.skip(f"the paper's text is not beside the checkout: {path}")
+    return path.read_text()
+
+
+@pytest.fixture(scope="session")
+def catalogue():
+    """The fields of each instance of the suite's catalogue of TSPLIB."""
+    rows = (line.split("\t") for line in (ROOT / "core" / "problems" / "tsplib.tsv").read_text().splitlines())
+    return {name: fields for name, *fields in rows}
 
 
 @pytest.fixture
@@ -121,7 +149,21 @@ def legible(monkeypatch):
     return measured
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def make_exact(make_record):
+    """A record of exact search on gr17, whose bound is 1-trees unless `bound` says another; `peers` ran beside it."""
+
+    def make(bound="one-tree", peers=None, **changes):
+        ways = {"bound": bound, "enumerate": None, "depth": None, "mapping": "suite"}
+        fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
+        fields |= {"ways": ways, "hash_covers": "answer", "evaluations": 1000}
+        fields |= {"details": {} if peers is None else {"peers": peers}}
+        return make_record(times=(0.5,) * 3, **(fields | changes))
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def section_of():
     """A function that puts records side by side as a section of a report."""
 
@@ -131,7 +173,7 @@ def section_of():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def report_of(section_of):
     """A function that makes the Markdown report of the records of one instance."""
 

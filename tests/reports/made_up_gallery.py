@@ -2,43 +2,13 @@
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 
 from reports.records import append
 
-DATA = """
-[[reports]]
-name = "overview"
-title = "Every workload"
-commands = ["python -m drivers.overview --seconds-each 2"]
-
-[[reports]]
-name = "oneil2011"
-title = "Hill climbing"
-commands = ["python -m drivers.reproduce oneil2011", "python -m drivers.reproduce oneil2011 --table 1"]
-exhibit = "figure 1"
-picture = "oneil2011-figure-2"
-note = "A note."
-"""
-
-TABLE = """
-page = "../README.md"
-[[tables]]
-name = "climbs"
-paper = "oneil2011"
-exhibit = "figure 1"
-first = "on"
-rows = [
-    { label = "one core", line = "core:1", series = "full", backend = "cpu" },
-    { label = "eight cores", line = "cores:8", series = "full", backend = "threads" },
-    { label = "GPU, paper's mapping", line = "gpu:1", series = "worklist", backend = "cuda" },
-    { label = "GPU", line = "gpu:1", series = "full", backend = "cuda" },
-]
-columns = [
-    { heading = "paper, ms", machine = "paper", column = "median, ms" },
-    { heading = "ours", shows = ["seconds"] },
-    { heading = "over one core", shows = ["speedup"] },
-]
-"""
+FOLDER = Path(__file__).parent / "made_up"
+DATA = (FOLDER / "gallery.toml").read_text()
+TABLE = (FOLDER / "results.toml").read_text()
 
 README = """# A suite
 

@@ -1,6 +1,5 @@
 """Legibility of a picture, measured: sizes of texts where they are printed, ticks of every axis, texts that overlap."""
 
-import math
 from itertools import combinations
 
 from reports.plot_style import PAGE_WIDTH, TEXT
@@ -44,7 +43,7 @@ def _without_ticks(figure):
 def _overlapping(figure):
     every = [(text, _box(text, figure)) for text in _texts(figure)]
     for (one, box), (other, its) in combinations(every, 2):
-        if _meet(box, its):
+        if box.intersects_path(its, filled=True):
             yield f"{one.get_text()!r} and {other.get_text()!r} overlap"
 
 
@@ -80,32 +79,13 @@ def _within(axis, place, low, high):
 
 
 def _box(text, figure):
-    """Corners of a text, turned as it is drawn."""
-    renderer = figure.canvas.get_renderer()
-    turned = text.get_rotation()
-    if turned % 90 == 0:
-        box = text.get_window_extent(renderer)
-        return [(box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)]
-    text.set_rotation(0)
-    box = text.get_window_extent(renderer)
+    """The outline of a text as it is drawn, a little smaller than its box: at right angles, or turned about its anchor."""
+    from matplotlib.path import Path
+    from matplotlib.transforms import Affine2D
+
+    turned, about = text.get_rotation(), text.get_transform().transform(text.get_unitless_position())
+    turn = Affine2D() if turned % 90 == 0 else Affine2D().rotate_deg_around(*about, turned)
+    text.set_rotation(turned if turned % 90 == 0 else 0)
+    extent = text.get_window_extent(figure.canvas.get_renderer()).padded(-SLACK / 2)
     text.set_rotation(turned)
-    x, y = text.get_transform().transform(text.get_unitless_position())
-    sine, cosine = math.sin(math.radians(turned)), math.cos(math.radians(turned))
-    corners = [(box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)]
-    return [
-        (x + (a - x) * cosine - (b - y) * sine, y + (a - x) * sine + (b - y) * cosine) for a, b in corners
-    ]  # as matplotlib turns a text about its anchor
-
-
-def _meet(one, other):
-    """True if two turned rectangles overlap: no side of either separates them."""
-    for corners in (one, other):
-        for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
-            length = math.hypot(x1 - x0, y1 - y0)
-            if length == 0:
-                return False
-            across = (y0 - y1) / length, (x1 - x0) / length
-            spans = [[a * across[0] + b * across[1] for a, b in box] for box in (one, other)]
-            if max(spans[0]) <= min(spans[1]) + SLACK or max(spans[1]) <= min(spans[0]) + SLACK:
-                return False
-    return True
+    return Path(extent.corners()[[0, 1, 3, 2, 0]]).transformed(turn)

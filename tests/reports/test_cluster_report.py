@@ -27,21 +27,8 @@ def page(**more):
     return Page("ppp", "a command", ("One core: Test.",), networks, (subject(),), **more)
 
 
-def test_every_figure_is_called_modelled():
-    text = cluster_report.render(page())
-    assert "as modelled" in text.splitlines()[0]
-    assert "Every figure below is **modelled** unless it is called published or measured." in text
-    assert "Made by `a command`." in text and "- One core: Test." in text
-
-
-def test_where_communication_eats_the_gain_is_said_or_denied():
-    text = cluster_report.render(page())
-    assert "| 4 | 1.25x (31 %) | 4.00x (100 %) |" in text
-    assert "| slow | 2 ranks | 1.67x | 4 ranks | not up to 4 |" in text
-    assert "| fast | 4 ranks or more | 4.00x | not up to 4 | 4 ranks |" in text
-
-
-def test_without_a_gpu_nothing_is_said_to_beat_it():
+def test_pages_call_figures_modelled_and_say_or_deny_where_communication_eats_the_gain(is_golden):
+    is_golden(cluster_report.render(page()), "cluster-model.md")
     assert "no GPU recorded" in str(cluster_report.turning_points(subject(None)))
 
 

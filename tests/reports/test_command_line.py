@@ -1,44 +1,103 @@
-"""`python -m reports` from a shell."""
+"""`python -m reports`: every command once, and what the user is told of a mistake."""
 
+import os
 import subprocess
 import sys
-from pathlib import Path
 
+import pytest
+
+from reports.csv_file import COLUMNS
 from reports.records import append
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[2]
-
-
-def reports(*arguments):
-    command = [sys.executable, "-m", "reports", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+CUDA = {"backend": "cuda"}
+EXACT = {"workload": "exact", "ways": {"bound": "edges"}, "hash_covers": "answer"}
 
 
-def test_a_report_is_made_from_the_records_of_several_files(tmp_path, make_record):
-    append(tmp_path / "a.jsonl", make_record())
-    append(tmp_path / "b.jsonl", make_record(backend="cuda"))
-    result = reports("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--out", tmp_path / "out")
-    assert result.returncode == 0, result.stderr
-    text = (tmp_path / "out" / "compare-ihc.md").read_text()
-    assert "| cuda |" in text
-    assert "| cpu |" in text
+@pytest.fixture
+def files(tmp_path, make_record):
+    """A folder with files of records: good ones, and one of each kind that a command refuses."""
+    records = {
+        "a": [make_record(sampled={"history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]]})],
+        "b": [make_record(**CUDA)],
+        "exact": [make_record(**EXACT)],
+        "sat": [make_record(workload="sat")],
+        "knapsack": [make_record(workload="knapsack")],
+        "wrong": [make_record(scored=False)],
+        "unequal": [make_record(), make_record(**CUDA, trajectory_hash="ffff")],
+        "empty": [],
+    }
+    for name, runs in records.items():
+        (tmp_path / name).touch()
+        for run in runs:
+            append(tmp_path / name, run)
+    (tmp_path / "notes").write_text("not a record\n")
+    (tmp_path / "nested").write_text(records["a"][0].to_line() + '{"schema": 2, "details": ' + "[" * 100_000 + "\n")
+    return tmp_path
 
 
-def test_unequal_work_ends_with_one_line_and_exit_code_2(tmp_path, make_record):
-    path = tmp_path / "a.jsonl"
-    append(path, make_record())
-    append(path, make_record(backend="cuda", trajectory_hash="ffff"))
-    result = reports("compare", path, "--out", tmp_path / "out")
-    assert result.returncode == 2
-    assert result.stderr.startswith("error: not the same work")
-    assert f"{path}:1" in result.stderr
-    assert f"{path}:2" in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
+def test_a_report_is_made_from_the_records_of_several_files(files, reports):
+    code, said, _ = reports("compare", files / "a", files / "b", "--out", files / "out")
+    assert (code, said.splitlines()[0]) == (0, str(files / "out" / "compare-ihc.md"))
+    text = (files / "out" / "compare-ihc.md").read_text()
+    assert "| cuda |" in text and "| cpu |" in text
 
 
-def test_a_missing_file_ends_with_one_line_and_exit_code_2(tmp_path):
-    result = reports("compare", tmp_path / "none.jsonl")
-    assert result.returncode == 2
-    assert result.stderr.startswith("error: ")
-    assert "Traceback" not in result.stderr
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("compare none", "{folder}/none: cannot read the records: No such file or directory"),
+        ("compare unequal", "not the same work, hence not compared: trajectory_hash is"),
+        ("compare nested", "{folder}/nested:2: expected at most 50 nested levels"),
+        ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
+        ("compare a --out {folder}/b/deeper", "{folder}/b/deeper: cannot write the report: "),
+        ("tables exact --out {folder}/b", "{folder}/b: cannot write the report: "),
+        ("tables sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),
+        ("tables empty", "no records to lay out"),
+        ("statistics knapsack", "found records of knapsack, which compute the one answer"),
+        ("statistics wrong", "no records to compare: the NumPy scorer confirmed none of them"),
+        ("csv notes", "{folder}/notes:1: expected a run record"),
+        ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
+        ("csv a --out {folder}/a/b", "{folder}/a/b: cannot write the table: "),
+        ("ioh empty", "no records in the files"),
+        ("ioh a --out {folder}/b", "{folder}/b: cannot write IOHprofiler's files: "),
+    ],
+)
+def test_a_mistake_ends_with_one_line_and_exit_code_2(files, reports, arguments, message):
+    command, name, *rest = arguments.format(folder=files).split()
+    before = (files / "b").read_bytes()
+    out = rest or ["--out", files / "out"]
+    code, said, error = reports(command, files / name, *out)
+    assert (code, said, error.count("\n")) == (2, "", 1)
+    assert error.startswith(f"error: {message.format(folder=files)}")
+    assert not (files / "out").exists() and (files / "b").read_bytes() == before
+
+
+@pytest.mark.parametrize("target", ["low", "inf"])
+def test_a_target_that_is_no_number_ends_with_exit_code_2(files, reports, target):
+    code, _, error = reports("statistics", files / "a", "--target", target)
+    assert code == 2 and "argument --target: invalid" in error
+
+
+def test_the_help_documents_every_column_of_the_csv_file(reports):
+    code, text, _ = reports("csv", "--help")
+    assert code == 0
+    for column in COLUMNS:
+        assert f"{column.name} " in text and column.meaning in text
+
+
+def test_a_full_standard_output_ends_with_one_line_and_one_that_is_closed_without(files):
+    def reports(command, output, *arguments):
+        started = [sys.executable, "-m", "reports", command, str(files / "a"), *map(str, arguments)]
+        done = subprocess.run(started, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True, timeout=60)
+        return done.returncode, done.stderr
+
+    out = "--out", files / "out"
+    with open("/dev/full", "w") as full:
+        told = f"error: standard output: No space left on device; the report is in {files / 'out' / 'compare-ihc.md'}\n"
+        assert reports("compare", full, *out) == (2, told)
+        assert reports("csv", full) == (1, "error: standard output: No space left on device\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        assert reports("compare", pipe, *out) == (0, "")

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from reports.environment import cores, environment
-
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT
 
 
 def test_it_names_versions_and_processor_and_is_the_same_on_every_call():

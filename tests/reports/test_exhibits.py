@@ -11,6 +11,7 @@ from reports.records import RecordError, UnequalWorkError
 
 PUBLISHED = {"mapping": "published", "select": "host"}
 FLIPS = {"neighbourhood": "flip2"}
+SHORT = "iterations, not 10,000: seconds do not compare with the paper's, ratios do"
 
 
 def exhibit(paper, number, kind="table", half=0):
@@ -32,18 +33,10 @@ def cells(result):
 # --- rows and columns ---
 
 
-def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(make_run):
+def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(make_run, is_golden):
     runs = [make_run("tai100a", (8.0,) * 3), make_run("tai30a", (2.0,) * 3)]
     runs.append(make_run("tai100a", (0.1,) * 3, backend="cuda"))
-    table = cells(filled("luong2013", "2", runs))
-    assert list(table) == ["tai30a", "tai35a", "tai40a", "tai50a", "tai60a", "tai80a", "tai100a"]
-    assert list(table["tai30a"].values())[:8] == [
-        *("4.2×0.5", "1.3×1.8", "2.3×0.8", "1.0×1.9", "1.1×1.4", "0.8×2.0", "0.5×2.2", "0.4×2.8")
-    ]
-    assert table["tai100a"]["M2050: GPUTex"] == "2.6×18.6"
-    assert table["tai100a"]["ours, suite: cuda"] == "100 ms [100 ms, 100 ms]<br>×80.0 [80.0, 80.0] over 8.00 s"
-    assert table["tai100a"]["ours, one core, suite: cpu"] == "8.00 s [8.00 s, 8.00 s]<br>the baseline"
-    assert table["tai35a"]["ours, suite: cuda"] == "not run"
+    is_golden(f"{table_of(filled('luong2013', '2', runs)).table}\n", "luong2013-table-2.md")
 
 
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
@@ -63,34 +56,10 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
     assert "×8.00" in row["ours, suite: cuda"]
 
 
-def test_records_from_before_mappings_are_the_suites(make_run):
-    old = make_run()
-    ways = {name: value for name, value in old.ways.items() if name != "mapping"}
-    assert series_of(exhibit("luong2013", "2"), replace(old, ways=ways)).name == "core"
-
-
-def test_strategies_and_colony_sizes_are_the_papers_columns_and_ours_stand_below(make_ants):
-    runs = [
-        make_ants("coarse", times=(6.0,) * 3, backend="cuda"),
-        make_ants("fine", times=(3.0,) * 3, backend="cuda"),
-        make_ants("fine", 2048, times=(3.0,) * 3, backend="cuda"),
-        make_ants("coarse", times=(12.0,) * 3, backend="cuda", ways={"mapping": "published"}),
-    ]
-    table = table_of(filled("menezes2019", "II", runs)).table
-    rows = [dict(zip(table.titles, row, strict=True)) for row in table.rows[:4]]
-    assert [row["whose"] for row in rows] == ["K20, published", "as published: cuda", "suite: cuda", "K20, published"]
-    assert [row["instance"] for row in rows] == ["dj38", "", "", "lu980"]
-    assert rows[0]["fine, 1,024 ants"] == "3.058<br>1.58x" and rows[0]["coarse, 1,024 ants"] == "4.822"
-    assert rows[2]["fine, 1,024 ants"].startswith("2.00x [2.00, 2.00]<br>150 ms [150 ms, 150 ms] an iteration")
-    assert rows[2]["fine, 2,048 ants"].startswith("no run of the first column")
-    assert rows[1]["coarse, 1,024 ants"].startswith("600 ms") and rows[1]["fine, 1,024 ants"] == ""
-
-
 @pytest.mark.parametrize(
     "change",
     [
         {"parameters": {"iterations": 10}},
-        {"parameters": {"rho": 0.5}},
         {"seed": 1},
         {"backend": "opencl", "device_kind": "gpu"},
         {"ways": {"mapping": "published"}},
@@ -99,30 +68,20 @@ def test_strategies_and_colony_sizes_are_the_papers_columns_and_ours_stand_below
     ],
 )
 def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
-    fine = make_ants("fine", backend="cuda", **change) if "backend" not in change else make_ants("fine", **change)
+    fine = make_ants("fine", **({"backend": "cuda"} | change))
     data = filled("menezes2019", "II", [make_ants(backend="cuda"), fine]).ours
     (found,) = [datum for datum in data if datum.row.record.ways["strategy"] == "fine"]
-    assert "over_first" not in found.values
+    assert "over_first" not in found.values and found.words[0].startswith("no run of the first column")
 
 
-def test_processors_are_rows_and_cells_name_the_backend(make_record):
-    asked = {
-        "instance": "kroE100",
-        "parameters": {"climbers": 100_000, "start": "oneil2011"},
-        "ways": {"mapping": "suite", "scan": "full"},
-    }
-    machine = {"cpu": "x", "cores": 4, "hosts": 1}
-    runs = [make_record(**asked, environment=machine, times=(4.0,) * 3)]
-    runs += [make_record(**asked, environment=machine, backend=name, times=(1.0,) * 3) for name in ("threads", "cuda")]
-    runs += [make_record(**asked, environment=machine, ranks=2, times=(2.0,) * 3)]
-    table = cells(filled("oneil2011", "1", runs, "figure"))
-    every, ranks = "ours, suite, every move", "ours, suite, every move, ranks of one core"
-    assert table["sequential"][every].startswith("cpu<br>4.00 s [4.00 s, 4.00 s]<br>the baseline")
-    assert table["pthreads, 4 threads"][every].startswith("threads<br>1.00 s [1.00 s, 1.00 s]<br>×4.00")
-    assert table["CUDA, one GPU"][every].startswith("cuda<br>")
-    assert table["pthreads, 2 threads"][ranks].startswith("cpu, 2 ranks<br>")
-    assert table["CUDA, one GPU"]["C2050, Nautilus: median, ms"] == "2497"
-    assert "not run" in table["pthreads, 8 threads"][every]
+def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
+    def run(seconds, **changes):
+        asked = {"parameters": {"climbers": 100_000, "start": "oneil2011"}, "ways": {"scan": "full"}}
+        machine = {"cpu": "x", "cores": 4, "hosts": 1}
+        return make_record((seconds,) * 3, instance="kroE100", environment=machine, **asked, **changes)
+
+    runs = [run(4.0), run(1.0, backend="threads"), run(1.0, backend="cuda"), run(2.0, ranks=2)]
+    is_golden(f"{table_of(filled('oneil2011', '1', runs, 'figure')).table}\n", "oneil2011-figure-1.md")
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
@@ -154,10 +113,8 @@ def test_weierstrass_runs_go_by_their_dimension_and_their_bits(make_run):
         return make_run("weierstrass:50", workload="weierstrass", parameters=asked)
 
     row = cells(filled("luong2013", "5", [run("float32"), run("float64")]))["n = 50"]
-    assert [name for name in row if name.startswith("ours")] == [
-        "ours, one core, 32 bit: cpu",
-        "ours, one core, 64 bit: cpu",
-    ]
+    found = [name for name in row if name.startswith("ours")]
+    assert found == ["ours, one core, 32 bit: cpu", "ours, one core, 64 bit: cpu"]
 
 
 # --- which run belongs to which exhibit ---
@@ -165,59 +122,41 @@ def test_weierstrass_runs_go_by_their_dimension_and_their_bits(make_run):
 
 def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(make_run):
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
-    runs = [
-        make_run(**ppp),
-        make_run(**ppp, backend="cuda"),
-        make_run(**ppp, backend="cuda", ways=PUBLISHED | {"generate": "host"}),
-        make_run(**ppp, ranks=4),
-    ]
-    headings = {
-        number: [datum.column for datum in filled("luong2013", number, runs).ours] for number in ("4", "8", "10", "11")
-    }
-    assert headings == {
-        "4": ["one core, suite: cpu", "suite: cuda"],
-        "8": ["one core, suite: cpu", "suite: cuda", "as published, evaluation on the device alone: cuda"],
-        "10": ["one core, suite: cpu", "suite: cuda", "COW, ranks of one core: cpu, 4 ranks"],
-        "11": ["one core, suite: cpu", "suite: cuda"],
-    }
-
-
-def test_only_ranks_on_several_hosts_are_a_grid(make_run):
-    ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS, "ranks": 4}
-    grid = make_run(**ppp, environment={"cpu": "x", "cores": 2, "hosts": 2})
-    assert [datum.column for datum in filled("luong2013", "11", [make_run(**ppp), grid]).ours] == [
-        "Grid, ranks on several hosts: cpu, 4 ranks, machine B"
-    ]
+    runs = [make_run(**ppp), make_run(**ppp, backend="cuda"), make_run(**ppp, ranks=4)]
+    runs.append(make_run(**ppp, backend="cuda", ways=PUBLISHED | {"generate": "host"}))
+    plain = ["one core, suite: cpu", "suite: cuda"]
+    for number, further in {
+        "4": [],
+        "8": ["as published, evaluation on the device alone: cuda"],
+        "10": ["COW, ranks of one core: cpu, 4 ranks"],
+        "11": [],
+    }.items():
+        assert [datum.column for datum in filled("luong2013", number, runs).ours] == [*plain, *further], number
+    # Only ranks on several hosts are a grid.
+    grid = make_run(**ppp, ranks=4, environment={"cpu": "x", "cores": 2, "hosts": 2})
+    found = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
+    assert found == ["Grid, ranks on several hosts: cpu, 4 ranks, machine B"]
 
 
 @pytest.mark.parametrize("change", [{"variant": "mmas"}, {"candidates": 20}, {"colonies": 2}])
 def test_what_the_paper_does_not_measure_stands_in_none_of_its_tables(make_ants, change):
     other = make_ants(parameters=change, backend="cuda")
     found = evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
-    (left,) = elsewhere(load("menezes2019"), found.rows)
-    assert left.record == other
+    assert [row.record for row in elsewhere(load("menezes2019"), found.rows)] == [other]
 
 
-def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_record):
-    asked = {"workload": "exact", "parameters": {"count": False}, "hash_covers": "answer"}
-    run = make_record(**asked, instance="eil7", ways={"bound": "host", "enumerate": None, "depth": None})
-    assert series_of(exhibit("xavier2022", "5.1"), run).name in ("core", "one-tree")
+def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_exact):
+    assert series_of(exhibit("xavier2022", "5.1"), make_exact("host")).name in ("core", "one-tree")
 
 
 def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
-    runs = [
-        make_ants("fine-deposit", ants, backend="cuda", best_cost=cost) for ants, cost in ((1024, 6700), (2048, 6656))
-    ]
+    found = {1024: 6700, 2048: 6656}
+    runs = [make_ants("fine-deposit", ants, backend="cuda", best_cost=cost) for ants, cost in found.items()]
     (datum,) = filled("menezes2019", "I", runs).ours
     assert datum.words == ("6,656 (the optimum)", "2,048 ants, 20 iterations")
 
 
 # --- baselines, equal work ---
-
-
-def test_repetitions_on_several_lines_are_one_run_with_an_interval(make_run):
-    (datum,) = filled("luong2013", "2", [make_run(times=[time]) for time in (1.0, 2.0, 6.0)]).ours
-    assert datum.words[0] == "2.00 s [1.00 s, 6.00 s]"
 
 
 def test_unequal_hashes_of_equal_work_are_refused(make_run):
@@ -226,46 +165,24 @@ def test_unequal_hashes_of_equal_work_are_refused(make_run):
             evidence(load("luong2013"), [make_run(), make_run(trajectory_hash="ffff", **change)])
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"parameters": {"iterations": 100}}, {"instance": "tai35a"}])
-def test_other_work_may_have_another_hash_and_is_no_baseline(make_run, change):
-    data = filled("luong2013", "2", [make_run(), make_run(backend="cuda", trajectory_hash="ffff", **change)]).ours
-    assert {datum.row.record.backend: datum.words[1] for datum in data} == {
-        "cpu": "the baseline",
-        "cuda": "no baseline",
-    }
-
-
-@pytest.mark.parametrize(
-    ("number", "ways", "fields"),
-    [
-        ("7", {"shape": "tuned"}, {"workload": "tsp", "instance": "eil101"}),
-        ("8", {"generate": "host"}, {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}),
-    ],
-)
-def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run, number, ways, fields):
+def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
     """Whatever a table varies, the paper's baseline is its program on one core without it, in the same mapping."""
-    slow = make_run(times=(20.0,) * 3, ways=PUBLISHED | ways, **fields)
-    plain = make_run(times=(8.0,) * 3, ways={"mapping": "published"}, **fields)
-    suite = make_run(times=(1.0,) * 3, **fields)
-    gpu = make_run(times=(4.0,) * 3, backend="cuda", ways=PUBLISHED | ways, **fields)
+    ppp = {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}
+    experiment = PUBLISHED | {"generate": "host"}
+    slow = make_run(times=(20.0,) * 3, ways=experiment, **ppp)
+    plain = make_run(times=(8.0,) * 3, ways={"mapping": "published"}, **ppp)
+    suite = make_run(**ppp)
+    gpu = make_run(times=(4.0,) * 3, backend="cuda", ways=experiment, **ppp)
 
     def on_the_gpu(*runs):
-        data = filled("luong2013", number, [*runs, gpu]).ours
+        data = filled("luong2013", "8", [*runs, gpu]).ours
         return next(datum for datum in data if datum.row.record.backend == "cuda")
 
     cuda = on_the_gpu(slow, plain, suite)
     assert (cuda.values["speedup"], cuda.row.baseline_s, cuda.notes) == (2.0, 8.0, ())
-    (name, value) = next(iter(ways.items()))
-    assert f"{name} = {value}" in on_the_gpu(slow, suite).notes[0]
+    assert "generate = host" in on_the_gpu(slow, suite).notes[0]
     alone = on_the_gpu(suite)
     assert alone.notes == ("no baseline: on one core there ran mapping = suite",) and "speedup" not in alone.values
-
-
-def test_a_run_that_the_scorer_did_not_confirm_stands_nowhere_and_is_listed(make_run):
-    wrong = make_run(backend="cuda", scored=False, best_cost=1)
-    found = evidence(load("luong2013"), [make_run(), wrong])
-    assert found.unconfirmed == (wrong,)
-    assert [row.record.backend for row in found.rows] == ["cpu"]
 
 
 def test_several_seeds_are_one_run(make_run):
@@ -290,15 +207,8 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
 @pytest.mark.parametrize(
     ("changes", "note"),
     [
-        (
-            {"parameters": {"iterations": 100}},
-            "100 iterations, not 10,000: seconds do not compare with the paper's, ratios do",
-        ),
-        pytest.param(
-            {"details": {"iterations": 77}},
-            "77 iterations, not 10,000: seconds do not compare with the paper's, ratios do",
-            id="ended early",
-        ),
+        ({"parameters": {"iterations": 100}}, f"100 {SHORT}"),
+        pytest.param({"details": {"iterations": 77}}, f"77 {SHORT}", id="ended early"),
         ({"ranks": 4, "environment": {"cpu": "x", "cores": 2}}, "oversubscribed: 4 ranks on 2 cores"),
     ],
 )
@@ -309,29 +219,23 @@ def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
     assert datum.notes == (note,)
     marked = table_of(found)
     assert marked.notes == (("a", note),)
-    assert [row for row in marked.table.rows if any(cell.endswith(" [a]") for cell in row)]
+    assert any(cell.endswith(" [a]") for row in marked.table.rows for cell in row)
 
 
-@pytest.mark.parametrize(("walks", "side_by_side"), [(100, True), (10, False)])
-def test_table_9_is_of_a_hundred_climbs(make_run, walks, side_by_side):
-    asked = {"workload": "ppp", "instance": "73-73", "parameters": {"algorithm": "hill", "neighbourhood": "flip1"}}
-    asked["parameters"]["walks"] = walks
-    (datum,) = filled("luong2013", "9", [make_run(**asked, ways={"level": "algorithm"})]).ours
-    assert [("side by side" in note, "10 walks, not 100" in note) for note in datum.notes] == [
-        (side_by_side, not side_by_side)
-    ]
+@pytest.mark.parametrize("walks", [100, 10])
+def test_table_9_is_of_a_hundred_climbs(make_run, walks):
+    asked = {"algorithm": "hill", "neighbourhood": "flip1", "walks": walks}
+    run = make_run("73-73", workload="ppp", parameters=asked, ways={"level": "algorithm"})
+    ((note,),) = (datum.notes for datum in filled("luong2013", "9", [run]).ours)
+    assert [one in note for one in ("side by side", "10 walks, not 100")] == [walks == 100, walks == 10]
 
 
 def test_parameters_that_set_a_run_apart_from_others_on_its_row_are_said(make_run):
-    runs = [make_run(backend="cuda"), make_run(backend="cuda", seed=1), make_run("tai35a", backend="cuda", seed=2)]
-    notes = {datum.row.record.seed: datum.notes for datum in filled("luong2013", "2", runs[1:]).ours}
-    assert notes == {1: (), 2: ()}
-    other = make_run(backend="cuda", parameters={"tenure": 5}, trajectory_hash="ffff")
-    notes = [
-        datum.notes
-        for datum in filled("luong2013", "2", [make_run(backend="cuda", parameters={"tenure": 9}), other]).ours
-    ]
-    assert notes == [("tenure = 9",), ("tenure = 5",)]
+    runs = [make_run(backend="cuda", seed=1), make_run("tai35a", backend="cuda", seed=2)]
+    assert [datum.notes for datum in filled("luong2013", "2", runs).ours] == [(), ()]
+    tenures = [{"parameters": {"tenure": tenure}, "trajectory_hash": f"fff{tenure}"} for tenure in (9, 5)]
+    runs = [make_run(backend="cuda", **changes) for changes in tenures]
+    assert [datum.notes for datum in filled("luong2013", "2", runs).ours] == [("tenure = 9",), ("tenure = 5",)]
 
 
 # --- other solvers, profiles ---
@@ -342,85 +246,51 @@ PEERS = [
 ]
 
 
-def exact_run(make_record, **changes):
-    fields = {
-        "workload": "exact",
-        "instance": "gr17",
-        "best_cost": 2085,
-        "parameters": {"count": False},
-        "ways": {"bound": "one-tree", "enumerate": None, "depth": None, "mapping": "suite"},
-        "hash_covers": "answer",
-        "evaluations": 1000,
-    }
-    return make_record(times=(0.5,) * 3, **(fields | changes))
-
-
-def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_record):
-    runs = [exact_run(make_record, details={"peers": PEERS})]
-    edges = {"bound": "edges", "enumerate": None, "depth": None, "mapping": "suite"}
-    runs.append(exact_run(make_record, backend="cuda", ways=edges))
-    row = cells(filled("xavier2022", "5.1", runs))["gr17"]
-    assert list(row.values())[:4] == ["2085", "0.139", "0.014", "0.10"]
-    assert row["ours, suite, 1-trees, one core: cpu"] == (
-        "500 ms [500 ms, 500 ms]<br>the baseline<br>2.00x<br>concorde 1.00 s (2.00x ours)<br>1,000 nodes"
-    )
-    assert "concorde 1.00 s" in row["ours, suite, edges: cuda"]
+def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact, is_golden):
+    runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
+    is_golden(f"{table_of(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
     assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, suite, 1-trees, one core: cpu"]
 
 
-def test_a_search_with_another_bound_is_no_baseline(make_record):
+def test_a_search_with_another_bound_is_no_baseline(make_exact):
     """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
-    edges = {"bound": "edges", "enumerate": None, "depth": None, "mapping": "suite"}
-    runs = [exact_run(make_record), exact_run(make_record, backend="cuda", ways=edges)]
+    runs = [make_exact(), make_exact("edges", backend="cuda")]
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
     assert row["ours, suite, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")
-    runs.append(exact_run(make_record, ways=edges))
+    runs.append(make_exact("edges"))
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
     assert "×1.00" in row["ours, suite, edges: cuda"]
 
 
-def test_a_rival_that_is_not_here_is_said_to_be(make_record):
+def test_a_rival_that_is_not_here_is_said_to_be(make_exact):
     trouble = [{"name": "concorde", "solve_s": None, "start_s": None, "trouble": "not found: build it"}]
-    (datum,) = filled("xavier2022", "5.1", [exact_run(make_record, details={"peers": trouble})]).ours
+    (datum,) = filled("xavier2022", "5.1", [make_exact(peers=trouble)]).ours
     assert datum.notes == ("no time of Concorde beside it: concorde not found: build it",)
-    (datum,) = filled("xavier2022", "5.3", [exact_run(make_record, details={"peers": trouble})]).ours
+    (datum,) = filled("xavier2022", "5.3", [make_exact(peers=trouble)]).ours
     assert datum.notes == ("no time of LKH beside it: it did not run here",)
 
 
 @pytest.mark.parametrize("peers", [7, [1], [{"cost": 5}]])
-def test_peers_that_are_no_list_of_solvers_are_refused_by_their_place(make_record, peers):
-    run = exact_run(make_record, details={"peers": peers}, origin="a.jsonl:3")
+def test_peers_that_are_no_list_of_solvers_are_refused_by_their_place(make_exact, peers):
+    run = make_exact(peers=peers, origin="a.jsonl:3")
     with pytest.raises(RecordError, match=r"a\.jsonl:3.*expected a list of solvers in details\.peers"):
         filled("xavier2022", "5.1", [run])
 
 
-def test_a_profile_stands_beside_the_bounds_of_the_text(make_record):
-    kernels = [
-        {
-            "kernel": "wave",
-            "launches": 9,
-            "load_efficiency": [0.5, 0.875, 1.0],
-            "warp_efficiency": [1.0] * 3,
-            "ipc": [0.25, 1.5, 2.0],
-        },
-        {"kernel": "trace", "launches": 1, "load_efficiency": None, "warp_efficiency": [0.5] * 3, "ipc": [0.1] * 3},
-    ]
+def test_a_profile_stands_beside_the_bounds_of_the_text(make_record, is_golden):
+    wave = {"load_efficiency": [0.5, 0.875, 1.0], "warp_efficiency": [1.0] * 3, "ipc": [0.25, 1.5, 2.0]}
+    trace = {"load_efficiency": None, "warp_efficiency": [0.5] * 3, "ipc": [0.1] * 3}
+    kernels = [{"kernel": "wave", "launches": 9} | wave, {"kernel": "trace", "launches": 1} | trace]
     asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_covers": "answer", "backend": "cuda"}
     run = make_record(**asked, ways={"mapping": "published"}, details={"profile": {"kernels": kernels}})
-    table = cells(filled("oconnell2014", "5", [run], "figure"))
-    row = table["lcs, strings of 3,000 characters"]
-    assert row["Titan: instructions per clock"] == "average at least 0.5"
-    assert row["ours, as published, profiled: cuda"].startswith(
-        "`wave` 50.0 / 87.5 / 100.0 %; `trace` no launch has it<br>`wave` 100.0 / 100.0 / 100.0 %"
-    )
+    is_golden(f"{table_of(filled('oconnell2014', '5', [run], 'figure')).table}\n", "oconnell2014-figure-5.md")
     with pytest.raises(RecordError, match=r"expected a list of kernels in details\.profile"):
         filled("oconnell2014", "5", [replace(run, details={"profile": {"kernels": 7}})], "figure")
 
 
 def test_shares_are_of_communication_over_ranks_and_of_kernels_elsewhere(make_run):
     ppp = {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}
-    ranked = make_run(**ppp, ranks=2)
-    ranked = replace(ranked, samples=tuple(replace(one, communication_share=0.25) for one in ranked.samples))
+    ranked = make_run(**ppp, ranks=2, sampled={"communication_share": 0.25})
     words = [datum.words[-1] for datum in filled("luong2013", "10", [make_run(**ppp), ranked]).ours]
     assert words == ["transfers 0 %, kernel 100 %", "communication 25 %"]

@@ -1,14 +1,11 @@
 """The tables of Menezes et al. 2019: the figures against the paper's text and against each other."""
 
 from decimal import Decimal
-from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from reports.paper_file import load
 
-ROOT = Path(__file__).parents[2]
 TEXT = "001_399ad9021ef1e452.txt"
 STRATEGIES = ("coarse", "fine", "fine-deposit")
 SIZES = (1024, 2048, 4096, 8192)
@@ -17,14 +14,6 @@ SIZES = (1024, 2048, 4096, 8192)
 @pytest.fixture(scope="module")
 def published():
     return load("menezes2019")
-
-
-@pytest.fixture(scope="module")
-def paper(shared_data):
-    path = shared_data.parent / "papers" / TEXT
-    if not path.exists():
-        pytest.skip(f"the paper's text is not beside the checkout: {path}")
-    return path.read_text()
 
 
 def table(published, number):
@@ -63,23 +52,7 @@ def test_both_tables_are_those_of_the_text_digit_by_digit(published, paper):
     assert len(times) == 9
 
 
-def test_columns_are_those_of_the_text(published, paper):
-    names, sizes = rows_of_the_text(paper, "TABLE II  \n")[:2]
-    assert [name for name in names if name][-3:] == [
-        "Coarse Grain",
-        "Fine Grain",
-        "Fine Grain + Parallel Pheromone Deposit",
-    ]
-    columns = [(column.parameters["strategy"], column.parameters["ants"]) for column in table(published, "II").columns]
-    assert columns == [(strategy, ants) for strategy in STRATEGIES for ants in SIZES]
-    assert [int(size) for size in sizes if size.isdigit()] == [*SIZES] * 3
-
-
-def test_the_optima_are_those_of_the_suites_catalogue(published):
-    catalogue = {}
-    for line in (ROOT / "core" / "problems" / "tsplib.tsv").read_text().splitlines():
-        name, *values = line.split("\t")
-        catalogue[name] = values
+def test_the_optima_are_those_of_the_suites_catalogue(published, catalogue):
     for line in table(published, "I").lines:
         assert catalogue[line.key][1:3] == [str(figure[0]) for figure in line.figures]
 
@@ -92,15 +65,6 @@ def test_quoted_ratios_are_those_of_table_2_and_of_the_text(published, paper):
         ratio = seconds[name, "coarse", ants] / seconds[name, quote["strategy"], ants]
         assert round(ratio, 2) == Decimal(str(quote["ratio"]))
         assert f"{quote['ratio']}x" in paper
-
-
-def test_what_the_text_says_of_its_figures_holds_in_table_2(published):
-    seconds = by_place(published)
-    for name in [line.key for line in table(published, "II").lines]:
-        ratios = [seconds[name, "coarse", ants] / seconds[name, "fine", ants] for ants in SIZES]
-        assert ratios == sorted(ratios, reverse=True)  # "the difference between both decreases when the colony grows"
-        saved = [seconds[name, "fine", ants] - seconds[name, "fine-deposit", ants] for ants in SIZES]
-        assert all(one < other for one, other in pairwise(saved))  # "a progressive grow of the difference"
 
 
 def test_disagreements_are_as_listed(published):

@@ -2,20 +2,8 @@
 
 import pytest
 
-from reports.table import lines
-
-FAST = {
-    "name": "fast-tsp",
-    "version": "0.2.2",
-    "cost": 21282,
-    "proved": False,
-    "solve_s": 1.0,
-    "start_s": 0.1,
-    "to_cost": 0.25,
-    "limit_s": 1.0,
-    "in_process": True,
-    "trouble": "",
-}
+FAST = {"name": "fast-tsp", "version": "0.2.2", "cost": 21282, "proved": False, "solve_s": 1.0, "start_s": 0.1}
+FAST |= {"to_cost": 0.25, "limit_s": 1.0, "in_process": True, "trouble": ""}
 
 
 @pytest.fixture
@@ -42,10 +30,7 @@ def test_a_solver_that_is_faster_than_our_fastest_is_said_plainly(with_peers, se
         "fast-tsp 0.2.2 on one core needs 250 ms for a cost as good as ours: it is 2.00x as fast as our fastest "
         "(cuda, 500 ms); it is 40.0x as fast as our one core (10.0 s)."
     )
-    report = report_of(runs)
-    assert f"**{text}**" in report.split("## What ran")[0]
-    assert "## Another algorithm on one core" in report
-    assert text.split(":")[0] in " ".join(" ".join(lines(section_of(runs))).split())
+    assert f"**{text}**" in report_of(runs).split("## What ran")[0]
 
 
 def test_a_better_cost_is_said_even_if_it_took_longer(with_peers, section_of):
@@ -69,36 +54,17 @@ def test_more_is_better_where_the_cost_is_a_value(with_peers, section_of):
     assert "found 300 in 1.00 s, better than our 200," in verdicts(section_of(runs))[0][0]
 
 
-def test_a_solver_that_is_not_there_says_why(with_peers, section_of, report_of):
-    runs = with_peers({"name": "concorde", "trouble": "not found: its page"})
-    assert verdicts(section_of(runs)) == []
-    assert "| concorde |  |  |  |  |  | not found: its page |" in report_of(runs)
-
-
 def test_a_program_is_told_apart_from_a_call_in_a_warm_process(with_peers, report_of):
-    program = FAST | {
-        "name": "lkh",
-        "version": "",
-        "in_process": False,
-        "process_s": 1.1,
-        "proved": True,
-        "limit_s": None,
-    }
+    program = FAST | {"in_process": False, "process_s": 1.1, "proved": True, "limit_s": None}
     assert "| proved; a whole process, less its start-up |" in report_of(with_peers(program))
 
 
 def test_of_several_seeds_the_first_with_solvers_counts(make_record, section_of):
-    runs = [
-        make_record(
-            seed=seed,
-            best_cost=21282 + 10 * seed,
-            trajectory_hash=f"{seed:04x}",
-            times=[10.0],
-            details={"peers": [FAST | {"cost": 21282 + seed}]} if seed else {},
-        )
-        for seed in range(3)
-    ]
-    beside = section_of(runs).beside
+    def run(seed):
+        peers = {"peers": [FAST | {"cost": 21282 + seed}]} if seed else {}
+        return make_record(seed=seed, best_cost=21282 + 10 * seed, trajectory_hash=f"{seed:04x}", details=peers)
+
+    beside = section_of([run(seed) for seed in range(3)]).beside
     assert (beside.seed, beside.cost, beside.solvers[0].cost) == (1, 21292, 21283)
     assert beside.table().caption.endswith("kroA100, seed 1")
 
@@ -110,7 +76,9 @@ def test_records_without_solvers_have_no_section(make_record, section_of, report
     assert "Another algorithm" not in report_of(runs)
 
 
-def test_odd_values_count_as_not_measured(with_peers, section_of, report_of):
-    runs = with_peers({"name": "x", "cost": "many", "solve_s": True, "to_cost": [], "trouble": None})
+def test_odd_values_and_a_solver_that_is_not_there_count_as_not_measured(with_peers, section_of, report_of):
+    odd = {"name": "x", "cost": "many", "solve_s": True, "to_cost": [], "trouble": None}
+    runs = with_peers(odd, {"name": "concorde", "trouble": "not found: its page"})
     assert verdicts(section_of(runs)) == []
     assert "| x |  |  |  |  |  |  |" in report_of(runs)
+    assert "| concorde |  |  |  |  |  | not found: its page |" in report_of(runs)

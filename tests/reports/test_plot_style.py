@@ -33,8 +33,7 @@ def test_a_logarithmic_axis_has_two_ticks_at_least_and_seven_at_most(axes, value
     assert illegible(axes.figure) == []
 
 
-@pytest.mark.parametrize("base", [2, 10])
-@pytest.mark.parametrize("value", [1e-6, 0.7, 1.0, 12345.0])
+@pytest.mark.parametrize(("base", "value"), [(2, 0.7), (10, 1e-6), (10, 1.0), (2, 12345.0)])
 def test_a_single_value_has_two_ticks_around_it(axes, base, value):
     axes.plot([0, 1], [value, value])
     logarithmic(axes, "y", base=base)
@@ -43,25 +42,17 @@ def test_a_single_value_has_two_ticks_around_it(axes, base, value):
     assert low <= value <= high
 
 
-def test_ticks_of_ranks_are_powers_of_two():
+def test_ticks_of_ranks_are_powers_of_two_and_ticks_have_no_exponent():
     assert log_ticks(1, 16, 2) == [1, 2, 4, 8, 16]
-
-
-def test_ticks_have_no_exponent():
     assert [tick_text(value) for value in (0.001, 0.5, 10, 1000, 1e6)] == ["0.001", "0.5", "10", "1,000", "1,000,000"]
 
 
-def test_small_texts_are_found(axes):
-    axes.set_title("tiny", fontsize=TEXT - 1)
-    assert illegible(axes.figure) == [
-        f"'tiny' has {TEXT - 1:.1f} points at the printed width, expected {TEXT} at least"
-    ]
-
-
-def test_texts_that_shrink_with_a_wide_picture_are_found(axes):
-    axes.figure.set_size_inches(2 * PAGE_WIDTH, 4)
-    axes.set_title("wide", fontsize=TEXT + 1)
-    assert any("'wide' has 4.5 points" in one for one in illegible(axes.figure))
+@pytest.mark.parametrize(("size", "shrunk", "printed"), [(TEXT - 1, 1, TEXT - 1), (TEXT + 1, 2, (TEXT + 1) / 2)])
+def test_texts_that_are_small_at_the_printed_width_are_found(axes, size, shrunk, printed):
+    axes.figure.set_size_inches(shrunk * PAGE_WIDTH, 4)
+    axes.set_title("title", fontsize=size)
+    found = f"'title' has {printed:.1f} points at the printed width, expected {TEXT} at least"
+    assert found in illegible(axes.figure)
 
 
 def test_an_axis_of_one_tick_is_found(axes):
@@ -72,9 +63,8 @@ def test_an_axis_of_one_tick_is_found(axes):
 
 @pytest.mark.parametrize(("turn", "overlap"), [(0, True), (40, False)])
 def test_labels_that_overlap_are_found_as_they_are_turned(axes, turn, overlap):
-    axes.set_xticks(
-        range(20), [f"place {number}" for number in range(20)], rotation=turn, ha="right" if turn else "center"
-    )
+    names = [f"place {number}" for number in range(20)]
+    axes.set_xticks(range(20), names, rotation=turn, ha="right" if turn else "center")
     axes.tick_params(axis="x", rotation=turn)
     for label in axes.get_xticklabels():
         label.set_rotation_mode("anchor")

@@ -6,40 +6,25 @@ import pytest
 
 from core.errors import UserError
 from reports import ranks_report
-from reports.__main__ import main
-from reports.gallery_pages import write
-from reports.records import UnequalWorkError, append
-
-ENTRY = """
-[[reports]]
-name = "ranks"
-title = "Two of them"
-commands = ["mpirun -n 2 python -m drivers.bench --workload ranks"]
-"""
-
-
-def shared(record, *shares):
-    """A run whose repetitions communicated for these parts of their times."""
-    samples = map(lambda one, share: replace(one, communication_share=share), record.samples, shares)
-    return replace(record, samples=tuple(samples))
+from reports.records import Sample, UnequalWorkError, append
 
 
 @pytest.fixture
 def pair(make_record):
-    """A run of one rank, and one of two."""
-    alone = make_record((3.0, 1.9, 2.0))
-    return [alone, shared(make_record((1.0, 1.25, 4.0), ranks=2), 0.5, 0.1, 0.2)]
+    """A run of one rank, and one of two whose repetitions communicated for parts of their times."""
+    shares = {1.0: 0.5, 1.25: 0.1, 4.0: 0.2}
+    samples = tuple(Sample(0.0, 0.0, time, time, communication_share=share) for time, share in shares.items())
+    return [make_record((3.0, 1.9, 2.0)), make_record(ranks=2, samples=samples)]
 
 
-def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record):
+def test_a_work_of_one_rank_and_two_is_a_row_of_medians(pair, make_record, is_golden):
     other = make_record((9.0,), parameters={"climbers": 7}, ranks=2)  # nobody did this alone
     found = ranks_report.gains([*pair, other])
     assert len(found) == 1
     assert found[0].speedup.value == pytest.approx(2.0 / 1.25)
-    assert found[0].communication == 0.2
-    text = ranks_report.render(found, "a command")
-    assert "| ihc | kroA100 | 2,000,000,000 moves | 2 | 2.00 s | 1.25 s | 1.60x [" in text and "] | 20 % |" in text
-    assert "Made by `a command`." in text and "Nobody beside the search" not in text
+    is_golden(ranks_report.render(found, "a command"), "ranks.md")
+    unconfirmed = ranks_report.gains([pair[0], replace(pair[1], scored=False)])
+    assert "Nobody beside the search confirmed the results of: ihc." in ranks_report.render(unconfirmed)
 
 
 def test_ranks_that_found_something_else_are_no_comparison(pair, make_record):
@@ -48,27 +33,12 @@ def test_ranks_that_found_something_else_are_no_comparison(pair, make_record):
         ranks_report.gains([*pair, wrong])
 
 
-def test_results_that_nobody_confirmed_are_named(pair):
-    found = ranks_report.gains([pair[0], replace(pair[1], scored=False)])
-    assert "Nobody beside the search confirmed the results of: ihc." in ranks_report.render(found)
-
-
-def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path, capsys):
-    for record in pair:
-        append(tmp_path / "runs.jsonl", record)
-    assert main(["ranks", str(tmp_path / "runs.jsonl"), "--out", str(tmp_path)]) == 0
+def test_the_command_writes_the_report_or_says_that_there_is_none(pair, tmp_path, reports):
+    for path, record in (("runs", pair[0]), ("runs", pair[1]), ("alone", pair[0])):
+        append(tmp_path / path, record)
+    assert reports("ranks", tmp_path / "runs", "--out", tmp_path)[0] == 0
     assert "1.60x" in (tmp_path / "ranks.md").read_text()
-    append(tmp_path / "alone.jsonl", pair[0])
-    assert main(["ranks", str(tmp_path / "alone.jsonl"), "--out", str(tmp_path)]) == 2
-    assert "no work has runs of one rank and of several" in capsys.readouterr().err
+    code, _, told = reports("ranks", tmp_path / "alone", "--out", tmp_path)
+    assert code == 2 and "no work has runs of one rank and of several" in told
     with pytest.raises(UserError):
         ranks_report.write(ranks_report.gains(pair), tmp_path / "nowhere")
-
-
-def test_the_gallery_shows_it(pair, tmp_path):
-    pytest.importorskip("matplotlib")
-    (tmp_path / "gallery.toml").write_text(ENTRY)
-    for record in pair:
-        append(tmp_path / "ranks.jsonl", record)
-    write(tmp_path, tmp_path)
-    assert "Times as fast as one rank: 2 ranks 1.60x" in (tmp_path / "index.md").read_text()

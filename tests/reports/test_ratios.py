@@ -1,7 +1,5 @@
 """Runs that may be divided: equal work by one algorithm, shared by all ranks; and columns without a run."""
 
-from dataclasses import replace
-
 import pytest
 
 from reports.cautions import ALONE, ALONE_AT_FIRST, doubts, first_rank_alone
@@ -11,7 +9,6 @@ from reports.exhibit_tables import table_of
 from reports.exhibits import NO_RECORD, NotMade, evidence, shown
 from reports.gallery_pages import read
 from reports.paper_file import load, names
-from reports.records import Sample
 from tests.conftest import ROOT
 from tests.reports.test_exhibits import FLIPS, PUBLISHED, cells, exhibit, filled
 
@@ -29,7 +26,6 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
         ({"ways": {"tables": "shared", "generate": "host", "shape": "tuned"}}, []),
         ({"ways": {"mapping": "published"}}, ["mapping"]),
         ({"ways": {"evaluation": "kept"}}, ["evaluation"]),
-        ({"ways": {"bound": "edges"}}, ["bound"]),
         ({"seed": 1}, ["seed"]),
         ({"parameters": {"iterations": 5}}, ["parameters"]),
         ({"instance": "tai35a"}, ["instance_sha256"]),
@@ -37,11 +33,7 @@ PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
 )
 def test_runs_of_equal_work_by_one_algorithm_may_be_divided(make_run, change, apart):
     assert indivisible(make_run(), make_run(**change)) == apart
-
-
-def test_further_ways_may_have_to_be_equal(make_run):
-    full, pruned = make_run(ways={"scan": "full"}), make_run(ways={"scan": "pruned"})
-    assert (indivisible(full, pruned), indivisible(full, pruned, ["scan"])) == ([], ["scan"])
+    assert indivisible(make_run(), make_run(ways={"tables": "shared"}), ["tables"]) == ["tables"]
 
 
 def test_a_published_mapping_is_over_one_core_in_it_or_has_no_ratio(make_run):
@@ -56,21 +48,21 @@ def test_a_published_mapping_is_over_one_core_in_it_or_has_no_ratio(make_run):
     assert datum.values["speedup"] == pytest.approx(10.0) and datum.row.base.record == linear
 
 
-@pytest.mark.parametrize("entry", [one.name for one in read(GALLERY) if one.name in names()])
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", [one for one in read(GALLERY) if one.name in names()], ids=lambda one: one.name)
 def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
-    rows = evidence(load(entry), next(one for one in read(GALLERY) if one.name == entry).records(GALLERY)).rows
+    rows = evidence(load(entry.name), entry.records(GALLERY)).rows
     ratios = [row for row in rows if row.base is not None]
     assert all(not indivisible(row.record, row.base.record) for row in ratios)
-    assert ratios or entry == "menezes2019", "of ants no run on one core is recorded"
+    assert ratios or entry.name == "menezes2019", "of ants no run on one core is recorded"
 
 
 # --- ranks ---
 
 
-def ranked(make_run, *seconds, details=None, ways=None, **changes):
+def ranked(make_run, *seconds, **changes):
     """A run over two ranks, from the seconds of each."""
-    run = make_run(**PPP, ranks=2, details=details or {}, ways=ways, **changes)
-    return replace(run, samples=(Sample(0.0, 0.0, 1.0, 1.0, rank_seconds=list(seconds)),) * 3)
+    return make_run(**PPP, ranks=2, sampled={"rank_seconds": list(seconds)}, **changes)
 
 
 @pytest.mark.parametrize(
@@ -94,16 +86,13 @@ def test_a_run_that_one_rank_began_alone_is_no_run_over_all_ranks(make_run):
     assert first_rank_alone(run) and doubts(compare([run]).rows[0])[0] == ALONE_AT_FIRST
 
 
-def test_a_run_that_shared_stands_in_place_of_one_that_did_not(make_run):
-    runs = [ranked(make_run, 1.0, 0.0), ranked(make_run, 1.0, 0.9, ways={"share": "always"})]
+def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_had_to_share_are_no_other_run(make_run):
+    had_to = ranked(make_run, 1.0, 0.9, ways={"share": "always"})
+    runs = [ranked(make_run, 1.0, 0.0), had_to]
     for given in (runs, runs[::-1]):
         (datum,) = filled("luong2013", "10", given).ours
         assert "rank_seconds" not in datum.words and datum.values["seconds"] == 1.0
-
-
-def test_ranks_that_shared_by_themselves_and_ranks_that_had_to_are_one_run(make_run):
-    runs = [ranked(make_run, 1.0, 0.9), ranked(make_run, 1.0, 0.9, ways={"share": "always"})]
-    (datum,) = filled("luong2013", "10", runs).ours
+    (datum,) = filled("luong2013", "10", [ranked(make_run, 1.0, 0.9), had_to]).ours
     assert datum.row.running.repetitions == 6 and datum.notes == ()
 
 
@@ -115,9 +104,9 @@ def test_series_over_ranks_share_always_and_a_heading_of_gpus_has_another_on_cor
 
 
 def test_the_load_of_others_is_said_in_a_cell(make_run):
-    run = make_run(environment={"cpu": "x", "cores": 2, "host": "h"})
-    samples = [replace(one, started="2026-11-22T10:00:00Z", conditions={"load_1min": 30.0}) for one in run.samples]
-    (datum,) = filled("luong2013", "2", [replace(run, samples=tuple(samples))]).ours
+    sampled = {"started": "2026-11-22T10:00:00Z", "conditions": {"load_1min": 30.0}}
+    run = make_run(environment={"cpu": "x", "cores": 2, "host": "h"}, sampled=sampled)
+    (datum,) = filled("luong2013", "2", [run]).ours
     assert datum.notes[0].startswith("load of others: ")
 
 
@@ -133,7 +122,6 @@ def test_a_device_that_is_no_gpu_does_not_stand_under_gpu(make_run):
 @pytest.mark.parametrize(
     ("number", "decisive"),
     [
-        ("7", "as published with thread control"),
         ("8", "as published, evaluation on the device alone"),
         ("10", "COW, ranks of one core"),
         ("11", "Grid, ranks on several hosts"),
@@ -141,14 +129,10 @@ def test_a_device_that_is_no_gpu_does_not_stand_under_gpu(make_run):
 )
 def test_a_column_of_which_nothing_ran_says_why(make_run, number, decisive):
     paper, table = load("luong2013"), exhibit("luong2013", number)
-    workload, instance = ("tsp", "eil101") if number == "7" else ("ppp", "73-73:seed=0")
-    parameters = {} if number == "7" else FLIPS
-    runs = evidence(paper, [make_run(workload=workload, instance=instance, parameters=parameters)])
     name = next(one.name for one in table.series if one.heading == decisive)
-    result = shown(table, runs, paper.machines, NotMade(series={name: "none is here"}))
-    ((_, row),) = [(key, row) for key, row in cells(result).items() if key == instance.partition(":")[0]]
+    result = shown(table, evidence(paper, [make_run(**PPP)]), paper.machines, NotMade(series={name: "none is here"}))
     notes = dict(table_of(result).notes)
-    mark = row[f"ours, {decisive}"].removeprefix("not run [").removesuffix("]")
+    mark = cells(result)["73-73"][f"ours, {decisive}"].removeprefix("not run [").removesuffix("]")
     assert notes[mark] == "not run: none is here"
     assert f"not run: {NO_RECORD}" in notes.values(), "of other series nothing is known"
 
@@ -161,19 +145,13 @@ def test_an_exhibit_without_anything_of_ours_says_why(make_ants):
     assert found["figure 6"] == "it draws qa194, of which nothing ran; --figure 6 runs it"
 
 
-def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_record):
+def test_a_figure_of_a_rival_without_its_time_says_how_to_get_it(make_exact):
     paper = load("xavier2022")
-    trouble = [{"name": "elkai", "solve_s": None, "start_s": None, "trouble": "not found: pip install elkai"}]
-    run = make_record(
-        workload="exact",
-        instance="gr17",
-        parameters={"count": False},
-        ways={"bound": "one-tree", "enumerate": None, "depth": None, "mapping": "suite"},
-        hash_covers="answer",
-        details={"peers": trouble},
-    )
     (figure,) = paper.chosen("figure", "5.3")
-    result = shown(paper.drawn(figure), evidence(paper, [run]), paper.machines)
-    assert gap(figure, result) == "no time of LKH beside it: elkai not found: pip install elkai; then --fresh"
-    timed = replace(run, details={"peers": [trouble[0] | {"solve_s": 0.5}]})
-    assert gap(figure, shown(paper.drawn(figure), evidence(paper, [timed]), paper.machines)) == ""
+    trouble = {"name": "elkai", "solve_s": None, "start_s": None, "trouble": "not found: pip install elkai"}
+    for peer, said in (
+        (trouble, "no time of LKH beside it: elkai not found: pip install elkai; then --fresh"),
+        (trouble | {"solve_s": 0.5}, ""),
+    ):
+        runs = evidence(paper, [make_exact(peers=[peer])])
+        assert gap(figure, shown(paper.drawn(figure), runs, paper.machines)) == said

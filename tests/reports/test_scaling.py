@@ -26,27 +26,19 @@ def strong_of(make_record):
 def weak_runs(make_record):
     """A function that makes runs whose work grows with their ranks."""
 
-    def make(times):
-        return [
-            make_record(
-                ranks=ranks,
-                times=[time] * 3,
-                environment=MANY,
-                parameters={"climbers": 100 * ranks},
-                details={"scaled": ranks},
-                trajectory_hash=f"0123456789abcde{15 - (ranks - 1):x}",
-            )
-            for ranks, time in times.items()
-        ]
+    def run(ranks, time):
+        own = {"parameters": {"climbers": 100 * ranks}, "details": {"scaled": ranks}}
+        own["trajectory_hash"] = f"0123456789abcde{16 - ranks:x}"
+        return make_record([time] * 3, ranks=ranks, environment=MANY, **own)
 
-    return make
+    return lambda times: [run(ranks, time) for ranks, time in times.items()]
 
 
 def amdahl(serial, ranks):
     return serial + (1 - serial) / ranks
 
 
-@pytest.mark.parametrize("serial", [0.0, 0.05, 0.4, 1.0])
+@pytest.mark.parametrize("serial", [0.0, 0.05, 1.0])
 def test_times_by_amdahls_law_give_its_serial_part_back(strong_of, serial):
     (curve,) = strong_of({ranks: 8 * amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)})
     assert curve.serial == pytest.approx(serial, abs=1e-12)
@@ -67,16 +59,11 @@ def test_the_fit_is_the_best_of_all_serial_parts(strong_of):
     assert curve.serial == pytest.approx(best, abs=1e-4)
 
 
-def test_efficiency_is_the_speedup_over_the_ranks(strong_of):
-    (curve,) = strong_of({1: 8.0, 2: 5.0, 4: 4.0})
-    assert [point.efficiency for point in curve.points] == pytest.approx([1.0, 0.8, 0.5])
-    assert [row[3] for row in curve.table().rows] == ["100 %", "80 %", "50 %"]
-
-
 def test_ranks_that_share_cores_are_shown_and_not_fitted(strong_of):
     crowded = {"cpu": "Test CPU", "cores": 4, "hosts": 1}
     (curve,) = strong_of({1: 8.0, 2: 4.0, 4: 2.0, 8: 16.0}, environment=crowded)
     assert curve.serial == pytest.approx(0.0)
+    assert [row[3] for row in curve.table().rows] == ["100 %", "100 %", "100 %", "6.2 %"]
     assert [row[4] for row in curve.table().rows] == ["", "", "", "ranks share cores: not fitted"]
 
 
@@ -127,16 +114,9 @@ def test_a_report_of_grown_work_alone_shows_its_curve(weak_runs, report_of):
     assert "Gustafson 1988" in text and "Amdahl" not in text
 
 
-def test_a_report_names_the_law_and_its_source(make_record, report_of):
-    runs = [make_record(ranks=ranks, times=[8 / ranks] * 3, environment=MANY) for ranks in (1, 2, 4)]
-    text = report_of(runs, plots=[("Scaling over ranks", "scaling.svg")])
-    assert "## Scaling" in text and "![Scaling over ranks](scaling.svg)" in text
-    assert "T(p) / T(1) = s + (1 - s) / p" in text and "Amdahl 1967" in text
-
-
 def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_runs, section_of, tmp_path, legible):
-    runs = [make_record(ranks=ranks, times=[8 * amdahl(0.1, ranks)] * 3, environment=MANY) for ranks in (1, 2, 32)]
-    runs.append(make_record(ranks=4, times=[8 * amdahl(0.1, 4)] * 3, environment=MANY))
+    times = {ranks: 8 * amdahl(0.1, ranks) for ranks in (1, 2, 4, 32)}
+    runs = [make_record([time] * 3, ranks=ranks, environment=MANY) for ranks, time in times.items()]
     section = section_of([*runs, *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
     svg, png = scaling_plot.scaling(section, tmp_path, "scaling")
     text = svg.read_text()
@@ -144,8 +124,4 @@ def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_ru
     for word in ("ideal", "Amdahl: serial part 10 %", "ranks share cores", "Gustafson: serial part", "weak scaling"):
         assert word in text
     assert png.read_bytes().startswith(b"\x89PNG\r\n")
-
-
-def test_without_a_curve_nothing_is_drawn(make_record, section_of, tmp_path):
-    assert scaling_plot.scaling(section_of([make_record()]), tmp_path, "scaling") == []
-    assert list(tmp_path.iterdir()) == []
+    assert scaling_plot.scaling(section_of([make_record()]), tmp_path, "none") == []

@@ -4,7 +4,6 @@ import statistics
 
 import pytest
 
-from reports.records import families
 from reports.seeds import Quality, one_for_all, seeds_in_words, time_deviation
 from reports.statistics import summarise
 
@@ -13,17 +12,11 @@ COSTS = (21282, 21300, 21282, 21400)
 
 @pytest.fixture
 def runs(make_record):
-    return [
-        make_record(
-            seed=seed,
-            best_cost=cost,
-            trajectory_hash=f"{seed:04x}",
-            times=[1.0 + seed, 1.5 + seed],
-            evaluations=100 + seed,
-            details={"optimum": 21282},
-        )
-        for seed, cost in enumerate(COSTS)
-    ]
+    def run(seed, cost):
+        own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{seed:04x}", "evaluations": 100 + seed}
+        return make_record([1.0 + seed, 1.5 + seed], details={"optimum": 21282}, **own)
+
+    return [run(seed, cost) for seed, cost in enumerate(COSTS)]
 
 
 def test_a_family_has_all_repetitions_the_best_cost_and_a_hash_of_its_own(runs):
@@ -51,15 +44,6 @@ def test_equal_costs_need_no_deviation(make_record):
     assert str(Quality.of(equal)) == "best cost 21,282 with each of 3 seeds; it is the optimum"
 
 
-def test_a_report_has_a_row_for_each_seed_with_its_gap(runs, make_record, report_of):
-    threads = [make_record(**(vars(run) | {"backend": "threads", "device_kind": "cores"})) for run in runs]
-    text = report_of([*runs, *threads])
-    assert "climbers = 100, seeds 0 to 3." in text
-    assert "| seed | best cost | gap | by index | hash | time on cpu |" in text
-    assert "| 3 | 21,400 | 0.55 % above | 17 | 0003 | 4.25 s |" in text
-    assert "- Best cost over 4 seeds: mean" in text
-
-
 def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_record, section_of):
     wrong = [make_record(**(vars(run) | {"backend": "threads", "scored": run.seed != 2})) for run in runs]
     section = section_of([*runs, *wrong])
@@ -79,7 +63,3 @@ def test_seeds_are_named(seeds, words):
 )
 def test_mean_and_deviation_of_times_share_a_unit(times, words):
     assert time_deviation(summarise(times)) == words
-
-
-def test_families_keep_the_order_of_seeds(runs):
-    assert [[run.seed for run in family] for family in families(reversed(runs))] == [[0, 1, 2, 3]]

@@ -10,13 +10,18 @@ from reports.startup import ratio_of_slopes, slope_of, startup
 from tests.reports.test_exhibits import exhibit, filled
 
 
+def samples_of(kernel, *times):
+    """Samples of a kernel time and times from end to end."""
+    return tuple(Sample(0.0, 0.0, kernel, time) for time in times)
+
+
 @pytest.fixture
 def timed(make_run):
     """A function that makes a run of a number of iterations with a kernel time and times from end to end."""
 
     def make(iterations, kernel, *times, **changes):
-        run = make_run(parameters={"iterations": iterations, **changes.pop("parameters", {})}, **changes)
-        return replace(run, samples=tuple(Sample(0.0, 0.0, kernel, time) for time in times))
+        asked = {"iterations": iterations} | changes.pop("parameters", {})
+        return make_run(parameters=asked, samples=samples_of(kernel, *times), **changes)
 
     return make
 
@@ -41,8 +46,6 @@ def test_two_lengths_tell_the_start_up_and_the_time_of_an_iteration(timed):
         {"backend": "cuda"},
         {"seed": 1},
         {"ranks": 2},
-        {"instance": "tai35a"},
-        {"environment": {"cpu": "other"}},
     ],
 )
 def test_a_partner_differs_in_its_length_alone(timed, change):
@@ -73,13 +76,8 @@ def test_a_short_run_has_no_ratio_and_a_note_says_why(timed):
     found = cell_of([core, gpu])
     assert found.words == ("100 ms [100 ms, 100 ms], kernel 60.0 ms", "no ratio (start-up up to 40 %)")
     assert "speedup" not in found.values
-    assert found.notes == (
-        "100 iterations, not 10,000: seconds do not compare with the paper's, nor does a ratio of times of which more "
-        "than 5 % may be start-up",
-    )
-
-
-def test_a_short_baseline_makes_no_ratio_either(timed):
+    (note,) = found.notes
+    assert note.startswith("100 iterations, not 10,000: seconds do not compare with the paper's, nor does a ratio")
     core, gpu = timed(100, 0.5, 1.0, 1.0, 1.0), timed(100, 0.1, 0.1, 0.1, 0.1, backend="cuda")
     assert cell_of([core, gpu]).words[1] == "no ratio (the baseline's start-up up to 50 %)"
 
@@ -101,28 +99,22 @@ def test_runs_of_two_lengths_have_a_ratio_of_slopes_and_the_longer_one_stands_in
 
 def test_where_a_paper_prints_no_iterations_a_short_run_has_no_time_of_one(make_ants):
     def ants(strategy, kernel, *times, **parameters):
-        run = make_ants(strategy, backend="cuda", parameters=parameters)
-        return replace(run, samples=tuple(Sample(0.0, 0.0, kernel, time) for time in times))
+        return make_ants(strategy, backend="cuda", parameters=parameters, samples=samples_of(kernel, *times))
 
     coarse, fine = ants("coarse", 2.0, 2.0, 2.0, 2.0), ants("fine", 0.2, 1.0, 1.0, 1.0)
     words = {one.column: one.words for one in filled("menezes2019", "II", [coarse, fine]).ours}
     assert words["coarse, 1,024 ants"] == ("100 ms [100 ms, 100 ms] an iteration",)
-    assert words["fine, 1,024 ants"] == (
-        "no ratio (start-up up to 80 %)",
-        "1.00 s [1.00 s, 1.00 s], kernel 200 ms for 20 iterations",
-    )
+    seconds = "1.00 s [1.00 s, 1.00 s], kernel 200 ms for 20 iterations"
+    assert words["fine, 1,024 ants"] == ("no ratio (start-up up to 80 %)", seconds)
     pair = ants("coarse", 0.5, 0.5, 0.5, 0.5, iterations=5), ants("fine", 0.05, 0.7, 0.7, 0.7, iterations=5)
     words = {one.column: one.words for one in filled("menezes2019", "II", [coarse, fine, *pair]).ours}
-    assert words["fine, 1,024 ants"] == (
-        "5.00x [5.00, 5.00] by slopes",
-        "20.0 ms [20.0 ms, 20.0 ms] an iteration, by slope",
-    )
+    seconds = "20.0 ms [20.0 ms, 20.0 ms] an iteration, by slope"
+    assert words["fine, 1,024 ants"] == ("5.00x [5.00, 5.00] by slopes", seconds)
 
 
 def test_the_kernel_time_beside_the_time_of_an_iteration_is_that_of_an_iteration(make_ants):
-    def coarse(iterations, kernel, time):
-        run = make_ants("coarse", backend="cuda", parameters={"iterations": iterations})
-        return replace(run, samples=(Sample(0.0, 0.0, kernel, time),))
+    def coarse(iterations, *times):
+        return make_ants("coarse", backend="cuda", parameters={"iterations": iterations}, samples=samples_of(*times))
 
     (long,) = filled("menezes2019", "II", [coarse(20, 1.0, 2.0), coarse(5, 0.25, 0.5)]).ours
     assert long.words == ("100 ms an iteration, kernel 50.0 ms",)

@@ -14,22 +14,15 @@ def all_medians(values):
     return np.median(np.asarray(values)[picks], axis=1)
 
 
-def test_median_and_extremes_are_those_of_the_sorted_values():
+def test_a_summary_has_median_extremes_mean_and_deviation():
     summary = summarise([3.0, 9.0, 1.0, 4.0])
     assert (summary.repetitions, summary.minimum, summary.maximum, summary.median.value) == (4, 1.0, 9.0, 3.5)
-
-
-def test_mean_and_deviation_are_those_that_papers_print():
     summary = summarise([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])
     assert (summary.mean, summary.deviation) == (5.0, pytest.approx((32 / 7) ** 0.5))
+    assert (summarise([3.0]).mean, summarise([3.0]).deviation) == (3.0, None)
 
 
-def test_one_value_has_a_mean_and_no_deviation():
-    summary = summarise([3.0])
-    assert (summary.mean, summary.deviation) == (3.0, None)
-
-
-@pytest.mark.parametrize("values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 4.0, 15.0, 9.0, 2.0, 6.0]])
+@pytest.mark.parametrize("values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 15.0, 9.0, 2.0, 6.0]])
 def test_the_interval_is_the_exact_bootstrap_interval(values):
     exact = np.quantile(all_medians(values), [0.025, 0.975])
     median = summarise(values).median
@@ -45,17 +38,12 @@ def test_the_interval_of_a_ratio_is_the_exact_bootstrap_interval():
     assert np.quantile(exact, 0.97) <= ratio.high <= np.quantile(exact, 0.98)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_true_median_about_19_times_in_20():
     rng = np.random.default_rng(7)
     trials = [summarise(rng.exponential(size=25)).median for _ in range(200)]
     covered = np.mean([median.low <= np.log(2) <= median.high for median in trials])
     assert 0.90 <= covered <= 0.99
-
-
-def test_a_ratio_of_medians_is_not_a_mean_of_ratios():
-    slow, fast = [1.0, 100.0, 2.0], [1.0, 1.0, 4.0]
-    assert ratio_of_medians(slow, fast).value == 2.0
-    assert np.mean(np.divide(slow, fast)) != 2.0
 
 
 @pytest.mark.parametrize("values", [[2.0], [2.0, 3.0]])
@@ -69,11 +57,6 @@ def test_one_or_two_repetitions_have_no_interval(values):
 def test_equal_repetitions_have_an_interval_of_one_point():
     median = summarise([0.5] * 6).median
     assert (median.low, median.value, median.high) == (0.5, 0.5, 0.5)
-
-
-def test_the_same_samples_give_the_same_interval():
-    values = list(np.random.default_rng(3).normal(10, 1, 12))
-    assert summarise(values) == summarise(values)
 
 
 def test_nothing_to_summarise_and_no_time_at_all_are_errors():

@@ -15,19 +15,8 @@ def section(make_record, section_of):
     return section_of([make_record(times=[2.0]), make_record(backend="threads", times=[0.5])], MISSING)
 
 
-def test_columns_line_up_and_what_did_not_run_comes_last(section):
-    told = list(lines(section))
-    at = next(number for number, line in enumerate(told) if line.startswith("run "))
-    heading, rule, cpu, threads = told[at : at + 4]
-    right = heading.index("moves/s") + len("moves/s")
-    assert [line[:right].split()[-2:] for line in (cpu, threads)] == [["1.00", "G"], ["4.00", "G"]]
-    assert "4.00x" in threads and "500 ms" in threads
-    assert len(rule) >= len(cpu)
-    assert told[-2:] == ["not run: cuda: no driver", "not run: cpu (device 0, 2 ranks): no mpirun"]
-
-
-def test_the_first_lines_name_the_fastest(section):
-    assert next(lines(section)) == "threads is 4.00x as fast as one core: 500 ms against 2.00 s."
+def test_the_terminal_reads_as_it_did_and_what_did_not_run_comes_last(section, is_golden):
+    is_golden("\n".join(lines(section)) + "\n", "compare-ihc.txt")
 
 
 def test_no_line_is_wider_than_a_terminal(make_record, section_of):
@@ -42,20 +31,6 @@ def test_no_line_is_wider_than_a_terminal(make_record, section_of):
     assert max(map(len, told)) <= COLUMNS
     assert any(line.startswith("not run: cuda") for line in told) and told[-1].endswith(" ...")
     assert " (evaluation = linear," in "".join(told)
-
-
-def test_notes_are_marks_with_a_legend_below(section):
-    told = list(lines(section))
-    legend = [line for line in told if line.startswith("a: fewer than 6 repetitions")]
-    rows = [line for line in told if line.startswith(("cpu ", "threads "))]
-    assert len(legend) == 1
-    assert rows[-2].endswith(" G  a") and rows[-1].endswith(" G  a b")
-    assert any(line.startswith("b: speed-up above the number of cores") for line in told)
-
-
-def test_without_one_core_the_first_line_says_that_there_is_nothing_to_compare_with(make_record, section_of):
-    told = " ".join(lines(section_of([make_record(backend="threads")])))
-    assert "no run on one core is there to compare with" in told
 
 
 def test_several_instances_are_told_apart_and_explained_once(make_record, capsys):

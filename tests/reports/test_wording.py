@@ -7,15 +7,7 @@ from reports import wording
 
 @pytest.mark.parametrize(
     ("per_second", "text"),
-    [
-        (None, ""),
-        (0.5, "0.500"),
-        (12.0, "12.0"),
-        (999.4, "999"),
-        (999.6, "1.00 k"),
-        (61.3e6, "61.3 M"),
-        (1.99e12, "1.99 T"),
-    ],
+    [(None, ""), (0.5, "0.500"), (999.4, "999"), (999.6, "1.00 k"), (61.3e6, "61.3 M"), (1.99e12, "1.99 T")],
 )
 def test_rates_have_the_prefix_that_keeps_them_readable(per_second, text):
     assert wording.rate(per_second) == text
@@ -37,3 +29,27 @@ def test_costs_are_grouped(cost, text):
 @pytest.mark.parametrize(("names", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
 def test_lists_end_in_and(names, text):
     assert wording.listed(names) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.00004, "0.0000400"),
+        (0.0123, "0.0123"),
+        (1.0, "1.00"),
+        (99.96, "100"),
+        (1830.2, "1,830"),
+        (999.6, "1,000"),
+        (None, ""),
+    ],
+)
+def test_numbers_have_three_digits_and_no_exponent_and_zero_alone_reads_zero(value, text):
+    assert wording.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0 µs"), (2.5e-6, "2.50 µs"), (0.0273, "27.3 ms"), (0.9999, "1.00 s"), (154.684, "155 s")]
+)
+def test_times_are_in_a_readable_unit(value, text):
+    assert wording.seconds(value) == text

@@ -19,15 +19,8 @@ def seeds_of(make_record):
             history = [[0, 0, 0.1, 900], [1, 10 * seed + 100, seconds + 0.01 * seed, cost]]
             samples = (Sample(0.0, 0.0, ended[0], ended[0], history=history),)
             own = {"seed": seed, "best_cost": cost, "trajectory_hash": f"{cost:04x}", "samples": samples}
-            runs.append(
-                make_record(
-                    **(
-                        {"workload": "qap", "evaluations": ended[1], "hash_covers": "moves", "unit": "moves"}
-                        | own
-                        | changes
-                    )
-                )
-            )
+            counted = {"workload": "qap", "evaluations": ended[1], "hash_covers": "moves", "unit": "moves"}
+            runs.append(make_record(**(counted | own | changes)))
         return runs
 
     return make
@@ -49,17 +42,12 @@ def test_costs_are_tested_between_works_once_and_times_on_each_device(seeds_of):
         *seeds_of(BAD, 0.6, parameters=ILS, backend="threads"),
     ]
     (field,) = fields_of(records)
-    assert [(one.work, one.place) for one in field.entries] == [
-        ("tabu", "cpu"),
-        ("ils", "cpu"),
-        ("tabu", "threads"),
-        ("ils", "threads"),
-    ]
+    places = [(work, place) for place in ("cpu", "threads") for work in ("tabu", "ils")]
+    assert [(one.work, one.place) for one in field.entries] == places
     found = by_question(field)
     assert list(found) == ["final costs", "seconds"]
-    assert [(one.one.label, one.other.label, one.verdict) for one in found["final costs"]] == [
-        ("tabu", "ils", "tabu is better")
-    ]
+    (costs,) = found["final costs"]
+    assert (costs.one.label, costs.other.label, costs.verdict) == ("tabu", "ils", "tabu is better")
     pairs = [(one.one.label, one.other.label) for one in found["seconds"]]
     assert pairs == [("tabu, cpu", "ils, cpu"), ("tabu, threads", "ils, threads")]
 
@@ -105,17 +93,14 @@ def test_costs_of_runs_that_stopped_at_a_cost_are_not_tested(seeds_of):
 
 
 def test_times_are_tested_to_a_target_that_half_the_runs_of_a_row_reach(seeds_of):
-    one = seeds_of([800] + [807] * 9, parameters=TABU)
-    other = seeds_of([832] * 10, parameters=ILS)
-    (field,) = fields_of([*one, *other])
+    (field,) = fields_of([*seeds_of([800] + [807] * 9, parameters=TABU), *seeds_of([832] * 10, parameters=ILS)])
     tests = next(tests for tests in field.tests if tests.of.startswith("seconds"))
     assert "the best found + 1 % (808)" in tests.of
 
 
 def test_units_that_differ_are_not_compared(seeds_of):
-    (field,) = fields_of(
-        [*seeds_of(GOOD, parameters=TABU), *seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")]
-    )
+    selected = seeds_of(BAD, workload="aco", ended=(9.0, 5), unit="selections")
+    (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *selected])
     assert field.units == ["moves", "selections"]
     assert not any("after" in tests.of for tests in field.tests)
 
@@ -125,20 +110,8 @@ def test_unconfirmed_runs_are_left_out_and_told(seeds_of):
     (field,) = fields_of([*seeds_of(GOOD, parameters=TABU), *wrong])
     assert len(field.entries) == 1
     assert "did not confirm its best cost: left out" in field.notes[0]
-    with pytest.raises(RecordError, match="confirmed none of them"):
-        fields_of(wrong)
     with pytest.raises(RecordError, match="no records"):
         fields_of([])
-
-
-def test_what_computes_its_one_answer_is_refused(make_record):
-    with pytest.raises(RecordError, match="found records of lcs, which compute the one answer"):
-        fields_of([make_record(workload="lcs"), make_record()])
-
-
-def test_instances_have_a_field_each(seeds_of):
-    fields = fields_of([*seeds_of(GOOD), *seeds_of(BAD, instance="b", instance_sha256="cd" * 32)])
-    assert [field.record.instance for field in fields] == ["kroA100", "b"]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +121,6 @@ def test_instances_have_a_field_each(seeds_of):
         ([TABU, TABU | {"tenure": 9}], ["tenure = 27", "tenure = 9"]),
         ([TABU, TABU | {"tenure": 9}, ILS], ["tabu, tenure = 27", "tabu, tenure = 9", "ils"]),
         ([{"variant": "as"}, {"variant": "mmas"}], ["as", "mmas"]),
-        ([TABU], ["tabu"]),
         ([{"climbers": 4}], ["qap"]),
     ],
 )
@@ -159,14 +131,8 @@ def test_works_are_named_by_what_tells_them_apart(make_record, asked, names):
 
 def test_rows_of_one_work_and_device_are_told_apart_by_their_ways_and_machines(seeds_of, make_record):
     other = {"environment": make_record().environment | {"cpu": "Other CPU"}}
-    records = [
-        *seeds_of(GOOD, ways={"level": "iteration"}),
-        *seeds_of(GOOD, ways={"level": "solution"}),
-        *seeds_of(GOOD, ways={"level": "iteration"}, **other),
-    ]
-    (field,) = fields_of(records)
-    assert [entry.place for entry in field.entries] == [
-        "cpu (level = iteration, machine A)",
-        "cpu (level = solution, machine A)",
-        "cpu (machine B)",
-    ]
+    levels = {"level": "iteration"}, {"level": "solution"}
+    records = [*seeds_of(GOOD, ways=levels[0]), *seeds_of(GOOD, ways=levels[1])]
+    (field,) = fields_of([*records, *seeds_of(GOOD, ways=levels[0], **other)])
+    places = ["cpu (level = iteration, machine A)", "cpu (level = solution, machine A)", "cpu (machine B)"]
+    assert [entry.place for entry in field.entries] == places

@@ -2,13 +2,11 @@
 
 import re
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
 from reports.paper_file import load
 
-ROOT = Path(__file__).parents[2]
 TEXT = "003_ba087668a40c5435.txt"
 PRINTED_15 = 15
 
@@ -16,14 +14,6 @@ PRINTED_15 = 15
 @pytest.fixture(scope="module")
 def published():
     return load("xavier2022")
-
-
-@pytest.fixture(scope="module")
-def paper(shared_data):
-    path = shared_data.parent / "papers" / TEXT
-    if not path.exists():
-        pytest.skip(f"the thesis' text is not beside the checkout: {path}")
-    return path.read_text()
 
 
 def texts_of(paper):
@@ -76,11 +66,7 @@ def test_tables_name_the_machine_and_the_rival_of_their_captions(published, pape
             assert name.split()[-1] in paper
 
 
-def test_the_instances_are_those_of_every_table_and_of_the_suites_catalogue(published):
-    catalogue = {}
-    for line in (ROOT / "core" / "problems" / "tsplib.tsv").read_text().splitlines():
-        name, *values = line.split("\t")
-        catalogue[name] = values
+def test_the_instances_are_those_of_every_table_and_of_the_suites_catalogue(published, catalogue):
     optima = [(line.key, str(line.figures[0][0])) for line in tables_of(published)[0].lines]
     for table in tables_of(published):
         assert [(line.key, str(line.figures[0][0])) for line in table.lines] == optima
@@ -95,8 +81,3 @@ def test_speedups_follow_from_the_times_but_for_those_that_the_data_name(publish
     }
     assert wrong == {"5.1": [], "5.2": [], "5.3": ["eil7", "eil13", "burma14", "ulysses16", "gr17"], "5.4": []}
     assert ", ".join(wrong["5.3"][:-1]) + " and gr17" in published.disagreements[0].finding
-
-
-def test_the_times_of_lkh_are_the_same_on_both_machines(published):
-    ithaca, austin = ([line.figures[2] for line in table.lines] for table in tables_of(published)[2:])
-    assert ithaca == austin
