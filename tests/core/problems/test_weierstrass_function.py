@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.problems import weierstrass_function as weierstrass
-from core.problems.errors import InstanceError
 
 SINE_TOLERANCE = 1e-15
 VALUE_TOLERANCE = 5e-15
@@ -147,43 +146,3 @@ def test_instance_is_named_by_its_size():
     assert instance.cost(x) == weierstrass.cost(x)
     with pytest.raises(ValueError, match=r"shape \(9,\), expected \(10,\)"):
         instance.cost(x[:9])
-
-
-@pytest.mark.parametrize(
-    "spec, words",
-    [
-        ("0", "found 0 coordinates, expected 1 to 341"),
-        ("weierstrass:342", "found 342 coordinates, expected 1 to 341, so that costs in units of 2^-20 fit in 31 bits"),
-        ("-1", "no such function"),
-        ("weierstrass", "no such function"),
-        ("weierstrass:x", "no such function"),
-        ("sphere:3", "no such function"),
-    ],
-)
-def test_wrong_specification_is_refused(spec, words):
-    with pytest.raises(InstanceError) as raised:
-        weierstrass.load(spec)
-    assert words in str(raised.value)
-
-
-def test_a_number_of_coordinates_that_is_no_integer_is_refused():
-    with pytest.raises(InstanceError, match="found 2.5 coordinates, expected an integer from 1 to 341"):
-        weierstrass.WeierstrassInstance(2.5)
-
-
-@pytest.mark.parametrize(
-    "x, words",
-    [
-        ([0.5, math.nan], "coordinate 1 at nan, expected -1 to 1"),
-        ([math.nextafter(1, 2)], "coordinate 0 at 1.0000000000000002"),
-        ([-math.inf], "coordinate 0 at -inf"),
-        ([], "shape"),
-        ([[0.5]], "shape"),
-        (np.zeros(401), "shape"),
-        ([0, 1], "int64, expected float64 or float32"),
-        (["0.5"], "expected float64 or float32"),
-    ],
-)
-def test_wrong_solution_is_refused(x, words):
-    with pytest.raises(ValueError, match=words):
-        weierstrass.cost(x)
