@@ -2,11 +2,9 @@
 
 import gzip
 import hashlib
-import http.server
 import io
 import itertools
 import tarfile
-import threading
 
 import pytest
 
@@ -15,59 +13,6 @@ from core.problems.errors import FetchError, InstanceError
 from tests.core.problems import samples
 
 UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
-
-
-class Site(http.server.ThreadingHTTPServer):
-    """A web server that holds files in memory and remembers what it was asked for."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Page)
-        self.pages: dict[str, bytes] = {}
-        self.breaks_off: set[str] = set()
-        self.unpacks: set[str] = set()
-        self.asked: list[str] = []
-        self.root = f"http://127.0.0.1:{self.server_address[1]}"
-        self.url = f"{self.root}/tsplib"
-
-    def hold(self, name: str, text: str, collection: str = "tsplib") -> str:
-        """Serve a text as the instance of that name, packed where its collection's files are; return its path."""
-        path = f"/{collection}/" + catalogue.COLLECTIONS[collection].addresses[0].rpartition("/")[2].format(name=name)
-        self.pages[path] = gzip.compress(text.encode()) if path.endswith(".gz") else text.encode()
-        return path
-
-
-class Page(http.server.BaseHTTPRequestHandler):
-    """Answers with the page, or 404."""
-
-    def do_GET(self):  # noqa: N802 (the base class's name)
-        """Answer one request."""
-        self.server.asked.append(self.path)
-        page = self.server.pages.get(self.path)
-        self.send_response(404 if page is None else 200)
-        self.send_header("Content-Length", str(len(page or b"")))
-        if self.path in self.server.unpacks:
-            self.send_header("Content-Encoding", "gzip")
-        self.end_headers()
-        self.wfile.write((page or b"")[: -5 if self.path in self.server.breaks_off else None])
-
-    def log_message(self, *_):
-        """Keep the test's output clean."""
-
-
-@pytest.fixture
-def site(monkeypatch, tmp_path):
-    """A site that stands for those of all collections, and a user who has no instances."""
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    with Site() as server:
-        for collection in catalogue.COLLECTIONS:
-            monkeypatch.setenv(catalogue.variable(collection), f"{server.root}/{collection}/")
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -112,12 +57,6 @@ def test_an_instance_of_each_collection_arrives_and_is_found_by_its_name(site, s
         assert (instance.best_known if collection == "qaplib" else instance.optimum) == best
         assert list(fetch.fetch_collection(collection, [name])) == [(name, f"kept {path}")]
     assert len(site.asked) == 7
-
-
-def test_digest_survives_another_mirrors_white_space(site, five, tmp_path):
-    site.hold("five", samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   "))
-    outcomes = fetch.fetch_collection("tsplib", ["five"], tmp_path, site.url)
-    assert list(outcomes) == [("five", f"fetched {tmp_path / 'five.tsp'}")]
 
 
 def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path):
@@ -205,22 +144,14 @@ def test_a_text_cut_anywhere_is_refused_or_the_same_instance(shared_data, name, 
 
 
 def test_a_file_is_unpacked_by_what_it_is_and_not_by_its_name(site, five, tmp_path):
-    site.pages["/tsplib/five.tsp.gz"] = samples.EUCLIDEAN.encode()
+    spaced = samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   ")  # which is the same instance
+    site.pages["/tsplib/five.tsp.gz"] = spaced.encode()
     site.unpacks.add(site.hold("house", samples.EUCLIDEAN))
     site.pages["/tsplib/home.tsp.gz"] = gzip.compress(samples.EUCLIDEAN.encode())[:-20]
     outcomes = fetch.fetch_collection("tsplib", (), tmp_path)
     assert next(outcomes)[1].startswith("fetched ")
     assert next(outcomes)[1].startswith("fetched ")
     assert "home.tsp.gz sent unreadable content" in next(outcomes)[1]
-
-
-def test_one_bad_file_does_not_hold_up_the_next(site, five, tmp_path):
-    site.hold("home", samples.EUCLIDEAN)
-    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path)
-    assert next(outcomes)[1].startswith("failed: ")
-    assert next(outcomes)[1].startswith("fetched ")
-    with pytest.raises(FetchError, match="1 of 2 instances could not be fetched"):
-        next(outcomes)
 
 
 def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_path, monkeypatch):
@@ -340,7 +271,7 @@ def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
     assert len(downloads) == 1
 
 
-def test_damaged_or_incomplete_archive_is_refused(tmp_path):
+def test_damaged_or_incomplete_archive_is_refused(tmp_path, monkeypatch):
     def refused(path, words):
         with pytest.raises(FetchError, match=words):
             fetch.extract(path, tmp_path / "out", digest_of(path))
@@ -356,27 +287,21 @@ def test_damaged_or_incomplete_archive_is_refused(tmp_path):
         whole.write_bytes(content[:k] + bytes([content[k] ^ 0x55]) + content[k + 1 :])
         refused(whole, "archive")
     assert not (tmp_path / "out").exists()
-
-
-def test_an_archive_with_other_bytes_than_the_pinned_ones_is_not_opened(tmp_path, monkeypatch):
-    packed = archive_of(tmp_path / "a.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
+    whole = archive_of(tmp_path / "d.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
     monkeypatch.setattr(tarfile, "open", None)
     with pytest.raises(
-        FetchError, match=f"a.tar.gz has the SHA-256 {digest_of(packed)}, expected {fetch.ARCHIVE_SHA256}"
+        FetchError, match=f"d.tar.gz has the SHA-256 {digest_of(whole)}, expected {fetch.ARCHIVE_SHA256}"
     ):
-        fetch.extract(packed, tmp_path / "out")
+        fetch.extract(whole, tmp_path / "out")
 
 
 @pytest.mark.parametrize(
     "name, kind, target, words",
     [
         ("x/gr17.tsp", tarfile.SYMTYPE, "/etc/passwd", "a link or device, 'x/gr17.tsp'"),
-        ("x/gr17.tsp", tarfile.SYMTYPE, "nowhere.tsp", "a link or device, 'x/gr17.tsp'"),
-        ("x/gr17.tsp", tarfile.SYMTYPE, "gr17.tsp", "a link or device, 'x/gr17.tsp'"),
         ("x/gr17.tsp", tarfile.LNKTYPE, "x/other.tsp", "a link or device, 'x/gr17.tsp'"),
         ("x/other", tarfile.FIFOTYPE, "", "a link or device, 'x/other'"),
         ("../gr17.tsp", tarfile.REGTYPE, "", "the member '../gr17.tsp', expected a path within the archive"),
-        ("x/../../gr17.tsp", tarfile.REGTYPE, "", r"the member 'x/../../gr17.tsp'"),
         ("/tmp/gr17.tsp", tarfile.REGTYPE, "", "the member '/tmp/gr17.tsp'"),
     ],
 )
@@ -398,6 +323,7 @@ def test_pip_without_an_index_is_reported_in_its_own_words(monkeypatch, tmp_path
         list(fetch.fetch_archive())
 
 
+@pytest.mark.slow
 def test_pip_does_not_run_an_archive_with_other_bytes_than_the_pinned_ones(monkeypatch, tmp_path):
     setup = f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit('it ran')"
     archive_of(tmp_path / "tsplib95-0.7.1.tar.gz", {"tsplib95-0.7.1/setup.py": setup})
