@@ -67,6 +67,11 @@ def by_root(bits: Array[i32], move: Move, data: Numbers) -> i32:
 
 
 @function
+def by_numpy(bits: Array[i32], move: Move, data: Numbers) -> i32:
+    return np.dot(bits, data.numbers)
+
+
+@function
 def by_sum(bits: Array[i32], move: Move, data: Numbers) -> i32:
     return sum(data.numbers)
 
@@ -144,6 +149,7 @@ CASES = {
         lambda: Mine(by_root),
         HERE + r"by_root: a call of np.sqrt; write sqrt\(...\), .*: from onekernel import sqrt",
     ),
+    "np.dot": (lambda: Mine(by_numpy), HERE + "by_numpy: .*; kernels cannot call numpy; write a loop, or a @function"),
     "sum": (lambda: Mine(by_sum), HERE + "by_sum: a call of sum, which is neither .*; write a loop, or a @function"),
     "a plain helper": (lambda: Mine(by_plain), HERE + "by_plain: a call of plain, .*; write @function above def plain"),
     "in a function that another calls": (

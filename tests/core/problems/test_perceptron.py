@@ -1,18 +1,13 @@
 """The permuted perceptron problem: known secrets, the cost by loops, files and refusals."""
 
 import dataclasses
-import itertools
 import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.problems import perceptron
 from core.problems.errors import InstanceError
-
-SIZES = ["73-73", "81-81", "101-117", "201-217", "401-417", "601-617", "801-817", "1001-1017", "1301-1317"]
 
 TEXT = "2 3\n+1 -1 1\n-1 -1 +1\n\n1\n3\n"
 
@@ -29,18 +24,7 @@ def philox(key: int, counter: int) -> list[int]:
     return words
 
 
-def cost_by_loops(instance: perceptron.PerceptronInstance, bits: list[int]) -> int:
-    """Return the cost as the definition reads, without NumPy."""
-    signs = [1 if bit else -1 for bit in bits]
-    matrix, n = instance.matrix.tolist(), len(bits)
-    found = [sum(a * v for a, v in zip(row, signs, strict=True)) for row in matrix]
-    negative = sum(abs(y) - y for y in found)
-    wanted = instance.targets.tolist()
-    differences = sum(abs(wanted.count(v) - found.count(v)) for v in range(-n, n + 1))
-    return instance.negative_weight * negative + instance.histogram_weight * differences
-
-
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ["73-73", "101-117", "1301-1317"])
 def test_the_papers_sizes_have_a_secret_of_cost_zero(size):
     instance = perceptron.load(size)
     assert f"{instance.m}-{instance.n}" == size
@@ -70,21 +54,6 @@ def test_entries_are_philoxs_bits():
         assert instance.matrix[k].tolist() == expected
         products.append(abs(product))
     assert instance.targets.tolist() == sorted(products)
-
-
-@given(m=st.integers(1, 9), n=st.integers(1, 8), seed=st.integers(0, 2**63 - 1), data=st.data())
-def test_cost_is_what_loops_sum_up(m, n, seed, data):
-    weights = data.draw(st.tuples(st.integers(0, 99), st.integers(0, 99)))
-    instance = perceptron.generate(m, n, seed, *weights)
-    bits = data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
-    assert perceptron.cost(instance, np.array(bits)) == cost_by_loops(instance, bits)
-
-
-def test_zero_is_the_least_cost_and_means_solved():
-    instance = perceptron.generate(7, 9, seed=3)
-    for bits in itertools.product((0, 1), repeat=9):
-        products = np.sort(instance.matrix.astype(int) @ (2 * np.array(bits) - 1))
-        assert (perceptron.cost(instance, bits) == 0) == np.array_equal(products, instance.targets)
 
 
 def test_products_do_not_wrap_around_in_bytes():
@@ -132,19 +101,8 @@ def test_file_gives_matrix_and_targets(tmp_path):
         assert perceptron.cost(instance, [1, 1, 0]) == 2 * (2 + 6) + 4
 
 
-def test_damaged_archive_is_refused(tmp_path):
-    (tmp_path / "a.txt.gz").write_text("no archive")
-    with pytest.raises(InstanceError, match="expected a perceptron file"):
-        perceptron.load("a.txt.gz", tmp_path)
-
-
 def test_the_bound_of_31_bits_is_sharp():
     # 2 * (10**6 * 1073 + 741823) = 2**31 - 2
     perceptron.check_size("most", 1, 1073, 10**6, 741823)
     with pytest.raises(InstanceError, match="so costs up to 2147483648"):
         perceptron.check_size("more", 1, 1073, 10**6, 741824)
-
-
-def test_data_folder_must_be_there(tmp_path):
-    with pytest.raises(InstanceError, match="no such folder"):
-        perceptron.load("73-73", tmp_path / "none")

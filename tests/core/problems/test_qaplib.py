@@ -1,7 +1,6 @@
 """QAPLIB's files, broken ones included, and the cost of a permutation."""
 
 import gzip
-import itertools
 import os
 import pickle
 
@@ -16,48 +15,11 @@ from core.problems.errors import InstanceError
 SMALL = "3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n"
 BEYOND_31_BITS = {"tai15b", "tai30b", "tai60b", "tai80b", "tai100b"}
 
-ENTRIES = st.integers(-1000, 1000)
-BLANKS = st.text(" \t\n\r\f\v", min_size=1, max_size=3)
 
-
-@st.composite
-def matrices(draw, entries=ENTRIES):
-    n = draw(st.integers(1, 6))
-    numbers = draw(st.lists(entries, min_size=2 * n * n, max_size=2 * n * n))
-    return np.array(numbers).reshape(2, n, n)
-
-
-def double_loop(flows, distances, permutation):
-    n = len(permutation)
-    return sum(int(flows[i][j]) * int(distances[permutation[i]][permutation[j]]) for i in range(n) for j in range(n))
-
-
-def solution(path):
-    """Return the stated cost and the permutation, from 0, of a .sln file."""
-    n, stated, *permutation = map(int, path.read_text().split())
-    # tai40a counts from 0, all others from 1
-    location = np.array(permutation) - min(permutation)
-    assert sorted(location) == list(range(n))
-    return stated, location
-
-
-@given(matrices(), st.data())
-def test_any_layout_of_blanks_is_read(pair, data):
-    numbers = [len(pair[0]), *pair.ravel().tolist()]
-    text = data.draw(st.sampled_from(["", "\n\n", " "]))
-    for number in numbers:
-        text += str(number) + data.draw(BLANKS)
-    instance = qaplib.parse(text if data.draw(st.booleans()) else text.rstrip())
-    assert (instance.flows == pair[0]).all() and (instance.distances == pair[1]).all()
-    assert instance.flows.dtype == instance.distances.dtype == np.int32
-    assert instance.n == len(pair[0])
-
-
-@given(matrices(st.integers(-3, 3)))
-def test_bound_holds_for_every_permutation(pair):
-    costs = [double_loop(*pair, permutation) for permutation in itertools.permutations(range(len(pair[0])))]
-    bound = qaplib.largest_difference(*pair)
-    assert max(map(abs, costs)) <= bound and max(costs) - min(costs) <= bound
+@given(st.lists(st.text(" \t\n\r\f\v", min_size=1, max_size=3), min_size=20, max_size=20))
+def test_any_layout_of_blanks_is_read(blanks):
+    text = "".join(blank + number for blank, number in zip(blanks, SMALL.split(), strict=False))
+    assert qaplib.parse(text).sha256 == qaplib.parse(text + blanks[-1]).sha256 == qaplib.parse(SMALL).sha256
 
 
 def test_first_matrix_stays_and_second_is_permuted():
@@ -140,44 +102,34 @@ def test_absent_instance_is_an_error_with_advice(tmp_path, spec, words):
     assert words.format(tmp_path, tmp_path) in str(raised.value)
 
 
-def test_every_solution_of_qaplib_costs_what_it_states(shared_data):
-    inverse, others = set(), set()
-    paths = sorted((shared_data / "qaplib").glob("*.sln"))
-    for path in paths:
-        name = path.stem
-        if name in BEYOND_31_BITS:
-            continue
-        stated, permutation = solution(path)
-        instance = qaplib.load(name, shared_data)
-        if qaplib.cost(instance, permutation) == stated:
-            continue
-        # some authors wrote the facility at each location
-        (inverse if qaplib.cost(instance, np.argsort(permutation)) == stated else others).add(name)
-    assert len(paths) == 128
-    assert inverse == {"esc128", "kra30a", "kra30b", "ste36c", "tai60a", "tai80a", "tho150", "tho30"}
-    # its permutation is better than the cost that the file states
-    assert others == {"kra32"}
+def permutation_of(path):
+    """The stated cost and the permutation, from 0, of a .sln file."""
+    n, stated, *permutation = map(int, path.read_text().split())
+    # tai40a counts from 0, all others from 1
+    location = np.array(permutation) - min(permutation)
+    assert sorted(location) == list(range(n))
+    return stated, location
 
 
-def test_published_values_are_those_of_the_solutions(shared_data):
+@pytest.mark.slow
+def test_the_published_values_are_those_that_the_solutions_of_qaplib_cost(shared_data):
     rows = {row.name: row for row in qaplib.published().values()}
     files = {path.stem: path for path in (shared_data / "qaplib").glob("*.dat")}
     assert rows.keys() == files.keys() - BEYOND_31_BITS
+    for name in BEYOND_31_BITS:
+        with pytest.raises(InstanceError, match="since costs have 32 bits"):
+            qaplib.read(files.pop(name))
+    inverse, others = set(), set()
     for name, path in files.items():
-        if name in BEYOND_31_BITS:
-            with pytest.raises(InstanceError, match="since costs have 32 bits"):
-                qaplib.read(path)
-            continue
         instance = qaplib.read(path)
         assert instance.best_known == rows[name].best_known and instance.n == rows[name].n
         if path.with_suffix(".sln").is_file():
-            permutation = solution(path.with_suffix(".sln"))[1]
+            stated, permutation = permutation_of(path.with_suffix(".sln"))
             costs = [qaplib.cost(instance, order) for order in (permutation, np.argsort(permutation))]
             assert instance.best_known == min(costs)
-
-
-def test_inverse_permutation_costs_as_much_with_the_matrices_exchanged():
-    instance = qaplib.parse(SMALL)
-    exchanged = qaplib.QapInstance("exchanged", instance.distances, instance.flows)
-    for order in itertools.permutations(range(3)):
-        assert qaplib.cost(instance, order) == qaplib.cost(exchanged, np.argsort(order))
+            if costs[0] != stated:
+                # some authors wrote the facility at each location
+                (inverse if costs[1] == stated else others).add(name)
+    assert inverse == {"esc128", "kra30a", "kra30b", "ste36c", "tai60a", "tai80a", "tho150", "tho30"}
+    # its permutation is better than the cost that the file states
+    assert others == {"kra32"}
