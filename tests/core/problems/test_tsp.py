@@ -18,6 +18,7 @@ def test_tour_length_closes_the_tour():
     assert tsp.tour_length(instance.distances, [0, 1, 2, 3]) == 3 + 4 + 3 + 4
     assert tsp.tour_length(instance.distances, [0, 2, 1, 3]) == 5 + 4 + 5 + 4
     assert instance.tour_length([0, 2, 1, 3]) == 18
+    assert instance.distances is instance.distances  # computed once
 
 
 def test_tour_length_does_not_overflow_narrow_storage():
@@ -34,11 +35,6 @@ def test_matrix_beyond_memory_is_refused_but_tours_are_still_scored():
     with pytest.raises(InstanceError, match="found 60000 cities, whose distances take 6.7 GiB"):
         _ = instance.distances
     assert instance.tour_length(np.arange(60_000)) == 2 * 59_999
-
-
-def test_distances_are_computed_once():
-    instance = tsp.Instance("rectangle", coordinates=SQUARE)
-    assert instance.distances is instance.distances
 
 
 @pytest.mark.parametrize("kind", ["coordinates", "distances"])

@@ -1,12 +1,11 @@
 """The Weierstrass function: float64 against 150 digits, the 31 bits of its costs, and refusals."""
 
 import decimal
-import math
 from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.problems import weierstrass_function as weierstrass
@@ -69,6 +68,7 @@ def test_pi_has_its_published_digits():
     assert abs(exact_sine(DIGITS.divide(PI, 6)) - Decimal("0.5")) < Decimal("1e-60")
 
 
+@settings(max_examples=40)
 @given(coordinates)
 def test_sines_of_huge_arguments_are_right(x):
     angles = np.ldexp(x, np.arange(1, 101))
@@ -93,6 +93,7 @@ def test_sines_next_to_multiples_of_pi_keep_twelve_digits():
     assert numerator >= 2**53
 
 
+@settings(max_examples=20)
 @given(st.lists(coordinates, min_size=1, max_size=3))
 def test_value_is_that_of_150_digits(point):
     exact = exact_value(point)
@@ -102,26 +103,14 @@ def test_value_is_that_of_150_digits(point):
     assert abs(weierstrass.cost(np.array(point)) - exact * 2**20) < 0.5 + VALUE_TOLERANCE * len(point) * 2**20
 
 
-def test_value_is_what_a_double_loop_sums_up():
-    point = np.random.default_rng(7).uniform(-1, 1, 341)
-    expected = 0.0
-    for x in point.tolist():
-        for i in range(1, 101):
-            expected += 2 ** (-0.25 * i) * math.sin(2**i * x)
-    assert abs(weierstrass.value(point) - expected) < 1e-10
-    assert weierstrass.cost(point) == round(expected * 2**20)
-
-
+@settings(max_examples=40)
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6))
 def test_function_is_odd_and_does_not_depend_on_the_order(point):
     x = np.array(point)
     assert weierstrass.value(-x) == -weierstrass.value(x) == -weierstrass.value(x[::-1])
     assert weierstrass.cost(np.zeros(3)) == 0
-
-
-def test_single_precision_coordinates_are_taken_as_they_are():
-    x = np.linspace(-1, 1, 11, dtype=np.float32)
-    assert weierstrass.value(x) == weierstrass.value([float(coordinate) for coordinate in x])
+    single = x.astype(np.float32)  # whose coordinates are taken as they are
+    assert weierstrass.value(single) == weierstrass.value([float(coordinate) for coordinate in single])
 
 
 def test_differences_of_the_largest_instance_s_costs_fit_in_31_bits():
