@@ -39,6 +39,9 @@ def test_generated_weights_are_the_words_scaled():
             expected[i, j] = expected[j, i] = -4 + ((word & 2**32 - 1) * 12 >> 32)
     np.testing.assert_array_equal(instance.weights, expected)
     assert instance.weights.dtype == np.int32 and instance.k == 3
+    for density, edges in ((0, 0), (1, 435)):
+        dense = graphs.generate(f"maxcut:30:2:density={density}:weights=1..1")
+        assert dense.weights.sum() == 2 * edges
 
 
 def test_seed_changes_the_graph_and_the_name_says_all():
