@@ -29,10 +29,6 @@ class NoBundle:
 NUMBERS = Numbers(np.arange(5, dtype=np.int32), 5)
 
 
-def plain(bits: Array[i32], move: Move, data: Numbers) -> i32:
-    return data.numbers[move.i]
-
-
 @function
 def added(bits: Array[i32], move: Move, data: Numbers) -> i32:
     return data.numbers[move.i] if bits[move.i] == 0 else -data.numbers[move.i]
@@ -57,11 +53,6 @@ def by_length(bits: Array[i32], move: Move, data: Numbers) -> i32:
 
 
 @function
-def by_shape(bits: Array[i32], move: Move, data: Numbers) -> i32:
-    return bits.shape[0]
-
-
-@function
 def by_root(bits: Array[i32], move: Move, data: Numbers) -> i32:
     return i32(np.sqrt(data.numbers[move.i]))
 
@@ -74,11 +65,6 @@ def by_numpy(bits: Array[i32], move: Move, data: Numbers) -> i32:
 @function
 def by_sum(bits: Array[i32], move: Move, data: Numbers) -> i32:
     return sum(data.numbers)
-
-
-@function
-def by_plain(bits: Array[i32], move: Move, data: Numbers) -> i32:
-    return plain(bits, move, data)
 
 
 @function
@@ -144,14 +130,12 @@ CASES = {
     ),
     "self": (lambda: Mine(with_self), HERE + "with_self: has a parameter self; leave it out, since a @function is .*"),
     "len": (lambda: Mine(by_length), HERE + f"by_length: the length of the array bits; {LENGTH}"),
-    "shape": (lambda: Mine(by_shape), HERE + f"by_shape: bits.shape is not the name of an array; {LENGTH}"),
     "np.sqrt": (
         lambda: Mine(by_root),
         HERE + r"by_root: a call of np.sqrt; write sqrt\(...\), .*: from onekernel import sqrt",
     ),
     "np.dot": (lambda: Mine(by_numpy), HERE + "by_numpy: .*; kernels cannot call numpy; write a loop, or a @function"),
     "sum": (lambda: Mine(by_sum), HERE + "by_sum: a call of sum, which is neither .*; write a loop, or a @function"),
-    "a plain helper": (lambda: Mine(by_plain), HERE + "by_plain: a call of plain, .*; write @function above def plain"),
     "in a function that another calls": (
         lambda: Mine(by_another),
         HERE + rf"matrix: operator MatMult; .*\n  called at {re.escape(__file__)}:\d+ in by_another",

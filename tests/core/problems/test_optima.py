@@ -5,7 +5,7 @@ import pytest
 
 from backends.cpu import CpuBackend
 from cluster import Solo
-from core.problems import orderings, perceptron, sat
+from core.problems import perceptron
 from core.problems.flow_shop import FlowShop
 from core.problems.labs import Labs
 from core.problems.linear_ordering import LinearOrdering
@@ -53,31 +53,6 @@ def test_the_smallest_perceptrons_are_solved(cpu, m, n):
     problem = Ppp(perceptron.generate(m, n, 5))
     least = problem.costs(np.array(solutions(problem.encoding))).min()
     assert found(cpu, problem, TabuSearch(0, 0), "flip1", least, 2**n).cost == least
-
-
-def test_an_order_that_contradicts_nothing_is_found(cpu):
-    hidden = np.random.default_rng(5).permutation(25)
-    weights = np.zeros((25, 25), int)
-    weights[np.ix_(hidden, hidden)] = np.triu(np.ones((25, 25), int), 1)
-    problem = LinearOrdering(orderings.OrderingInstance("hidden", weights))
-    outcome = found(cpu, problem, TabuSearch(), "insert", -300, 100, level="algorithm", walks=8)
-    assert (outcome.cost, outcome.solution.tolist()) == (-300, hidden.tolist())
-    assert problem.cost_range() == (-300, 0)
-
-
-def test_a_formula_that_can_be_satisfied_is(cpu):
-    """Clauses that one hidden assignment satisfies, four times as many as variables."""
-    random = np.random.default_rng(3)
-    hidden = random.integers(0, 2, 50)
-    clauses = []
-    while len(clauses) < 200:
-        chosen = random.choice(50, 3, replace=False)
-        signs = random.integers(0, 2, 3)
-        if (signs == hidden[chosen]).any():
-            clauses.append([int(v + 1 if sign else -(v + 1)) for v, sign in zip(chosen, signs, strict=True)])
-    problem = MaxSat(sat.SatInstance("hidden", 50, clauses))
-    assert problem.cost(hidden) == 0
-    assert found(cpu, problem, TabuSearch(), "flip1", 0, 2000, level="algorithm", walks=8).cost == 0
 
 
 @pytest.mark.parametrize("n", [13, pytest.param(20, marks=pytest.mark.slow), pytest.param(27, marks=pytest.mark.slow)])

@@ -16,18 +16,9 @@ def read_text(tmp_path, text):
 
 def test_file_holds_cities_from_one(tmp_path):
     tours.write(tmp_path / "a.tour", np.array([2, 0, 1], np.int32), name="three", comment="length 7")
-    assert (tmp_path / "a.tour").read_text().splitlines() == [
-        "NAME : three",
-        "COMMENT : length 7",
-        "TYPE : TOUR",
-        "DIMENSION : 3",
-        "TOUR_SECTION",
-        "3",
-        "1",
-        "2",
-        "-1",
-        "EOF",
-    ]
+    written = (tmp_path / "a.tour").read_text()
+    assert written.startswith("NAME : three\nCOMMENT : length 7\nTYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n")
+    assert written.endswith("TOUR_SECTION\n3\n1\n2\n-1\nEOF\n")
     assert tours.read(tmp_path / "a.tour", 3).tolist() == [2, 0, 1]
     with pytest.raises(InstanceError, match=r"a.tour:4: found a tour of 3 cities, expected 6"):
         tours.read(tmp_path / "a.tour", 6)
