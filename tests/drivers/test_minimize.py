@@ -64,24 +64,15 @@ def test_a_record_has_the_digest_of_the_data_that_were_searched(tmp_path):
     assert after == Weighted(weights).sha256 != before
 
 
-@pytest.mark.parametrize("algorithm", [ok.HillClimbing(), ok.IteratedLocalSearch(strength=2), ok.SimulatedAnnealing()])
-def test_every_algorithm_runs(assignment, algorithm):
-    assert ok.minimize(assignment, algorithm, "exchange2", backend="cpu", iterations=50).confirmed
+def test_every_algorithm_runs(assignment):
+    several = (ok.VariableNeighbourhoodSearch(), ["exchange2", "exchange3"])
+    for made in ((ok.HillClimbing(),), (ok.IteratedLocalSearch(strength=2),), (ok.SimulatedAnnealing(),), several):
+        assert ok.minimize(assignment, *made, backend="cpu", iterations=20).confirmed
 
 
-def test_several_neighbourhoods_are_tried_in_turn(assignment):
-    found = ok.minimize(
-        assignment, ok.VariableNeighbourhoodSearch(), ["exchange2", "exchange3"], backend="cpu", iterations=9
-    )
-    assert found.confirmed
-
-
-def test_any_workload_runs_by_name():
+def test_any_workload_runs_by_name_and_of_values_the_largest_is_the_best():
     found = ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu")
     assert found.confirmed and found.unit == "moves" and sorted(found.solution) == list(range(20))
-
-
-def test_of_values_the_largest_is_the_best():
     found = ok.run("knapsack", items=8, capacity=1000, seeds=range(3), backend="cpu")
     assert len({*found.costs}) > 1 and found.cost == max(found.costs)
 
@@ -123,16 +114,12 @@ def test_ctrl_c_twice_interrupts(assignment):
         ({"seed": 1, "seeds": [1, 2]}, "seed=1 and seeds: expected one of them"),
         ({"seeds": [1, 1]}, "different seeds"),
         ({"backend": "abacus"}, "no backend 'abacus'"),
+        ({"algorithm": ok.SimulatedAnnealing(), "tenure": 3}, "--tenure with --algorithm annealing"),
     ],
 )
 def test_what_is_wrong_is_one_line(assignment, options, why):
     with pytest.raises(UserError, match=why):
         ok.minimize(assignment, **{"backend": "cpu", "iterations": 5, **options})
-
-
-def test_an_option_that_only_another_algorithm_has_is_refused(assignment):
-    with pytest.raises(UserError, match="--tenure with --algorithm annealing"):
-        ok.minimize(assignment, ok.SimulatedAnnealing(), backend="cpu", iterations=5, tenure=3)
 
 
 def test_a_plot_holds_the_history(assignment):
@@ -144,9 +131,6 @@ def test_a_plot_holds_the_history(assignment):
     assert {text.get_text() for text in over_seconds.get_legend().get_texts()} >= {"seed 4", "seed 5"}
     assert found[0].plot()[0].get_xlabel() == "neighbours"
     pyplot.close("all")
-
-
-def test_a_plot_needs_a_history(assignment):
     with pytest.raises(UserError, match="expected a run with history=True"):
         ok.minimize(assignment, backend="cpu", iterations=5).plot()
 
@@ -168,6 +152,9 @@ def test_what_the_scorer_contradicts_is_raised_and_not_returned(tmp_path):
     records = load(file)
     assert [(one.seed, one.scored) for one in records] == [(0, False), (1, False)]
     assert records[0].best_cost == e.value.claimed
+    again = pickle.loads(pickle.dumps(e.value))
+    assert (str(again), again.claimed, again.cost) == (str(e.value), e.value.claimed, e.value.cost)
+    assert again.solution.tolist() == e.value.solution.tolist()
 
 
 def test_every_workload_raises_what_its_scorer_contradicts(monkeypatch):
@@ -177,12 +164,6 @@ def test_every_workload_raises_what_its_scorer_contradicts(monkeypatch):
     ) as e:
         ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu")
     assert e.value.cost == 3 < e.value.claimed and sorted(e.value.solution) == list(range(20))
-
-
-def test_the_error_crosses_processes():
-    error = ok.Unconfirmed("x", ok.Outcome(1, 0, 0, 0, 0, 0, np.arange(3)), 2)
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.claimed, again.cost, again.solution.tolist()) == (str(error), 1, 2, [0, 1, 2])
 
 
 SCRIPT = """

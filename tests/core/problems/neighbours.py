@@ -4,14 +4,9 @@ import itertools
 
 import numpy as np
 
-from core.kernels.hooks import BEST, HALT, Rules
-from core.kernels.local_search import search_kernels
-from core.kernels.moves import MOVES, NEVER
-from core.kernels.walks import CHANGED, CONTROL, COST, EVERYTHING, Share, Walk
-from core.lang.bundles import fields_of
-from core.search.local_search import NEIGHBOURHOODS
-
-made = {}
+from core.kernels.moves import NEVER
+from core.kernels.walks import Share
+from core.search.local_search import Iterations
 
 
 def neighbours(name, solution, choices):
@@ -50,39 +45,22 @@ def rescored(problem, name, solution):
     return [NEVER if other is None else problem.cost(np.array(other)) - now for other in every]
 
 
-def by_kernels(backend, problem, name, evaluation, solution):
-    """The same by an evaluation of the problem, from state that is built for this solution."""
-    its, data, encoding = problem.evaluations(name)[evaluation], problem.data_for(evaluation), problem.encoding
-    kinds = [getattr(getattr(data, field), "dtype", "") for field in fields_of(type(data))]
-    key = (type(problem), name, evaluation, *map(str, kinds))
-    one = NEIGHBOURHOODS[name]
-    if key not in made:  # serves every instance of that kind, so that compiling is paid for once
-        made[key] = search_kernels(problem.hooks(its, name), Rules((one.shape,), one.change, MOVES, BEST, HALT))
-    walkers = backend.rows(Walk(room=1, length=encoding.n, choices=encoding.choices), 1, S=encoding.dtype)
-    backend.write(walkers.solution, np.array(solution, encoding.dtype))
-    control = np.zeros(CONTROL, np.int32)
-    control[CHANGED] = EVERYTHING
-    control[COST] = problem.cost(np.array(solution))
-    backend.write(walkers.control, control)
-    rows = backend.rows(data, 1)
-    lanes = min(4, backend.capabilities.max_team_size)
-    backend.launch(made[key].begin, 1, lanes, walkers, rows)
-    return fitness(backend, made[key], one.size(encoding), walkers, rows)
+def differences(search, iterations, start=None):
+    """The differences of all neighbours where a walk stands after some iterations, and the solution there.
 
-
-def after_a_walk(search):
-    """The same from the state in which a search has left its first walk, and the solution where it stands.
-
-    Its memory is blank then, since what is forbidden has no difference.
+    By `delta`, and once more by `quick` if the evaluation keeps tables. The walk's memory is blank then, since what is
+    forbidden has no difference.
     """
-    search.backend.write(search.walkers.memory, np.zeros(search.walkers.memory.size, np.int32))
-    found = fitness(search.backend, search.kernels, search.sizes[0], search.walkers, search.data)
-    return found, search.backend.download(search.walkers.solution)[: search.problem.encoding.n]
-
-
-def fitness(backend, kernels, size, walkers, data):
-    """The difference of every neighbour of the first level, by `delta`."""
-    fitnesses = backend.allocate(max(1, size), np.int32)
-    lanes = min(4, backend.capabilities.max_team_size)
-    backend.launch(kernels.fitness, 2, lanes, False, 0, Share(0, 1, 0, size), fitnesses, walkers, data)
-    return backend.download(fitnesses)[:size].tolist()
+    backend = search.backend
+    search.begin(Iterations(10**6), start)
+    search.iterate(iterations)
+    search.launch_refresh()
+    backend.write(search.walkers.memory, np.zeros(search.walkers.memory.size, np.int32))
+    size, lanes = search.sizes[0], min(4, backend.capabilities.max_team_size)
+    found = []
+    for quick in (False, True)[: 1 + search.is_quick]:
+        fitnesses = backend.allocate(max(1, size), np.int32)
+        share = Share(0, 1, 0, size)
+        backend.launch(search.kernels.fitness, 2, lanes, quick, 0, share, fitnesses, search.walkers, search.data)
+        found.append(backend.download(fitnesses)[:size].tolist())
+    return found, backend.download(search.walkers.solution)[: search.problem.encoding.n]

@@ -7,72 +7,72 @@ from pathlib import Path
 
 import pytest
 
+from core.problems.__main__ import main
 from tests.core.problems import samples
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path, monkeypatch, capsys):
+    """Run the program in this process; returns the exit code, standard output and standard error."""
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     (tmp_path / "five.tsp").write_text(samples.EUCLIDEAN)
 
     def call(*arguments):
-        command = [sys.executable, "-m", "core.problems", *arguments]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+        try:
+            code = main([*arguments])
+        except SystemExit as ended:
+            code = ended.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
 
     return call
 
 
-def test_show_describes_an_instance(run, tmp_path):
-    done = run("show", "five", "--data", str(tmp_path))
-    assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout.splitlines()[:4] == [
-        "name       five",
-        "cities     5",
-        "distances  EUC_2D",
-        "optimum    not known",
-    ]
-
-
-def test_list_tells_what_is_at_hand(run, tmp_path):
-    done = run("list", "--data", str(tmp_path))
-    lines = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
-    assert done.returncode == 0
-    assert lines["kroA100"] == ["100", "21282", "-"]
+def test_show_describes_an_instance_and_list_tells_what_is_at_hand(run, tmp_path):
+    code, shown, error = run("show", "five", "--data", str(tmp_path))
+    assert (code, error) == (0, "")
+    assert shown.splitlines()[:2] == ["name       five", "cities     5"]
+    assert shown.splitlines()[2:4] == ["distances  EUC_2D", "optimum    not known"]
+    code, listed, _ = run("list", "--data", str(tmp_path))
+    lines = {line.split()[0]: line.split()[1:] for line in listed.splitlines()}
+    assert code == 0 and lines["kroA100"] == ["100", "21282", "-"]
     assert lines["five"] == ["?", "?", str(tmp_path / "five.tsp")]
 
 
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["show", "kroA10O"], "kroA10O: found no such instance"),
-        (["show", "uniform:2"], "uniform:2: found size '2'"),
-        (["show", "{tmp}/broken.tsp"], "broken.tsp:4: found DIMENSION 'five'"),
-        (["show", "{tmp}/pipe"], "pipe: found a pipe, expected a TSPLIB file"),
-        (["show", "five", "--data", "{tmp}/none"], "none: found no such folder"),
-        (["fetch", "tsplib", "kroA10O"], "kroA10O: found no such name"),
-        (["fetch", "archive", "gr17"], "fetch archive takes no names"),
-        (["fetch", "elsewhere"], "invalid choice"),
-        (["fetch", "vrp", "eil51"], "eil51: found no such name, expected an instance of TSPLIB, nodes of vehicle"),
-        (["fetch", "oneil2011", "gr17"], "gr17: found no such name, expected an instance of oneil2011"),
-        (["fetch", "oneil2011", "--url", "http://127.0.0.1:9"], "its instances are of several collections (set $TSPL"),
-        (["list", "--paper", "elsewhere"], "invalid choice"),
-        (["list", "--paper", "xavier2022", "--data", "{tmp}/none"], "none: found no such folder"),
-        ([], "required"),
+        ("show kroA10O", "kroA10O: found no such instance"),
+        ("show uniform:2", "uniform:2: found size '2'"),
+        ("show {tmp}/broken.tsp", "broken.tsp:4: found DIMENSION 'five'"),
+        ("show {tmp}/pipe", "pipe: found a pipe, expected a TSPLIB file"),
+        ("show five --data {tmp}/none", "none: found no such folder"),
+        ("fetch tsplib kroA10O", "kroA10O: found no such name"),
+        ("fetch archive gr17", "fetch archive takes no names"),
+        ("fetch elsewhere", "invalid choice"),
+        ("fetch vrp eil51", "eil51: found no such name, expected an instance of TSPLIB, nodes of vehicle"),
+        ("fetch oneil2011 gr17", "gr17: found no such name, expected an instance of oneil2011"),
+        ("fetch oneil2011 --url http://127.0.0.1:9", "its instances are of several collections (set $TSPL"),
+        ("list --paper elsewhere", "invalid choice"),
+        ("list --paper xavier2022 --data {tmp}/none", "none: found no such folder"),
+        ("", "required"),
     ],
 )
-def test_user_mistake_ends_with_code_2_and_no_traceback(run, tmp_path, arguments, words):
+def test_a_mistake_of_the_user_ends_with_code_2(run, tmp_path, arguments, words):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "broken.tsp").write_text(samples.EUCLIDEAN.replace(": 5", ": five"))
-    done = run(*(argument.format(tmp=tmp_path) for argument in arguments))
-    assert done.returncode == 2 and done.stdout == ""
-    assert words in done.stderr and "Traceback" not in done.stderr
+    code, said, error = run(*arguments.format(tmp=tmp_path).split())
+    assert (code, said) == (2, "") and words in error
 
 
-def test_failed_download_ends_with_code_1_and_no_traceback(run):
-    done = run("fetch", "tsplib", "gr17", "--url", "http://127.0.0.1:9")
+def test_a_failed_download_ends_the_program_with_code_1_and_no_traceback(environment, tmp_path):
+    words = [sys.executable, "-m", "core.problems", "fetch", "tsplib", "gr17", "--url", "http://127.0.0.1:9"]
+    here = environment | {"ONEKERNEL_CACHE": str(tmp_path)}
+    here.pop("TSPLIB_DIR", None)
+    done = subprocess.run(words, cwd=ROOT, env=here, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert done.stdout.startswith("gr17: failed: http://127.0.0.1:9/gr17.tsp.gz cannot be reached")
     assert done.stderr.startswith("1 of 1 instances could not be fetched; by hand: ")
@@ -83,19 +83,19 @@ def test_a_paper_is_listed_with_what_is_at_hand_and_where_the_rest_comes_from(ru
     monkeypatch.setenv("TSPLIB_DIR", str(tmp_path / "data"))
     (tmp_path / "data" / "vrp").mkdir(parents=True)
     (tmp_path / "data" / "vrp" / "eil22.vrp.gz").write_bytes(b"not opened")
-    done = run("list", "--paper", "xavier2022")
-    lines = {line.split()[0]: line.split(maxsplit=2)[1:] for line in done.stdout.splitlines()}
-    assert done.returncode == 0 and len(lines) == 1 + 15 + 1
+    code, listed, _ = run("list", "--paper", "xavier2022")
+    lines = {line.split()[0]: line.split(maxsplit=2)[1:] for line in listed.splitlines()}
+    assert code == 0 and len(lines) == 1 + 15 + 1
     assert lines["eil22"] == ["vrp", f"{tmp_path}/data/vrp/eil22.vrp.gz"]
     assert lines["p01"][0] == "burkardt" and lines["p01"][1].startswith("no: ")
     assert lines["p01"][1].endswith(": https://people.sc.fsu.edu/~jburkardt/datasets/tsp/p01_d.txt")
     assert lines["missing:"] == ["14", "(`python -m core.problems fetch xavier2022` gets what its sites send)"]
-    made = run("list", "--paper", "luong2013").stdout
+    _, made, _ = run("list", "--paper", "luong2013")
     assert "tai30a      taillard    generated by the suite: " in made and "73-73       random      random: " in made
 
 
 def test_what_needs_no_file_is_fetched_by_saying_so(run, tmp_path):
-    done = run("fetch", "luong2013", "tai30a", "73-73")
-    assert done.returncode == 0 and not (tmp_path / "cache").exists()
-    first, second = done.stdout.splitlines()
+    code, said, _ = run("fetch", "luong2013", "tai30a", "73-73")
+    assert code == 0 and not (tmp_path / "cache").exists()
+    first, second = said.splitlines()
     assert first.startswith("tai30a: generated by the suite") and second.startswith("73-73: random: ")

@@ -2,11 +2,9 @@
 
 import gzip
 import hashlib
-import http.server
 import io
 import itertools
 import tarfile
-import threading
 
 import pytest
 
@@ -15,59 +13,6 @@ from core.problems.errors import FetchError, InstanceError
 from tests.core.problems import samples
 
 UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
-
-
-class Site(http.server.ThreadingHTTPServer):
-    """A web server that holds files in memory and remembers what it was asked for."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Page)
-        self.pages: dict[str, bytes] = {}
-        self.breaks_off: set[str] = set()
-        self.unpacks: set[str] = set()
-        self.asked: list[str] = []
-        self.root = f"http://127.0.0.1:{self.server_address[1]}"
-        self.url = f"{self.root}/tsplib"
-
-    def hold(self, name: str, text: str, collection: str = "tsplib") -> str:
-        """Serve a text as the instance of that name, packed where its collection's files are; return its path."""
-        path = f"/{collection}/" + catalogue.COLLECTIONS[collection].addresses[0].rpartition("/")[2].format(name=name)
-        self.pages[path] = gzip.compress(text.encode()) if path.endswith(".gz") else text.encode()
-        return path
-
-
-class Page(http.server.BaseHTTPRequestHandler):
-    """Answers with the page, or 404."""
-
-    def do_GET(self):  # noqa: N802 (the base class's name)
-        """Answer one request."""
-        self.server.asked.append(self.path)
-        page = self.server.pages.get(self.path)
-        self.send_response(404 if page is None else 200)
-        self.send_header("Content-Length", str(len(page or b"")))
-        if self.path in self.server.unpacks:
-            self.send_header("Content-Encoding", "gzip")
-        self.end_headers()
-        self.wfile.write((page or b"")[: -5 if self.path in self.server.breaks_off else None])
-
-    def log_message(self, *_):
-        """Keep the test's output clean."""
-
-
-@pytest.fixture
-def site(monkeypatch, tmp_path):
-    """A site that stands for those of all collections, and a user who has no instances."""
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    with Site() as server:
-        for collection in catalogue.COLLECTIONS:
-            monkeypatch.setenv(catalogue.variable(collection), f"{server.root}/{collection}/")
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -114,12 +59,6 @@ def test_an_instance_of_each_collection_arrives_and_is_found_by_its_name(site, s
     assert len(site.asked) == 7
 
 
-def test_digest_survives_another_mirrors_white_space(site, five, tmp_path):
-    site.hold("five", samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   "))
-    outcomes = fetch.fetch_collection("tsplib", ["five"], tmp_path, site.url)
-    assert list(outcomes) == [("five", f"fetched {tmp_path / 'five.tsp'}")]
-
-
 def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path):
     for name in ("five", "house", "home"):
         site.hold(name, samples.EUCLIDEAN)
@@ -130,6 +69,18 @@ def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path):
     outcomes = [outcome.split()[0] for _, outcome in fetch.fetch_collection("tsplib", (), tmp_path)]
     assert outcomes == ["kept", "fetched", "fetched"]
     assert site.asked == ["/tsplib/house.tsp.gz", "/tsplib/home.tsp.gz"]
+
+
+def test_a_site_that_cannot_be_reached_and_a_folder_that_cannot_be_written_are_named(site, five, tmp_path):
+    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path, UNREACHABLE)
+    assert next(outcomes)[1].startswith(f"failed: {UNREACHABLE}/five.tsp.gz cannot be reached (")
+    assert "was not tried" in next(outcomes)[1]
+    with pytest.raises(FetchError, match="2 of 2 instances"):
+        next(outcomes)
+    (tmp_path / "file").write_text("")
+    site.hold("five", samples.EUCLIDEAN)
+    outcome = next(iter(fetch.fetch_collection("tsplib", ["five"], tmp_path / "file", site.url)))[1]
+    assert f"{tmp_path / 'file' / 'five.tsp'} cannot be written" in outcome
 
 
 def test_a_right_file_anywhere_at_hand_is_kept_and_a_wrong_one_before_the_cache_is_named(
@@ -205,22 +156,14 @@ def test_a_text_cut_anywhere_is_refused_or_the_same_instance(shared_data, name, 
 
 
 def test_a_file_is_unpacked_by_what_it_is_and_not_by_its_name(site, five, tmp_path):
-    site.pages["/tsplib/five.tsp.gz"] = samples.EUCLIDEAN.encode()
+    spaced = samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   ")  # which is the same instance
+    site.pages["/tsplib/five.tsp.gz"] = spaced.encode()
     site.unpacks.add(site.hold("house", samples.EUCLIDEAN))
     site.pages["/tsplib/home.tsp.gz"] = gzip.compress(samples.EUCLIDEAN.encode())[:-20]
     outcomes = fetch.fetch_collection("tsplib", (), tmp_path)
     assert next(outcomes)[1].startswith("fetched ")
     assert next(outcomes)[1].startswith("fetched ")
     assert "home.tsp.gz sent unreadable content" in next(outcomes)[1]
-
-
-def test_one_bad_file_does_not_hold_up_the_next(site, five, tmp_path):
-    site.hold("home", samples.EUCLIDEAN)
-    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path)
-    assert next(outcomes)[1].startswith("failed: ")
-    assert next(outcomes)[1].startswith("fetched ")
-    with pytest.raises(FetchError, match="1 of 2 instances could not be fetched"):
-        next(outcomes)
 
 
 def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_path, monkeypatch):
@@ -242,27 +185,12 @@ def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_p
     ]
 
 
-def test_a_site_that_cannot_be_reached_is_named(site, five, tmp_path):
-    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path, UNREACHABLE)
-    assert next(outcomes)[1].startswith(f"failed: {UNREACHABLE}/five.tsp.gz cannot be reached (")
-    assert "was not tried" in next(outcomes)[1]
-    with pytest.raises(FetchError, match="2 of 2 instances"):
-        next(outcomes)
-
-
 def test_unknown_name_is_refused_before_any_download(site, tmp_path):
     with pytest.raises(InstanceError, match="kroA1: found no such name"):
         list(fetch.fetch_collection("tsplib", ["gr17", "kroA1"], tmp_path, site.url))
     with pytest.raises(InstanceError, match="gr17: found no such name, expected an instance of oneil2011"):
         list(fetch.fetch_paper("oneil2011", ["kroA100", "gr17"], tmp_path))
     assert site.asked == []
-
-
-def test_folder_that_cannot_be_written_is_named(site, five, tmp_path):
-    (tmp_path / "file").write_text("")
-    site.hold("five", samples.EUCLIDEAN)
-    outcome = next(iter(fetch.fetch_collection("tsplib", ["five"], tmp_path / "file", site.url)))[1]
-    assert f"{tmp_path / 'file' / 'five.tsp'} cannot be written" in outcome
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
@@ -284,14 +212,11 @@ def test_what_a_paper_uses_comes_although_one_of_its_sites_is_silent(site, share
     for one in papers.instances_of("xavier2022"):
         if one.name != "gr17":
             site.hold(one.name, published(one.name, one.collection, shared_data), one.collection)
-    outcomes = {}
-    with pytest.raises(FetchError) as raised:
-        for name, outcome in fetch.fetch_paper("xavier2022"):
-            outcomes[name] = outcome.split(":")[0]
-    failed = [name for name, outcome in outcomes.items() if outcome == "failed"]
-    assert failed == ["eil7", "eil13", "gr17", "eil22", "eil23", "eil30"] and len(outcomes) == 15
-    cache = folders.cache_folder()
-    assert str(raised.value).startswith("6 of 15 instances could not be fetched; by hand: ")
+    cache, outcomes = folders.cache_folder(), fetch.fetch_paper("xavier2022")
+    failed = [name for name, outcome in itertools.islice(outcomes, 15) if outcome.startswith("failed:")]
+    assert failed == ["eil7", "eil13", "gr17", "eil22", "eil23", "eil30"]
+    with pytest.raises(FetchError, match="^6 of 15 instances could not be fetched; by hand: ") as raised:
+        next(outcomes)
     assert f"in {cache / 'vrp'} or {cache / 'tsplib'}, or in a folder of $TSPLIB_DIR" in str(raised.value)
 
 
@@ -340,7 +265,7 @@ def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
     assert len(downloads) == 1
 
 
-def test_damaged_or_incomplete_archive_is_refused(tmp_path):
+def test_damaged_or_incomplete_archive_is_refused(tmp_path, monkeypatch):
     def refused(path, words):
         with pytest.raises(FetchError, match=words):
             fetch.extract(path, tmp_path / "out", digest_of(path))
@@ -356,27 +281,21 @@ def test_damaged_or_incomplete_archive_is_refused(tmp_path):
         whole.write_bytes(content[:k] + bytes([content[k] ^ 0x55]) + content[k + 1 :])
         refused(whole, "archive")
     assert not (tmp_path / "out").exists()
-
-
-def test_an_archive_with_other_bytes_than_the_pinned_ones_is_not_opened(tmp_path, monkeypatch):
-    packed = archive_of(tmp_path / "a.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
+    whole = archive_of(tmp_path / "d.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
     monkeypatch.setattr(tarfile, "open", None)
     with pytest.raises(
-        FetchError, match=f"a.tar.gz has the SHA-256 {digest_of(packed)}, expected {fetch.ARCHIVE_SHA256}"
+        FetchError, match=f"d.tar.gz has the SHA-256 {digest_of(whole)}, expected {fetch.ARCHIVE_SHA256}"
     ):
-        fetch.extract(packed, tmp_path / "out")
+        fetch.extract(whole, tmp_path / "out")
 
 
 @pytest.mark.parametrize(
     "name, kind, target, words",
     [
         ("x/gr17.tsp", tarfile.SYMTYPE, "/etc/passwd", "a link or device, 'x/gr17.tsp'"),
-        ("x/gr17.tsp", tarfile.SYMTYPE, "nowhere.tsp", "a link or device, 'x/gr17.tsp'"),
-        ("x/gr17.tsp", tarfile.SYMTYPE, "gr17.tsp", "a link or device, 'x/gr17.tsp'"),
         ("x/gr17.tsp", tarfile.LNKTYPE, "x/other.tsp", "a link or device, 'x/gr17.tsp'"),
         ("x/other", tarfile.FIFOTYPE, "", "a link or device, 'x/other'"),
         ("../gr17.tsp", tarfile.REGTYPE, "", "the member '../gr17.tsp', expected a path within the archive"),
-        ("x/../../gr17.tsp", tarfile.REGTYPE, "", r"the member 'x/../../gr17.tsp'"),
         ("/tmp/gr17.tsp", tarfile.REGTYPE, "", "the member '/tmp/gr17.tsp'"),
     ],
 )
@@ -398,6 +317,7 @@ def test_pip_without_an_index_is_reported_in_its_own_words(monkeypatch, tmp_path
         list(fetch.fetch_archive())
 
 
+@pytest.mark.slow
 def test_pip_does_not_run_an_archive_with_other_bytes_than_the_pinned_ones(monkeypatch, tmp_path):
     setup = f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit('it ran')"
     archive_of(tmp_path / "tsplib95-0.7.1.tar.gz", {"tsplib95-0.7.1/setup.py": setup})

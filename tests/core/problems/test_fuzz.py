@@ -74,27 +74,7 @@ WORDS = [
     ">",
     ";",
 ]
-CHARACTERS = [
-    " ",
-    "\n",
-    "\x00",
-    "\x0c",
-    "\x1a",
-    "\u0663",
-    "\u2028",
-    "\ud800",
-    "\xff",
-    "\r",
-    "\t",
-    ".",
-    ",",
-    ":",
-    "#",
-    ">",
-    "*",
-    "'",
-    "-",
-]
+CHARACTERS = [*" \n\x00\x0c\x1a\u0663\u2028\ud800\xff\r\t.,:#>*'-"]
 KINDS = ["cut", "drop line", "double line", "swap lines", "line", "token", "token", "token", "character", "byte"]
 
 
@@ -385,7 +365,7 @@ def test_a_damaged_file_is_a_valid_instance_or_one_error(tmp_path, name):
     read_damaged_files(name, tmp_path, range(50))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", READERS)
 def test_a_thousand_damaged_files_are_valid_instances_or_one_error_each(tmp_path, name):
     # damage that is always seen, or never, would test nothing

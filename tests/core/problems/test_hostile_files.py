@@ -1,16 +1,17 @@
-"""Files made to harm: huge headers, bombs, pickles, loops of links and control characters end in one line, cheaply."""
+"""Files made to harm, and what is no regular file: each is refused by every reader in one line, cheaply."""
 
 import gzip
 import os
 import pickle
+import socket
 import struct
+import sys
 import tracemalloc
 
 import pytest
 
-from core.problems import strings, tsplib
+from core.problems import files, qaplib, strings, tsplib
 from core.problems.errors import InstanceError
-from core.problems.files import LARGEST_TEXT
 from tests.core.problems.test_fuzz import FORMULAS, GRAPHS, PERCEPTRONS, PISINGER, QAPS, READERS
 
 B = 10**12
@@ -70,22 +71,6 @@ def test_headers_that_promise_too_much_are_refused_without_the_memory(tmp_path, 
     assert os.listdir() == [path.name]
 
 
-def test_a_bomb_is_not_unpacked_beyond_the_largest_text(tmp_path):
-    path = tmp_path / "bomb.tsp.gz"
-    path.write_bytes(gzip.compress(bytes(4 * LARGEST_TEXT), compresslevel=1))
-    with pytest.raises(InstanceError, match=f"found more than {LARGEST_TEXT} bytes, expected a smaller file"):
-        tsplib.load(path)
-
-
-@pytest.mark.parametrize(
-    ("target", "found"), [("loop.tsp", "Too many levels of symbolic links"), ("/dev/zero", "a device")]
-)
-def test_links_to_nowhere_and_to_devices_are_refused(tmp_path, target, found):
-    (tmp_path / "loop.tsp").symlink_to(target)
-    with pytest.raises(InstanceError, match=found):
-        tsplib.load(tmp_path / "loop.tsp")
-
-
 STRANGE, SHOWN = "a\n\x1b[2J\udcffb", r"a\n\x1b[2J\udcffb"
 GOOD = {
     "TSPLIB": TSP.format(3), "QAPLIB": QAPS[0], "graph": GRAPHS[0], "DIMACS": FORMULAS[0], "Beasley": "1\n2 1\n1 2 5\n",
@@ -109,3 +94,72 @@ def test_names_within_files_are_printable_too(tmp_path):
     assert strings.load(str(tmp_path / "a.fa")).name == r"one\x1b[2J, two\x07"
     (tmp_path / (STRANGE + ".npy")).write_bytes(READERS["array"].good[0])
     assert READERS["array"].read(str(tmp_path / (STRANGE + ".npy"))).name == SHOWN
+
+
+# --- what is no regular file ---
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+
+
+@pytest.mark.timeout(60)  # a pipe that is opened blocks for ever
+@needs_pipes
+@pytest.mark.parametrize("name", READERS)
+def test_a_pipe_and_a_folder_are_refused_and_not_opened(tmp_path, name):
+    reader = READERS[name]
+    pipe, folder, gone = (tmp_path / f"{stem}{reader.suffix}" for stem in ("pipe", "folder", "gone"))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path, what in ((pipe, "a pipe"), (folder, "a folder"), (gone, "no such file")):
+        with pytest.raises(InstanceError) as raised:
+            reader.read(str(path))
+        assert str(raised.value).startswith(f"{path}: found {what}") and ", expected " in str(raised.value)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="these devices are Linux's")
+def test_devices_sockets_and_links_to_nowhere_are_refused_and_not_opened(tmp_path):
+    for path in ("/dev/zero", "/dev/full"):
+        with pytest.raises(InstanceError, match=f"^{path}: found a device, expected a QAPLIB file$"):
+            qaplib.read(path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        with pytest.raises(InstanceError, match="socket: found a socket, expected"):
+            strings.load_string(str(tmp_path / "socket"))
+    for target, found in (("loop.tsp", "Too many levels of symbolic links"), ("/dev/zero", "a device")):
+        (tmp_path / "loop.tsp").unlink(missing_ok=True)
+        (tmp_path / "loop.tsp").symlink_to(target)
+        with pytest.raises(InstanceError, match=found):
+            tsplib.load(tmp_path / "loop.tsp")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, name):
+    # of this process's memory, whose first bytes nobody may read
+    path = tmp_path / f"memory{READERS[name].suffix}"
+    path.symlink_to("/proc/self/mem")
+    with pytest.raises(InstanceError, match=r"memory\S+: found unreadable content \(Input/output error\), expected"):
+        READERS[name].read(str(path))
+
+
+def test_a_packed_file_is_not_unpacked_beyond_the_limit(tmp_path):
+    (tmp_path / "bomb.GZ").write_bytes(gzip.compress(bytes(10**6)))
+    assert files.read_bytes(tmp_path / "bomb.GZ", "a file", 10**6) == bytes(10**6)
+    with pytest.raises(InstanceError, match="bomb.GZ: found more than 999999 bytes"):
+        files.read_bytes(tmp_path / "bomb.GZ", "a file", 10**6 - 1)
+
+
+def test_an_error_stays_on_one_line_whatever_a_file_is_called(tmp_path):
+    with pytest.raises(InstanceError) as raised:
+        qaplib.read(tmp_path / "two\nlines\x1b[2J\udcff.dat")
+    assert str(raised.value).endswith(r"two\nlines\x1b[2J\udcff.dat: found no such file, expected a QAPLIB file")
+
+
+@needs_pipes
+def test_a_file_in_the_data_folder_counts_more_than_a_pipe_of_its_name_here(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    os.mkfifo("a.txt")
+    (tmp_path / "a.txt").write_text("kitten\n")
+    assert strings.load_string("a.txt", tmp_path) == ("a", b"kitten")
+    with pytest.raises(InstanceError, match="^a.txt: found a pipe, expected a FASTA file"):
+        strings.load_string("a.txt")

@@ -5,40 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
-from cluster import Solo
 from core.problems.errors import InstanceError
 from core.problems.labs import LONGEST, Labs
-from core.search.local_search import (
-    IteratedLocalSearch,
-    Iterations,
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-    Target,
-    check,
-)
-from tests.core.problems.neighbours import after_a_walk, rescored
 
 # Packebusch and Mertens 2016, from three signs on.
 PUBLISHED = [1, 2, 2, 7, 3, 8, 12, 13, 5, 10, 6, 19, 15, 24, 32, 25, 29, 26, 26, 39, 47, 36, 36, 45, 37]
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-def energy(bits):
-    """The sum of squares by loops over signs."""
-    signs = [1 if bit else -1 for bit in bits]
-    n = len(signs)
-    return sum(sum(signs[p] * signs[p + lag] for p in range(n - lag)) ** 2 for lag in range(1, n))
-
-
-def test_costs_are_what_loops_sum_up():
-    bits = np.random.default_rng(1).integers(0, 2, (20, 17))
-    assert Labs(17).costs(bits).tolist() == [energy(one) for one in bits.tolist()]
 
 
 def test_barker_s_thirteen_signs_have_energy_six():
@@ -56,32 +27,6 @@ def test_the_optimum_is_that_of_brute_force(n):
 def test_optima_are_the_published_ones():
     assert [Labs(n).optimum for n in range(3, 28)] == PUBLISHED
     assert (Labs(66).optimum, Labs(67).optimum) == (257, None)
-
-
-@pytest.mark.parametrize("n", [*range(13, 24), 27])
-def test_tabu_search_finds_the_published_optimum(cpu, n):
-    problem = Labs(n)
-    search = LocalSearch(cpu, Solo(), problem, TabuSearch(), "flip1", level="algorithm", walks=64, seed=1)
-    outcome = search.run(Target(PUBLISHED[n - 3]) | Iterations(3000))
-    assert outcome.cost == PUBLISHED[n - 3] == problem.cost(outcome.solution)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 8])
-def test_every_evaluation_says_what_rescoring_says(n):
-    check(Labs(n), moves=12)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "name"),
-    [(TabuSearch(), "flip1"), (SimulatedAnnealing(plateau=5), "flip2"), (IteratedLocalSearch(), "flip3")],
-    ids=["tabu", "annealing", "ils"],
-)
-def test_kept_autocorrelations_stay_right_behind_a_walk(cpu, algorithm, name):
-    search = LocalSearch(cpu, Solo(), Labs(14), algorithm, name, evaluation="correlations", seed=5)
-    for length in (1, 40):
-        search.run(Iterations(length))
-        found, solution = after_a_walk(search)
-        assert found == rescored(search.problem, name, solution)
 
 
 @pytest.mark.parametrize("given", [27, "27", "labs:27", np.int64(27)])

@@ -1,6 +1,5 @@
 """What every problem of local search says of itself: which costs it can have, and a digest of what is searched."""
 
-import itertools
 import os
 import subprocess
 import sys
@@ -14,15 +13,8 @@ from core.errors import UserError
 from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
 from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
-from core.problems.flow_shop import FlowShop
 from core.problems.graphs import GraphInstance
-from core.problems.labs import Labs
-from core.problems.linear_ordering import LinearOrdering
-from core.problems.max_cut import MaxCut
 from core.problems.max_k_cut import MaxKCut
-from core.problems.max_sat import MaxSat
-from core.problems.perceptron import PerceptronInstance
-from core.problems.ppp import Ppp
 from core.problems.problem import Evaluation, Problem
 from core.problems.qap import Qap
 from core.problems.qaplib import QapInstance
@@ -30,6 +22,7 @@ from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
 from core.search.local_search.algorithms import HillClimbing, SimulatedAnnealing, TabuSearch
 from core.search.local_search.plan import Plan
+from tests.core.problems.drawn import symmetric
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import Weighted
@@ -37,46 +30,6 @@ from tests.core.search.local_search.weighted import Weighted
 ROOT = Path(__file__).parents[3]
 WEIGHTS = [3, 1, 4, 1, 5]
 G = Generic("G")
-
-
-def symmetric(n, low, high, seed):
-    half = np.triu(np.random.default_rng(seed).integers(low, high, (n, n)), 1)
-    return half + half.T
-
-
-def qap(low):
-    rng = np.random.default_rng(1)
-    return Qap(QapInstance("drawn", rng.integers(low, 9, (5, 5)), rng.integers(low, 9, (5, 5))))
-
-
-SMALL = {
-    "qap": lambda: qap(0),
-    "qap of either sign": lambda: qap(-9),
-    "ppp": lambda: Ppp(PerceptronInstance("one", np.ones((4, 3)), [3, 3, 3, 3])),
-    "tour by table": lambda: TspTour(tsp.Instance("drawn", distances=symmetric(5, 0, 99, 2))),
-    "tour in the plane": lambda: TspTour.load("uniform:5:seed=1"),
-    "cut": lambda: MaxKCut(GraphInstance("drawn", symmetric(5, -9, 9, 3), 3)),
-    "labs": lambda: Labs(7),
-    "flow shop": lambda: FlowShop("taillard:5:3"),
-    "linear ordering": lambda: LinearOrdering("random:5"),
-    "max cut": lambda: MaxCut(GraphInstance("drawn", symmetric(6, -9, 9, 4), 2)),
-    "max sat": lambda: MaxSat("random:6:ratio=9:length=2"),
-}
-
-
-def solutions(encoding):
-    if encoding.name == "permutation":
-        return itertools.permutations(range(encoding.n))
-    return itertools.product(range(encoding.choices), repeat=encoding.n)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_no_solution_costs_less_or_more_than_the_range_says(name):
-    problem = SMALL[name]()
-    costs = [problem.cost(np.array(one)) for one in solutions(problem.encoding)]
-    least, most = problem.cost_range()
-    assert least <= min(costs) <= max(costs) <= most
-    assert most - least < 40 * max(1, max(costs) - min(costs))
 
 
 def test_the_range_of_the_largest_weierstrass_function_holds_its_values():
@@ -91,31 +44,24 @@ def test_the_range_of_the_largest_weierstrass_function_holds_its_values():
 
 
 def far_apart(n, largest):
-    distances = symmetric(n, 1, largest + 1, 7)
+    distances = symmetric(np.random.default_rng(7), n, 1, largest + 1)
     distances[0, 1] = distances[1, 0] = largest
     return TspTour(tsp.Instance("far", distances=distances))
 
 
-def test_tours_that_may_pass_31_bits_are_refused_before_the_search():
+def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
     with pytest.raises(UserError, match=r"far: costs from 0 to \d{10} are possible: expected .* below 2147483647"):
         Plan(far_apart(14, 357_000_000), HillClimbing(), "exchange2")
     Plan(far_apart(14, 153_391_689), HillClimbing(), "exchange2")  # 14 times that is just below
-
-
-def test_so_are_tours_in_the_plane():
-    """65,000 cities up to 46,340 apart, whose table nobody computes."""
+    # cities up to 46,340 apart, whose table is never computed
     points = np.random.default_rng(4).integers(0, 32_000, (65_000, 2)).astype(float)
-    problem = TspTour(tsp.Instance("wide", coordinates=points))
+    wide = TspTour(tsp.Instance("wide", coordinates=points))
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
-        Plan(problem, HillClimbing(), "2opt", evaluation="plane")
-    assert problem.instance._distances is None
-
-
-def test_a_graph_at_the_limit_is_refused():
-    weights = np.zeros((3, 3), np.int64)
-    weights[0, 1] = weights[1, 0] = 2**31 - 1
+        Plan(wide, HillClimbing(), "2opt", evaluation="plane")
+    assert wide.instance._distances is None
+    heavy = GraphInstance("heavy", np.array([[0, 2**31 - 1], [2**31 - 1, 0]]), 2)
     with pytest.raises(UserError, match="heavy: costs from 0 to 2147483647 are possible"):
-        Plan(MaxKCut(GraphInstance("heavy", weights, 2)), HillClimbing(), "assign")
+        Plan(MaxKCut(heavy), HillClimbing(), "assign")
 
 
 # --- digests ---
@@ -266,19 +212,15 @@ class NoRow:
          r"mine: data 'weights' is float64: expected Array\[i32\], use .astype\(np.int32\)$"),
         ({"weights": np.ones(3, ">i4")}, r"data 'weights' is >i4: .* use .astype\(np.int32\)"),
         ({"weights": [1, 2, 3]}, r"data 'weights' is \[1, 2, 3\]: expected Array\[i32\], a NumPy array"),
-        ({"weights": 7}, r"data 'weights' is 7: expected Array\[i32\], a NumPy array"),
-        ({"weights": None}, r"data 'weights' is None: expected Array\[i32\]"),
         ({"values": np.ones(3, np.float16)}, r"data 'values' is an array of float16: expected one of int8, int16"),
         ({"values": np.ones(3, object)}, r"data 'values' is an array of object: expected one of"),
         ({"n": np.array([2])}, r"Own.n is an array of int64: expected i32, a number"),
-        ({"n": np.array(2)}, r"Own.n is an array of int64: expected i32, a number"),
         ({"n": 2**31}, r"mine: Own.n is 2147483648, which does not fit i32"),
-        ({"n": np.int64(-(2**31) - 1)}, r"Own.n is .*-2147483649.*, which does not fit i32"),
         ({"n": 2.0}, r"Own.n is 2.0, which does not fit i32"),
         ({"n": "2"}, r"Own.n is '2': expected i32, a number"),
         ({"share": 1e39}, r"Own.share is 1e\+39, which does not fit f32"),
-        ({"share": None}, r"Own.share is None: expected f32, a number"),
         ({"strict": 2}, r"Own.strict is 2, which does not fit boolean"),
+        ({"n": -4}, "Own.kept: rows of -4 elements; expected 0 or more"),
         ({"n": 0}, r"mine: Own.kept is a row of 0 elements: expected 1 or more"),
         ({"kept": np.zeros(2, np.int32)}, r"Own.kept is given: expected nothing, since rows are memory"),
         (Nested(Clauses(np.ones(3, np.int32)), 3),
@@ -292,7 +234,7 @@ def test_data_that_functions_could_not_read_are_refused_in_one_line(data, words)
     with pytest.raises(UserError, match=words) as refusal:
         Problem("mine", Bits(3), data)
     assert "\n" not in str(refusal.value)
-    assert str(refusal.value).startswith("mine: ")
+    assert str(refusal.value).startswith(("mine: ", "Own.kept: "))
 
 
 @pytest.mark.parametrize(
@@ -310,30 +252,17 @@ def test_fields_that_a_problem_s_class_cannot_have_are_refused(fields, words):
     class Base:
         n: i32
 
+    @bundle
+    class Again(Base):
+        n: i32
+
     class Mine(Base):
         pass
 
+    assert Again(3).n == 3
     Mine.__annotations__ = fields
     with pytest.raises(UserError, match=words):
         bundle(Mine)
-
-
-def test_a_base_s_field_may_be_said_again():
-    @bundle
-    class Base:
-        n: i32
-
-    @bundle
-    class Mine(Base):
-        n: i32
-        weights: Array[i32]
-
-    assert Mine(3, np.ones(3, np.int32)).n == 3
-
-
-def test_a_row_of_less_than_no_element_is_refused():
-    with pytest.raises(UserError, match="Own.kept: rows of -4 elements; expected 0 or more"):
-        Problem("mine", Bits(3), Own(**OWN | {"n": -4}))
 
 
 def test_numbers_may_be_numpy_s_and_arrays_have_any_shape():

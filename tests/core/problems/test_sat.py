@@ -3,10 +3,8 @@
 import gzip
 
 import numpy as np
-import pytest
 
 from core.problems import sat
-from core.problems.errors import InstanceError
 from tests.core.problems.test_generators import split_mix
 
 TEXT = "c three variables\np cnf 3 3\n1 -2 0\nc between\n-1 3\n2 0 -3 0\n"
@@ -69,72 +67,6 @@ def test_the_name_of_a_generated_formula_says_all():
     assert short.name == long.name == "random:50:ratio=4.2:length=3:seed=1"
     assert short.sha256 == long.sha256 != sat.load("random:50:seed=2").sha256
     assert len(short.weights) == 210
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "f.cnf:1: found an empty file, expected 'p cnf VARIABLES CLAUSES'"),
-        ("p cnf 3\n", "f.cnf:1: found 'p cnf 3', expected 'p cnf VARIABLES CLAUSES'"),
-        ("c a\n1 2 0\n", "f.cnf:2: found '1 2 0', expected 'p cnf"),
-        ("p cnf 0 1\n", "f.cnf:1: found number of variables '0', expected an integer from 1 to 65535"),
-        ("p cnf 65536 1\n", "number of variables '65536'"),
-        ("p cnf 3 0\n", "f.cnf:1: found number of clauses '0'"),
-        (TEXT.replace("-3 0", "-4 0"), "f.cnf:6: found literal '-4', expected an integer from -3 to 3"),
-        (TEXT.replace("-1 3", "-1 x"), "f.cnf:5: found literal 'x'"),
-        (TEXT.replace("1 -2 0", "0"), "f.cnf:3: found a clause without literals, expected at least one"),
-        (TEXT.replace("3 3\n", "3 4\n"), "f.cnf:6: found the end after 3 clauses, expected 4 clauses, each up to a 0"),
-        (TEXT.replace("-3 0", "-3"), "f.cnf:6: found the end after 2 clauses and a part of one, expected 3"),
-        (TEXT.replace("3 3\n", "3 2\n"), "f.cnf:6: found '-3' after them, expected 2 clauses"),
-        (WEIGHTED.replace("3 -1", "0 -1"), "f.cnf:3: found weight '0', expected an integer from 1 to 2147483647"),
-        (WEIGHTED.replace("10 1", "2147483647 1"), "f.cnf: found weights from 1 on that sum up to 2147483651"),
-        ("p cnf 1 1\n1 -1 0\n", "f.cnf: found no clause that can be violated"),
-    ],
-)
-def test_a_malformed_file_is_refused_with_its_line(tmp_path, text, words):
-    path = tmp_path / "f.cnf"
-    path.write_text(text)
-    with pytest.raises(InstanceError) as refusal:
-        sat.load(str(path))
-    assert words in str(refusal.value) and "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ((0, [[1]]), "0 variables, expected 1 to 65535"),
-        ((2, []), "no clause that can be violated"),
-        ((2, [[]]), "a clause without literals"),
-        ((2, [[3]]), r"literal 3 in '\[3\]', expected 1 to 2"),
-        ((2, [[0]]), r"literal 0 in '\[0\]'"),
-        ((2, [[1]], [1, 2]), "2 weights for 1 clauses, expected one for each"),
-        ((2, [[1]], [0]), "weights from 0 on"),
-    ],
-)
-def test_what_is_no_formula_is_refused(given, words):
-    with pytest.raises(InstanceError, match=words):
-        sat.SatInstance("wrong", *given)
-
-
-@pytest.mark.parametrize(
-    ("spec", "words"),
-    [
-        ("random:", "variables ''"),
-        ("random:2", "clauses of 3 different variables, expected at most 2"),
-        ("random:9:ratio=x", "ratio 'x', expected a decimal number from 0 to 1000"),
-        ("random:9:ratio=0", "no clause that can be violated"),
-        ("random:9:length=0", "length '0', expected an integer from 1 to 100"),
-        ("random:9:seed=1:seed=2", r"option 'seed=2' \(again\), expected random:VARIABLES:"),
-        (
-            "nowhere",
-            "no such instance in .*, expected a file, the name of an instance, or a generator such as random:50",
-        ),
-        ("nowhere/a.cnf", "found no such file"),
-    ],
-)
-def test_what_names_no_formula_is_refused(spec, words):
-    with pytest.raises(InstanceError, match=words):
-        sat.load(spec)
 
 
 def test_numbers_of_numpy_are_literals_too():

@@ -84,10 +84,6 @@ def test_subfolders_and_packed_files_are_found(places, place):
     assert tsp.load("own", places / "data").name == "own"
 
 
-def test_generator_needs_no_file():
-    assert tsp.load("uniform:10:seed=3").n == 10
-
-
 def test_unknown_name_is_refused_with_advice(places, monkeypatch):
     with pytest.raises(InstanceError) as raised:
         tsp.load("kroa100")
@@ -104,13 +100,13 @@ def test_unknown_name_is_refused_with_advice(places, monkeypatch):
             tsp.load(name)
 
 
-@pytest.mark.parametrize("spec", ["absent.tsp", "./absent", "folder/kroA100", "absent.vrp.gz"])
-def test_absent_path_is_not_taken_for_a_name(places, spec):
-    with pytest.raises(InstanceError, match="found no such file"):
-        tsp.load(spec)
-
-
 def test_what_has_the_name_and_is_no_file_is_named(places, monkeypatch):
+    for path in ("absent.tsp", "./absent", "folder/kroA100", "absent.vrp.gz"):
+        with pytest.raises(InstanceError, match="found no such file"):
+            tsp.load(path)
+    for read in (lambda: tsp.load("own", data="nowhere"), lambda: sources.default_instance("nowhere")):
+        with pytest.raises(InstanceError, match="nowhere: found no such folder"):
+            read()
     monkeypatch.chdir(places)
     (places / "own").mkdir()
     with pytest.raises(InstanceError, match="^own: found a folder, expected a TSPLIB file"):
@@ -121,13 +117,6 @@ def test_what_has_the_name_and_is_no_file_is_named(places, monkeypatch):
     assert set(sources.at_hand("data")) == {"own"}
     with pytest.raises(InstanceError, match="other: found no such instance in data"):
         tsp.load("other", "data")
-
-
-def test_data_must_be_a_folder(places):
-    with pytest.raises(InstanceError, match="nowhere: found no such folder"):
-        tsp.load("own", data="nowhere")
-    with pytest.raises(InstanceError, match="nowhere: found no such folder"):
-        sources.default_instance("nowhere")
 
 
 def test_default_is_the_best_real_instance_at_hand(places):

@@ -8,17 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backends.cpu import CpuBackend
-from backends.python import PythonBackend
-from cluster import Solo
-from core.kernels.moves import NEVER
 from core.lang import Array, Rows, i32, kernel, lane, team_count, team_rank, team_size
 from core.problems import tsp
 from core.problems.tsp_moves import LARGEST_TABLE, Plane, TspTour, gap, place_cities, rounded_distance
-from core.search.local_search import HillClimbing, IteratedLocalSearch, Iterations, LocalSearch, TabuSearch
-from tests.core.problems.neighbours import after_a_walk, by_kernels, neighbours, rescored
 
 NEIGHBOURHOODS = ("exchange2", "exchange3", "2opt")
-WAYS = [(way, name) for way in ("table", "plane", "full") for name in NEIGHBOURHOODS]
 LARGEST_SIDE = 46_340
 
 
@@ -27,81 +21,7 @@ def cpu():
     return CpuBackend(CpuBackend.devices()[0])
 
 
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
-
-
-@st.composite
-def tours(draw, most=9):
-    """A tour through cities at integers of some range, so that equal cities and ties in length occur.
-
-    The widest range is the largest whose squared distances fit 31 bits: beyond, there is no evaluation in the plane.
-    """
-    n = draw(st.integers(3, most))
-    largest = draw(st.sampled_from([2, 50, LARGEST_SIDE // 2]))
-    points = draw(st.lists(st.tuples(st.integers(-largest, largest), st.integers(0, 2)), min_size=n, max_size=n))
-    problem = TspTour(tsp.Instance("drawn", coordinates=np.array(points, dtype=float)))
-    return problem, draw(st.permutations(range(n)))
-
-
-def on_a_line(n):
-    """Cities whose gaps are powers of two, so that tours of different edges differ in length."""
-    return TspTour(tsp.Instance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
-
-
 # --- differences ---
-
-
-@pytest.mark.parametrize(("way", "name"), WAYS)
-@settings(max_examples=25, deadline=None)
-@given(tour=tours())
-@example(tour=(TspTour(tsp.Instance("wide", coordinates=np.array([[-23_170.0, 0], [23_170, 2], [0, 1]]))), (0, 1, 2)))
-def test_every_difference_is_that_of_rescoring(cpu, way, name, tour):
-    problem, solution = tour
-    assert by_kernels(cpu, problem, name, way, solution) == rescored(problem, name, solution)
-
-
-@pytest.mark.parametrize(("way", "name"), WAYS)
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
-def test_adjacent_positions_and_the_wrap_count_each_edge_once(cpu, python, n, way, name):
-    problem = on_a_line(n)
-    solution = np.random.default_rng(n).permutation(n)
-    expected = rescored(problem, name, solution)
-    assert by_kernels(cpu, problem, name, way, solution) == expected
-    assert by_kernels(python, problem, name, way, solution) == expected
-
-
-@pytest.mark.parametrize("name", NEIGHBOURHOODS)
-@pytest.mark.parametrize("largest", [40_000, 90_000_000], ids=["uint16", "uint32"])
-def test_tables_need_no_triangle_inequality(cpu, name, largest):
-    rng = np.random.default_rng(largest)
-    half = np.triu(rng.integers(0, largest, (8, 8)), 1)
-    problem = TspTour(tsp.Instance("table", distances=half + half.T))
-    for _ in range(5):
-        solution = rng.permutation(8)
-        assert by_kernels(cpu, problem, name, "table", solution) == rescored(problem, name, solution)
-
-
-@pytest.mark.parametrize("n", [3, 4, 7])
-def test_two_opt_leaves_out_what_gives_the_same_tour(cpu, n):
-    found = by_kernels(cpu, on_a_line(n), "2opt", "plane", range(n))
-    assert found.count(NEVER) == n
-    assert sum(other is not None for other in neighbours("2opt", range(n), n)) == n * (n - 3) // 2
-    outcome = LocalSearch(cpu, Solo(), on_a_line(n), HillClimbing(), "2opt").run(Iterations(99))
-    assert outcome.cost == on_a_line(n).cost(outcome.solution)
-
-
-@pytest.mark.parametrize(("way", "name"), WAYS)
-@pytest.mark.parametrize("algorithm", [TabuSearch(), IteratedLocalSearch()], ids=lambda one: one.name)
-def test_differences_stay_right_behind_a_walk(cpu, algorithm, way, name):
-    problem = TspTour.load("uniform:12:seed=3")
-    search = LocalSearch(cpu, Solo(), problem, algorithm, name, evaluation=way, seed=2)
-    for length in (1, 30):
-        outcome = search.run(Iterations(length))
-        found, solution = after_a_walk(search)
-        assert found == rescored(problem, name, solution)
-        assert outcome.cost == problem.cost(outcome.solution)
 
 
 # --- distances from coordinates ---

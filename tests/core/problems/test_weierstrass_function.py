@@ -1,16 +1,14 @@
 """The Weierstrass function: float64 against 150 digits, the 31 bits of its costs, and refusals."""
 
 import decimal
-import math
 from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.problems import weierstrass_function as weierstrass
-from core.problems.errors import InstanceError
 
 SINE_TOLERANCE = 1e-15
 VALUE_TOLERANCE = 5e-15
@@ -70,6 +68,7 @@ def test_pi_has_its_published_digits():
     assert abs(exact_sine(DIGITS.divide(PI, 6)) - Decimal("0.5")) < Decimal("1e-60")
 
 
+@settings(max_examples=40)
 @given(coordinates)
 def test_sines_of_huge_arguments_are_right(x):
     angles = np.ldexp(x, np.arange(1, 101))
@@ -94,6 +93,7 @@ def test_sines_next_to_multiples_of_pi_keep_twelve_digits():
     assert numerator >= 2**53
 
 
+@settings(max_examples=20)
 @given(st.lists(coordinates, min_size=1, max_size=3))
 def test_value_is_that_of_150_digits(point):
     exact = exact_value(point)
@@ -103,26 +103,14 @@ def test_value_is_that_of_150_digits(point):
     assert abs(weierstrass.cost(np.array(point)) - exact * 2**20) < 0.5 + VALUE_TOLERANCE * len(point) * 2**20
 
 
-def test_value_is_what_a_double_loop_sums_up():
-    point = np.random.default_rng(7).uniform(-1, 1, 341)
-    expected = 0.0
-    for x in point.tolist():
-        for i in range(1, 101):
-            expected += 2 ** (-0.25 * i) * math.sin(2**i * x)
-    assert abs(weierstrass.value(point) - expected) < 1e-10
-    assert weierstrass.cost(point) == round(expected * 2**20)
-
-
+@settings(max_examples=40)
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6))
 def test_function_is_odd_and_does_not_depend_on_the_order(point):
     x = np.array(point)
     assert weierstrass.value(-x) == -weierstrass.value(x) == -weierstrass.value(x[::-1])
     assert weierstrass.cost(np.zeros(3)) == 0
-
-
-def test_single_precision_coordinates_are_taken_as_they_are():
-    x = np.linspace(-1, 1, 11, dtype=np.float32)
-    assert weierstrass.value(x) == weierstrass.value([float(coordinate) for coordinate in x])
+    single = x.astype(np.float32)  # whose coordinates are taken as they are
+    assert weierstrass.value(single) == weierstrass.value([float(coordinate) for coordinate in single])
 
 
 def test_differences_of_the_largest_instance_s_costs_fit_in_31_bits():
@@ -147,43 +135,3 @@ def test_instance_is_named_by_its_size():
     assert instance.cost(x) == weierstrass.cost(x)
     with pytest.raises(ValueError, match=r"shape \(9,\), expected \(10,\)"):
         instance.cost(x[:9])
-
-
-@pytest.mark.parametrize(
-    "spec, words",
-    [
-        ("0", "found 0 coordinates, expected 1 to 341"),
-        ("weierstrass:342", "found 342 coordinates, expected 1 to 341, so that costs in units of 2^-20 fit in 31 bits"),
-        ("-1", "no such function"),
-        ("weierstrass", "no such function"),
-        ("weierstrass:x", "no such function"),
-        ("sphere:3", "no such function"),
-    ],
-)
-def test_wrong_specification_is_refused(spec, words):
-    with pytest.raises(InstanceError) as raised:
-        weierstrass.load(spec)
-    assert words in str(raised.value)
-
-
-def test_a_number_of_coordinates_that_is_no_integer_is_refused():
-    with pytest.raises(InstanceError, match="found 2.5 coordinates, expected an integer from 1 to 341"):
-        weierstrass.WeierstrassInstance(2.5)
-
-
-@pytest.mark.parametrize(
-    "x, words",
-    [
-        ([0.5, math.nan], "coordinate 1 at nan, expected -1 to 1"),
-        ([math.nextafter(1, 2)], "coordinate 0 at 1.0000000000000002"),
-        ([-math.inf], "coordinate 0 at -inf"),
-        ([], "shape"),
-        ([[0.5]], "shape"),
-        (np.zeros(401), "shape"),
-        ([0, 1], "int64, expected float64 or float32"),
-        (["0.5"], "expected float64 or float32"),
-    ],
-)
-def test_wrong_solution_is_refused(x, words):
-    with pytest.raises(ValueError, match=words):
-        weierstrass.cost(x)

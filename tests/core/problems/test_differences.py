@@ -1,0 +1,112 @@
+"""What a neighbour costs, by a problem's functions and by rescoring it: at the start of a walk and behind it."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from backends.cpu import CpuBackend
+from backends.python import PythonBackend
+from cluster import Solo
+from core.kernels.moves import NEVER
+from core.problems import graphs, quadratic, tsp
+from core.problems.max_cut import Qubo
+from core.problems.max_k_cut import MaxKCut
+from core.problems.tsp_moves import TspTour
+from core.search.local_search import (
+    NEIGHBOURHOODS,
+    HillClimbing,
+    IteratedLocalSearch,
+    Iterations,
+    LocalSearch,
+    SimulatedAnnealing,
+    TabuSearch,
+)
+from tests.core.problems.drawn import MAKES, solutions
+from tests.core.problems.neighbours import differences, rescored
+
+ALGORITHMS = (TabuSearch(), IteratedLocalSearch(), SimulatedAnnealing(plateau=5), HillClimbing(first=True))
+
+
+def rows():
+    """Every evaluation of every neighbourhood of every problem; the first one of each problem is quick."""
+    for make in MAKES:
+        problem, _ = MAKES[make](np.random.default_rng(1))
+        quick = True
+        for name in problem.neighbourhood_names():
+            for evaluation in problem.evaluations(name):
+                yield pytest.param(make, name, evaluation, marks=() if quick else pytest.mark.slow)
+                quick = False
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    return CpuBackend(CpuBackend.devices()[0])
+
+
+def algorithm_of(*row):
+    """An algorithm for a row, so that each has some: steps to the best, to the first, shakes, and moves uphill."""
+    return ALGORITHMS[len("".join(row)) % len(ALGORITHMS)]
+
+
+@pytest.mark.parametrize(("make", "name", "evaluation"), list(rows()))
+@settings(max_examples=12)
+@given(seed=st.integers(0, 2**31 - 1), iterations=st.sampled_from([0, 1, 2, 12]))
+def test_every_difference_is_that_of_rescoring(cpu, make, name, evaluation, seed, iterations):
+    problem, _ = MAKES[make](np.random.default_rng(seed))
+    assume(evaluation in problem.evaluations(name) and NEIGHBOURHOODS[name].size(problem.encoding))
+    algorithm = algorithm_of(make, name, evaluation)
+    search = LocalSearch(cpu, Solo(), problem, algorithm, name, evaluation=evaluation, seed=seed)
+    found, solution = differences(search, iterations)
+    assert found == [rescored(problem, name, solution)] * len(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", MAKES)
+def test_so_it_is_in_plain_python(make):
+    python = PythonBackend(PythonBackend.devices()[0])
+    problem, _ = MAKES[make](np.random.default_rng(2))
+    name = problem.neighbourhood_names()[-1]
+    for evaluation in problem.evaluations(name):
+        search = LocalSearch(python, Solo(), problem, algorithm_of(make), name, evaluation=evaluation)
+        found, solution = differences(search, 2)
+        assert found == [rescored(problem, name, solution)] * len(found)
+
+
+def line(n):
+    """Cities whose gaps are powers of two, so that tours of different edges differ in length."""
+    return TspTour(tsp.Instance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_adjacent_positions_and_the_wrap_count_each_edge_once(cpu, n):
+    start = np.random.default_rng(n).permutation(n)
+    search = LocalSearch(cpu, Solo(), line(n), TabuSearch(), "2opt", evaluation="plane")
+    (found,), _ = differences(search, 0, start)
+    assert found == rescored(line(n), "2opt", start)
+    assert found.count(NEVER) == n
+    outcome = LocalSearch(cpu, Solo(), line(n), HillClimbing(), "2opt").run(Iterations(99))
+    assert outcome.cost == line(n).cost(outcome.solution)
+
+
+LARGE, HALF = 2**29 - 1, 2**30 - 1
+AT_THE_LIMIT = {
+    "qubo": (
+        Qubo(quadratic.of_matrix("large", np.array([[LARGE, LARGE, 0], [0, -LARGE, -LARGE], [0, 0, 0]]))),
+        "flip1",
+    ),
+    "cut": (
+        MaxKCut(graphs.GraphInstance("large", np.array([[0, HALF, -HALF], [HALF, 0, 0], [-HALF, 0, 0]]), 2)),
+        "assign",
+    ),
+}
+
+
+@pytest.mark.parametrize("make", AT_THE_LIMIT)
+def test_numbers_up_to_31_bits_are_added_exactly(cpu, make):
+    problem, name = AT_THE_LIMIT[make]
+    for evaluation in problem.evaluations(name):
+        search = LocalSearch(cpu, Solo(), problem, algorithm_of(make), name, evaluation=evaluation)
+        for start in solutions(problem.encoding):
+            (found,), _ = differences(search, 0, start)
+            assert found == rescored(problem, name, start)

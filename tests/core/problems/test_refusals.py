@@ -1,0 +1,446 @@
+"""Broken files, wrong names, wrong parts and wrong solutions: each is refused in one line that says what was found."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from core.problems import beasley, flow_shops, generators, graphs, orderings, perceptron, qaplib, quadratic, sat, tsp
+from core.problems import strings as pairs
+from core.problems import weierstrass_function as weierstrass
+from core.problems.errors import InstanceError
+from core.problems.knapsack import MOST_CAPACITY, Knapsack, generate
+from core.problems.labs import LONGEST, Labs
+from core.problems.linear_ordering import LinearOrdering
+from core.problems.max_cut import MaxCut
+from tests.core.problems import samples
+from tests.core.problems.test_fuzz import PISINGER, READERS, TOUR
+
+# --- files: the reader, a text, the line of the fault or none, and what is said of it ---
+
+EUC, TRI, CVRP, FIX = samples.EUCLIDEAN, samples.TRIANGLE, samples.VEHICLES, samples.FIXED
+QAP = "3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n"
+RUDY = "4 5\n1 2 3\n2 3 -1\n3 4\n4 1 5\n1 3 2\n"
+SIGNS = "2 3\n+1 -1 1\n-1 -1 +1\n\n1\n3\n"
+CNF = "c three variables\np cnf 3 3\n1 -2 0\nc between\n-1 3\n2 0 -3 0\n"
+WCNF = "p wcnf 3 3 10\n10 1 -2 0\n3 -1 3 2 0\n1 -3 0\n"
+FORM = "1\n3 4\n1 1 5\n3 1 -7\n2 3 4\n3 3 -2\n"
+
+FILES = [
+    ("TSPLIB", "", 1, "no TYPE in the whole file"),
+    ("TSPLIB", EUC.replace(": 5", ": 6"), 11, "after 5 lines, expected 6"),
+    ("TSPLIB", EUC.replace(": 5", ": 4"), 11, "beyond the 4 of NODE_COORD_SECTION"),
+    ("TSPLIB", EUC.replace(": 5", ": 999999999"), 4, "from 3 to 100000"),
+    ("TSPLIB", EUC.replace(": 5", ": five"), 4, "DIMENSION 'five', expected an integer"),
+    ("TSPLIB", EUC.replace("DIMENSION : 5\n", ""), 11, "no DIMENSION"),
+    ("TSPLIB", EUC.replace(": 5", ":"), 4, "DIMENSION without a value"),
+    ("TSPLIB", TRI.replace(": 4", ": 100000"), 9, "after 10 weights"),
+    ("TSPLIB", EUC.replace("5 0 10", "6 0 10"), 11, "node 6, expected an integer from 1 to 5"),
+    ("TSPLIB", EUC.replace("5 0 10", "5.0 0 10"), 11, "node 5.0"),
+    ("TSPLIB", EUC.replace("5 0 10", "4 0 10"), 11, "node 4 again, as on line 10"),
+    ("TSPLIB", EUC.replace("2 10 0", "2 10"), 8, "2 numbers, expected a node and 2"),
+    ("TSPLIB", EUC.replace("10.5", "nan"), 9, "'nan', expected a number"),
+    ("TSPLIB", EUC.replace("10.5", "1e999"), 9, "expected finite coordinates"),
+    ("TSPLIB", EUC.replace("10.5", "1_0"), 9, "'1_0', expected a number"),
+    ("TSPLIB", EUC.replace("10.5", "\u0661"), 9, "expected a number"),
+    ("TSPLIB", EUC.replace("10.5", "1" * 65), 9, "a number of 65 characters"),
+    ("TSPLIB", EUC.replace("10.5", "1e10"), 9, "apart, expected distances of at most 2147483647"),
+    ("TSPLIB", EUC.replace("\nEOF\n", ""), 11, "the end of the file within a line"),
+    ("TSPLIB", EUC[: EUC.index("NODE")], 5, "no NODE_COORD_SECTION"),
+    ("TSPLIB", CVRP[: CVRP.index("DEMAND")], 9, "no DEMAND_SECTION"),
+    ("TSPLIB", CVRP[: CVRP.index("-1")], 15, "the end of DEPOT_SECTION, expected -1"),
+    ("TSPLIB", TRI[: TRI.index("DISPLAY_DATA_S")], 9, "no DISPLAY_DATA_SECTION"),
+    ("TSPLIB", EUC + "more\n", 13, "'more' after EOF"),
+    ("TSPLIB", EUC.replace("COMMENT", "REMARK"), 2, "unknown keyword 'REMARK'"),
+    ("TSPLIB", EUC.replace("TYPE : TSP", "TYPE : TSP\nTYPE : TSP"), 4, "TYPE again, as on line 3"),
+    ("TSPLIB", CVRP.replace("DEPOT", "DEMAND"), 14, "DEMAND_SECTION again, as on line 10"),
+    ("TSPLIB", EUC.replace(": TSP", ": ATSP"), 3, "TYPE ATSP (asymmetric), expected TSP"),
+    ("TSPLIB", EUC.replace(": TSP", ": TOUR"), 3, "TYPE 'TOUR', expected TSP or CVRP"),
+    ("TSPLIB", EUC.replace("EUC_2D", "XRAY1"), 5, "EDGE_WEIGHT_TYPE 'XRAY1', expected one of"),
+    ("TSPLIB", TRI.replace("LOWER_DIAG_ROW", "SPARSE"), 5, "EDGE_WEIGHT_FORMAT 'SPARSE'"),
+    ("TSPLIB", EUC.replace("NODE", "EDGE_WEIGHT_FORMAT: UPPER_ROW\nNODE"), 6, "UPPER_ROW"),
+    ("TSPLIB", EUC.replace("EOF", "EDGE_WEIGHT_SECTION\n1\nEOF"), 12, "coordinates alone"),
+    ("TSPLIB", EUC.replace("EOF", "EDGE_DATA_SECTION\n1 2\n-1\nEOF"), 12, "EDGE_DATA_SECTION"),
+    ("TSPLIB", TRI.replace(" 34 0", " 34"), 9, "after 9 weights, expected 10 weights"),
+    ("TSPLIB", TRI.replace(" 34 0", " 34 0 5"), 9, "weight 11, expected 10 weights"),
+    ("TSPLIB", TRI.replace("24 34", "24 -34"), 9, "weight -34, expected an integer from 0"),
+    ("TSPLIB", TRI.replace("13 23", "13 2.5"), 8, "weight 2.5, expected an integer"),
+    ("TSPLIB", TRI.replace("24 34", "2147483648 34"), 9, "weight 2147483648"),
+    (
+        "TSPLIB",
+        samples.FULL.replace("14 24", "14 25"),
+        10,
+        "weight 25 from city 4 to 2 and 24 back, expected a symmetric",
+    ),
+    ("TSPLIB", FIX.replace("3 1\n-1", "3 1"), 6, "FIXED_EDGES_SECTION, expected -1"),
+    ("TSPLIB", FIX.replace("3 1", "3"), 6, "1 numbers, expected 2, or -1"),
+    ("TSPLIB", EUC.replace("SECTION", "SECTION : here"), 6, "'here' behind NODE_COORD"),
+    ("TSPLIB", EUC.replace("TYPE : TSP", "17"), 3, "'17', expected KEY : value"),
+    ("tour", TOUR.replace("TOUR\n", "TSP\n", 1), 2, "TYPE 'TSP', expected TOUR"),
+    ("tour", TOUR.partition("TOUR_SECTION")[0] + "EOF\n", 4, "no TOUR_SECTION"),
+    ("tour", TOUR.replace("-1\n", ""), 7, "expected -1"),
+    ("tour", TOUR.replace("4\n-1", "-1"), 7, "a tour of 4 cities"),
+    ("tour", TOUR.replace("4\n-1", "2\n-1"), 7, "city 2 again, as on line 6"),
+    ("tour", TOUR.replace("4\n-1", "6\n-1"), 7, "city 6, expected an integer from 1 to 5"),
+    ("tour", TOUR.replace("4\n-1", "4.0\n-1"), 7, "city 4.0"),
+    ("tour", TOUR.replace("4\n-1", "four\n-1"), 7, "'four', expected a number"),
+    ("tour", TOUR.replace("-1\n", "-1\n1 2 3 4 5\n-1\n"), 9, "'1' after -1"),
+    ("tour", "TYPE : TOUR\nTOUR_SECTION\n1 2\n-1\nEOF\n", 4, "a tour of 2 cities, expected 3"),
+    ("QAPLIB", " \n\n", 1, "an empty file, expected n"),
+    ("QAPLIB", "\n0\n", 2, "n '0', expected an integer from 1 to 4096"),
+    ("QAPLIB", "4097\n", 1, "n '4097'"),
+    ("QAPLIB", "3\n", 1, "the end after 0 entries, expected 18 entries, two matrices of 3 by 3"),
+    ("QAPLIB", QAP.replace("12 0", "12"), 9, "the end after 17 entries"),
+    ("QAPLIB", QAP + "\n4\n", 11, "'4' after them, expected 18 entries"),
+    ("QAPLIB", QAP.replace("10", "1O"), 8, "entry '1O', expected an integer from -2147483647 to 2147483647"),
+    ("QAPLIB", QAP.replace("10", "1_0"), 8, "entry '1_0'"),
+    ("QAPLIB", QAP.replace("10", "\u0661"), 8, "entry '\u0661'"),
+    ("QAPLIB", QAP.replace("10", "2147483648"), 8, "entry '2147483648'"),
+    ("QAPLIB", QAP.replace("10", "-2147483648"), 8, "entry '-2147483648'"),
+    ("QAPLIB", QAP.replace("10", "400000000"), None, "could differ by 2400000154, expected at most 2147483647"),
+    ("graph", "\n", 1, "an empty file, expected a line 'n m'"),
+    ("graph", "4 five\n", 1, "'4 five', expected two integers 'n m'"),
+    ("graph", "0 0\n", 1, "0 vertices, expected 1 to 20000"),
+    ("graph", "20001 0\n", 1, "20001 vertices"),
+    ("graph", "4 7\n", 1, "7 edges, expected 0 to 6, as there are 4 vertices"),
+    ("graph", "4 -1\n", 1, "-1 edges"),
+    ("graph", RUDY.replace("4 5", "4 6"), 6, "the end after 5 edges, expected 6 edges"),
+    ("graph", RUDY.replace("4 5", "4 4"), 6, "'1 3 2' after them, expected 4 edges"),
+    ("graph", RUDY.replace("3 4", "3 4 1 1"), 4, "'3 4 1 1', expected integers 'i j w' or 'i j'"),
+    ("graph", RUDY.replace("3 4", "3 5"), 4, "vertex 5, expected 1 to 4"),
+    ("graph", RUDY.replace("3 4", "3 3"), 4, "a loop at vertex 3"),
+    ("graph", RUDY.replace("3 4", "2 1 3"), 4, "edge 2 1 again, as on line 2, expected it once"),
+    ("graph", RUDY.replace("3 4", "3 4 2147483648"), 4, "weight 2147483648"),
+    ("graph", RUDY.replace("3 4", "3 4 2147483637"), None, "weights whose sizes sum up to 2147483648"),
+    ("DIMACS", "", 1, "an empty file, expected 'p cnf VARIABLES CLAUSES'"),
+    ("DIMACS", "p cnf 3\n", 1, "'p cnf 3', expected 'p cnf VARIABLES CLAUSES'"),
+    ("DIMACS", "c a\n1 2 0\n", 2, "'1 2 0', expected 'p cnf"),
+    ("DIMACS", "p cnf 65536 1\n", 1, "number of variables '65536', expected an integer from 1 to 65535"),
+    ("DIMACS", "p cnf 3 0\n", 1, "number of clauses '0'"),
+    ("DIMACS", CNF.replace("-3 0", "-4 0"), 6, "literal '-4', expected an integer from -3 to 3"),
+    ("DIMACS", CNF.replace("-1 3", "-1 x"), 5, "literal 'x'"),
+    ("DIMACS", CNF.replace("1 -2 0", "0"), 3, "a clause without literals, expected at least one"),
+    ("DIMACS", CNF.replace("3 3\n", "3 4\n"), 6, "the end after 3 clauses, expected 4 clauses, each up to a 0"),
+    ("DIMACS", CNF.replace("-3 0", "-3"), 6, "the end after 2 clauses and a part of one, expected 3"),
+    ("DIMACS", CNF.replace("3 3\n", "3 2\n"), 6, "'-3' after them, expected 2 clauses"),
+    ("DIMACS", WCNF.replace("3 -1", "0 -1"), 3, "weight '0', expected an integer from 1 to 2147483647"),
+    ("DIMACS", WCNF.replace("10 1", "2147483647 1"), None, "weights from 1 on that sum up to 2147483651"),
+    ("DIMACS", "p cnf 1 1\n1 -1 0\n", None, "no clause that can be violated"),
+    ("Beasley", "", 1, "the end instead of a number of problems, expected an integer from 1 to 1000"),
+    ("Beasley", FORM.replace("3 3 -2\n", ""), 5, "the end instead of a bit, expected an integer from 1 to 3"),
+    ("Beasley", FORM.replace("3 3 -2", "3 4 -2"), 6, "bit '4'"),
+    ("Beasley", FORM.replace("1 1 5", "1 1 x"), 3, "entry 'x'"),
+    ("Beasley", FORM.replace("1 1 5", "1 2 2147483647"), None, "coefficients whose sizes sum up to 429496"),
+    ("Beasley", FORM.replace("3 3 -2", "1 3 2"), 6, "entry 1 3 again, expected it once"),
+    ("Beasley", FORM + "7\n", 7, "'7' after them, expected 1 problems"),
+    ("LOLIB", "title\n", 1, "no number, expected a title or none, then n"),
+    ("LOLIB", "title\n0\n", 2, "number of elements '0', expected an integer from 1 to 4096"),
+    ("LOLIB", "2\n1 2\n3 x\n", 3, "entry 'x'"),
+    ("LOLIB", "2\n1 2\n3\n", 3, "the end after 3 entries, expected 4 of a square matrix"),
+    ("LOLIB", "2\n1 2\n3 4\n5\n", 4, "'5' after them, expected 4 entries"),
+    ("LOLIB", "2\n1 2147483647\n3 4\n", None, "weights whose sizes sum up to 2147483655 or more"),
+    ("perceptron", "", 1, "an empty file, expected a line 'm n'"),
+    ("perceptron", "2 x\n", 1, "'2 x', expected two integers 'm n'"),
+    ("perceptron", "2 -3\n", 1, "2 rows and -3 columns, expected at least one of each"),
+    ("perceptron", "99999 99999\n", 1, "99999 rows, 99999 columns and weights 30 and 1, so costs up to"),
+    ("perceptron", "2 3\n\n1 1 1\n", 3, "the end after 1 rows, expected 2 rows of 3 entries"),
+    ("perceptron", SIGNS.replace("-1 1\n", "-1 1 1\n"), 2, "4 entries, expected 3"),
+    ("perceptron", SIGNS.replace("-1 1\n", "-1 0\n"), 2, "'0', expected +1 or -1"),
+    ("perceptron", SIGNS.replace("1\n3", "1"), 5, "the end after 1 targets, expected 2 targets"),
+    ("perceptron", SIGNS + "1\n", 7, "'1' after them, expected 2 targets"),
+    ("perceptron", SIGNS[:-2] + "5\n", 6, "target '5', expected an odd integer from 0 to 3"),
+    ("perceptron", SIGNS.replace("\n1\n", "\n2\n"), 5, "target '2', expected an odd integer"),
+    ("perceptron", SIGNS.replace("\n1\n", "\n-1\n"), 5, "target '-1', expected an odd integer"),
+    ("knapsack", "", 1, "the end of the file, expected the number of items and the capacity"),
+    ("knapsack", "2 10 3\n", 1, "'2 10 3', expected the number of items and the capacity"),
+    ("knapsack", "2 ten\n", 1, "capacity 'ten', expected an integer from 0 to 1073741823"),
+    ("knapsack", "0 5\n", 1, "0 items, expected 1 to 1000000"),
+    ("knapsack", "2 10\n3 4\n", 2, "the end of the file, expected value and weight of item 2 of 2"),
+    ("knapsack", "1 10\n\n3 -4\n", 3, "weight '-4', expected an integer from 0 to 4294967295"),
+    ("knapsack", "1 10\n3 4\n5 6\n", 3, "'5 6', expected the end of the file after 1 items"),
+    ("knapsack by Pisinger", PISINGER.replace("n 3", "n 0", 1), 2, "0 items, expected 1 to 1000000"),
+    ("knapsack by Pisinger", PISINGER.replace("c 995", "C 995"), 3, "'C 995', expected c and an integer"),
+    ("knapsack by Pisinger", PISINGER.replace("time", "took"), 5, "'took 0.00', expected time and seconds"),
+    (
+        "knapsack by Pisinger",
+        PISINGER.replace("326,1", "326"),
+        7,
+        "'2,506,326', expected number,value,weight,x of item 2",
+    ),
+    ("knapsack by Pisinger", PISINGER.replace("326,1", "326,2"), 7, "x '2', expected an integer from 0 to 1"),
+    ("knapsack by Pisinger", PISINGER.replace("n 3", "n 2", 1), 8, "'3,416,248,1', expected ----- after 2 items"),
+    ("knapsack by Pisinger", PISINGER.replace("n 3", "n 4", 1), 9, "'-----', expected number,value,weight,x of item 4"),
+    ("FASTA pair", "ACGT\n>one\n", 1, "'ACGT', expected a header, > and a name, before any letters"),
+    ("FASTA pair", ">one\nAC\nA1\n", 3, "'1', expected letters, * or -"),
+    ("FASTA pair", b">one\nA\xc3\n", 2, r"'\xc3', expected letters, * or -"),
+    ("FASTA pair", "; nothing\n", None, "no record, expected a header"),
+    ("FASTA pair", ">one\nA\n", None, "one record, expected two"),
+]
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "line", "words"),
+    FILES,
+    ids=[f"{row[0]}: {ascii(row[3].partition(',')[0])[1:-1]}" for row in FILES],
+)
+def test_a_broken_file_is_refused_at_its_line(tmp_path, reader, text, line, words):
+    path = tmp_path / f"broken{READERS[reader].suffix}"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InstanceError) as refusal:
+        READERS[reader].read(str(path))
+    said = str(refusal.value)
+    assert said.startswith(f"{path}: found " if line is None else f"{path}:{line}: found ") and words in said
+    assert refusal.value.line == line and "\n" not in said and len(said) < 300 + len(str(path))
+
+
+# --- names and generators ---
+
+NAMES = [
+    (graphs.load, "square.txt", "found no such file, expected a file, or maxcut:N:K"),
+    (graphs.load, "maxcut:10", "no size or no number of parts"),
+    (graphs.load, "maxcut:20001:2", "size '20001', expected an integer from 1 to 20000"),
+    (graphs.load, "maxcut:10:1", "number of parts '1', expected an integer from 2 to 100000"),
+    (graphs.load, "maxcut:10:2:seed=-1", "seed '-1'"),
+    (graphs.load, "maxcut:10:2:density=1.5", "density '1.5', expected a decimal number from 0 to 1"),
+    (graphs.load, "maxcut:10:2:density=nan", "density 'nan'"),
+    (graphs.load, "maxcut:10:2:weights=5", "weights '5', expected LOW..HIGH"),
+    (graphs.load, "maxcut:10:2:weights=0..2147483648", "weights '0..2147483648'"),
+    (graphs.load, "maxcut:10:2:weights=2147483647..2147483647", "weights whose sizes sum up to"),
+    (graphs.load, "maxcut:10:2:sed=1", "option 'sed=1' (unknown)"),
+    (MaxCut, "nowhere", "nowhere: found no such file, expected a file"),
+    (MaxCut, "random:0", "random:0: found size '0'"),
+    (MaxCut, "maxcut:9:3", "found 3 parts, expected 2; `MaxKCut` divides in more"),
+    (beasley.load, "random:0", "bits '0'"),
+    (beasley.load, "random:9:density=2", "density '2'"),
+    (beasley.load, "g.txt", "g.txt: found no such instance in"),
+    (LinearOrdering, "nowhere", "a generator such as random:40:seed=1"),
+    (LinearOrdering, "random:0", "elements '0'"),
+    (perceptron.load, "73x73", "found no such file and no such size, expected a file, or m-n or m-n:seed=INTEGER"),
+    (perceptron.load, "-1-73", "no such size"),
+    (perceptron.load, "73-73:seed=", "no such size"),
+    (perceptron.load, "0-73", "found 0 rows and 73 columns, expected at least one of each"),
+    (perceptron.load, "73-73:seed=9223372036854775808", "seed 9223372036854775808, expected an integer from 0"),
+    (perceptron.load, "6000-6000", "weights 30 and 1, so costs up to 2160012000, expected costs of at most 2147483647"),
+    (partial(perceptron.load, negative_weight=0), "8193-8192", "at most 67108864 entries"),
+    (generators.generate, "uniform", "size '', expected an integer from 3 to 100000"),
+    (generators.generate, "uniform:100001", "size '100001'"),
+    (generators.generate, "uniform:10:seed=9223372036854775808", "seed '9223372036854775808'"),
+    (generators.generate, "uniform:10:sed=1", "option 'sed=1' (unknown)"),
+    (generators.generate, "uniform:10:seed=1:seed=2", "option 'seed=2' (again)"),
+    (generators.generate, "uniform:10:side=0", "side '0', expected an integer from 1"),
+    (generators.generate, "hexagonal:10", "no such generator"),
+    (flow_shops.load, "ta121", "no such instance, expected ta001 to ta120"),
+    (flow_shops.load, "taillard:0:5", "jobs '0', expected an integer from 1 to 10000"),
+    (flow_shops.load, "taillard:5", "no machines, expected taillard:JOBS:MACHINES:[seed=VALUE]"),
+    (flow_shops.load, "taillard:5:65", "machines '65', expected an integer from 1 to 64"),
+    (flow_shops.load, "taillard:5:5:seed=0", "seed '0', expected an integer from 1 to 2147483646"),
+    (sat.load, "random:", "variables ''"),
+    (sat.load, "random:2", "clauses of 3 different variables, expected at most 2"),
+    (sat.load, "random:9:ratio=x", "ratio 'x', expected a decimal number from 0 to 1000"),
+    (sat.load, "random:9:ratio=0", "no clause that can be violated"),
+    (sat.load, "random:9:length=0", "length '0', expected an integer from 1 to 100"),
+    (sat.load, "nowhere", "expected a file, the name of an instance, or a generator such as random:50"),
+    (sat.load, "nowhere/a.cnf", "found no such file"),
+    (qaplib.load, "taillard:30:seeds=1", "no such generator, expected taillard:N:seeds=FLOWS,DISTANCES"),
+    (qaplib.load, "taillard:4097:seeds=1,2", "size 4097, expected an integer from 1 to 4096"),
+    (qaplib.load, "taillard:10:seeds=0,2", "seed 0, expected an integer from 1 to 2147483646"),
+    (qaplib.load, "taillard:10:seeds=1,2147483647", "seed 2147483647"),
+    (qaplib.load, "taillard:1000:seeds=1,2", "at most 2147483647, since costs have 32 bits"),
+    (pairs.generate, "random", "found length '', expected an integer from 0 to 2147483583"),
+    (pairs.generate, "random:5:letters=257", "found letters '257', expected an integer from 1 to 256"),
+    (pairs.generate, "random:5:seed", "found seed '', expected an integer from 0 to 9223372036854775807"),
+    (pairs.generate, "half:5:letters=2", "found option 'letters=2' (unknown), expected OPTION=INTEGER of seed"),
+    (pairs.generate, "quarter:5", "found no such generator, expected random:N or half:N"),
+    (weierstrass.load, "0", "found 0 coordinates, expected 1 to 341"),
+    (weierstrass.load, "weierstrass:342", "expected 1 to 341, so that costs in units of 2^-20 fit in 31 bits"),
+    (weierstrass.load, "sphere:3", "no such function"),
+    *((Labs, given, "expected a number of signs from 1 to 1861") for given in (0, LONGEST + 1, 2.5, "labs:", "\u0663")),
+]
+
+
+@pytest.mark.parametrize(
+    ("load", "spec", "words"), NAMES, ids=[f"{ascii(spec)} {ascii(words)[1:-1][:20]}" for _, spec, words in NAMES]
+)
+def test_what_names_no_instance_is_refused(load, spec, words):
+    with pytest.raises(InstanceError) as refusal:
+        load(spec)
+    assert words in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+# --- parts of an instance, and a knapsack that cannot be generated ---
+
+SQUARE = np.array([[0.0, 0.0], [0.0, 3.0], [4.0, 3.0], [4.0, 0.0]])
+
+
+def perceptron_of(**change):
+    parts = {"name": "given", "matrix": [[1, -1], [1, 1]], "targets": [2, 0]} | change
+    return lambda: perceptron.PerceptronInstance(**parts)
+
+
+def graph_of(weights, k=2):
+    return lambda: graphs.GraphInstance("given", np.array(weights), k)
+
+
+def knapsack_of(weights, values, capacity):
+    return lambda: Knapsack("test", np.array(weights), np.array(values), capacity)
+
+
+def tour_of(**parts):
+    return lambda: tsp.Instance("by hand", **parts)
+
+
+def shop_of(times):
+    return lambda: flow_shops.FlowShopInstance("wrong", times)
+
+
+def formula_of(*parts):
+    return lambda: sat.SatInstance("wrong", *parts)
+
+
+def assignment_of(*matrices):
+    return lambda: qaplib.QapInstance("wrong", *matrices)
+
+
+def form_of(matrix):
+    return lambda: quadratic.QuadraticForm("m", np.array(matrix))
+
+
+def order_of(weights):
+    return lambda: orderings.OrderingInstance("m", weights)
+
+
+PARTS = [
+    (graph_of(np.zeros((2, 3), int)), "shape"),
+    (graph_of(np.zeros((0, 0), int)), "0 vertices, expected 1 to 20000"),
+    (graph_of([[0, 1], [2, 0]]), "weight 1 from vertex 0 to 1 and 2 back"),
+    (graph_of([[0, 1], [1, 4]]), "a loop of weight 4 at vertex 1"),
+    (graph_of([[0, -(2**31)], [-(2**31), 0]]), "weight -2147483648"),
+    (graph_of([[0, 1], [1, 0]], 1), "1 parts, expected an integer from 2 to 100000"),
+    (graph_of([[0, 1], [1, 0]], 100_001), "100001 parts"),
+    (graph_of([[0, 1], [1, 0]], 2.5), "2.5 parts, expected an integer from 2"),
+    (graph_of([[0, 1.5], [1.5, 0]]), "weights of float64, expected integers"),
+    (graph_of([[0, 2**64], [2**64, 0]]), "weights of object, expected integers"),
+    (graph_of(np.array([[0, 2**63], [2**63, 0]], np.uint64)), "weight 9223372036854775808, expected"),
+    (lambda: MaxCut(graph_of([[0, 2**30], [2**30, 0]])()), "2147483648 of an edge's"),
+    (lambda: quadratic.of_matrix("m", np.ones((2, 3), int)), "a matrix of shape"),
+    (form_of([[1, 2], [3, 4]]), "not symmetric, expected"),
+    (form_of(np.ones((2, 2))), "coefficients of float64, expected integers"),
+    (form_of(np.diag([2**31 - 1, -1])), "sum up to 2147483648, expected at most"),
+    (order_of(np.ones((2, 3), int)), "weights of shape"),
+    (order_of(np.ones((2, 2))), "weights of float64, expected integers"),
+    (order_of(np.full((2, 2), 2**40)), "sum up to 1099511627776 or more"),
+    (shop_of(np.ones(3, int)), "times of shape"),
+    (shop_of(np.ones((2, 65), int)), "expected 1 to 10000 rows, a job each, of 1 to 64 machines"),
+    (shop_of(np.ones((2, 2))), "times of float64, expected integers"),
+    (shop_of(np.array([[1, -1]])), "times from -1 on"),
+    (shop_of(np.array([[2**31 - 1, 1]])), "sum up to 2147483648"),
+    (formula_of(0, [[1]]), "0 variables, expected 1 to 65535"),
+    (formula_of(2, []), "no clause that can be violated"),
+    (formula_of(2, [[]]), "a clause without literals"),
+    (formula_of(2, [[3]]), "literal 3 in '[3]', expected 1 to 2"),
+    (formula_of(2, [[0]]), "literal 0 in '[0]'"),
+    (formula_of(2, [[1]], [1, 2]), "2 weights for 1 clauses, expected one for each"),
+    (formula_of(2, [[1]], [0]), "weights from 0 on"),
+    (assignment_of([[1, 2]], [[1]]), "flows of shape (1, 2), expected a square matrix"),
+    (assignment_of(np.zeros((0, 0), int), [[1]]), "expected 1 to 4096 rows"),
+    (assignment_of([[1.0]], [[1]]), "flows of float64, expected integers"),
+    (assignment_of([[1]], [[-(2**31)]]), "distances of -2147483648"),
+    (assignment_of([[1]], np.zeros((2, 2), int)), "1 facilities, 2 locations"),
+    (perceptron_of(matrix=[1, -1]), "a matrix of shape (2,)"),
+    (perceptron_of(matrix=[[1, 0], [1, 1]]), "0 in the matrix, expected +1 or -1"),
+    (perceptron_of(targets=[0]), "targets of shape (1,)"),
+    (perceptron_of(targets=[0.0, 2.0]), "float64"),
+    (perceptron_of(targets=[0, 4]), "target 4, expected an even integer from 0 to 2"),
+    (perceptron_of(targets=[0, 1]), "target 1, expected an even integer"),
+    (perceptron_of(targets=[-2, 2]), "target -2"),
+    (perceptron_of(secret=[1]), "a secret of shape"),
+    (perceptron_of(secret=[1, 0]), "0 in the secret"),
+    (perceptron_of(secret=[-1, -1]), "a secret with other products than the targets"),
+    (perceptron_of(negative_weight=1.5), "negative_weight 1.5, expected an integer from 0"),
+    (perceptron_of(histogram_weight=-1), "histogram_weight -1, expected an integer from 0"),
+    (knapsack_of([1, 2], [1], 3), "found 2 weights, 1 values, expected as many of both"),
+    (knapsack_of([], [], 3), "found weights of shape (0,)"),
+    (knapsack_of([1.5], [1], 3), "found weights of float64, expected integers"),
+    (knapsack_of([1], [-1], 3), "found value -1, expected an integer from 0 to 4294967295"),
+    (knapsack_of([2**32], [1], 3), "found weight 4294967296"),
+    (knapsack_of([1], [1], MOST_CAPACITY + 1), f"expected an integer from 0 to {MOST_CAPACITY}"),
+    (knapsack_of([1], [1], 10.0), "capacity 10.0, expected an integer from 0"),
+    (lambda: generate("paper", 5), "found no capacity, expected an integer from 4"),
+    (lambda: generate("paper", 5, 10.5), "capacity 10.5, expected an integer from 4"),
+    (lambda: generate("paper", 5, 3), "found capacity 3, expected an integer from 4"),
+    (lambda: generate("uncorrelated", 2.0), "number of items 2.0, expected an integer from 1"),
+    (lambda: generate("paper", 5, 30, -1), "found seed -1"),
+    (lambda: generate("hard", 5, 30), "found class 'hard', expected one of paper, uncorrelated"),
+    (lambda: generate("subset-sum", 5, 30, 1, 999), "found range 999, expected an integer from 1000"),
+    (lambda: weierstrass.WeierstrassInstance(2.5), "found 2.5 coordinates, expected an integer from 1 to 341"),
+    (tour_of(), "expected coordinates or distances"),
+    (tour_of(coordinates=SQUARE, distances=np.zeros((4, 4), int)), "expected coordinates or distances"),
+    (tour_of(coordinates=SQUARE[:2]), "found 2 cities, expected 3"),
+    (tour_of(coordinates=SQUARE * np.nan), "NaN"),
+    (tour_of(coordinates=SQUARE * 1e9), "expected distances of at most 2147483647"),
+    (tour_of(coordinates=SQUARE, edge_weight_type="XRAY1"), "edge weight type XRAY1"),
+    (tour_of(coordinates=SQUARE, edge_weight_type="EUC_3D"), "expected (n, 3)"),
+    (tour_of(distances=np.zeros((4, 3), int)), "expected a square matrix"),
+    (tour_of(distances=np.zeros((4, 4))), "expected integers"),
+    (tour_of(distances=np.eye(4, dtype=int) - 1), "distance -1"),
+    (tour_of(distances=np.full((4, 4), 2**31)), "distance 2147483648"),
+    (tour_of(distances=np.triu(np.ones((4, 4), int))), "expected a symmetric matrix"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), PARTS, ids=[words for _, words in PARTS])
+def test_wrong_parts_are_refused(make, words):
+    with pytest.raises(InstanceError) as refusal:
+        make()
+    assert words in str(refusal.value)
+
+
+# --- solutions ---
+
+SCORERS = {
+    "graph": partial(graphs.cost, graphs.parse(RUDY)),
+    "perceptron": partial(perceptron.cost, perceptron.parse(SIGNS)),
+    "qap": partial(qaplib.cost, qaplib.parse(QAP)),
+    "weierstrass": weierstrass.cost,
+    "tour": tsp.Instance("rectangle", coordinates=SQUARE).tour_length,
+    "tour by table": partial(tsp.tour_length, tsp.Instance("rectangle", coordinates=SQUARE).distances),
+}
+SOLUTIONS = [
+    ("graph", [0, 1, 0], "shape"),
+    ("graph", [0, 1, 0, 2], "value 2, expected 0 to 1"),
+    ("graph", [0, -1, 0, 1], "value -1"),
+    ("graph", [0.0] * 4, "float64"),
+    ("perceptron", [[0, 1, 1]], "shape"),
+    ("perceptron", [0, 1, 2], "bit 2"),
+    ("perceptron", [-1, 1, 1], "bit -1"),
+    ("qap", [0, 1], "shape (2,), expected (3,)"),
+    ("qap", [0.0, 1.0, 2.0], "float64, expected integers"),
+    ("qap", [1, 2, 3], "location 3, expected 0 to 2"),
+    ("qap", [0, -1, 2], "location -1"),
+    ("qap", [0, 2, 2], "location 2 repeated and 1 missing"),
+    ("weierstrass", [0.5, math.nan], "coordinate 1 at nan, expected -1 to 1"),
+    ("weierstrass", [math.nextafter(1, 2)], "coordinate 0 at 1.0000000000000002"),
+    ("weierstrass", [], "shape"),
+    ("weierstrass", [[0.5]], "shape"),
+    ("weierstrass", [0, 1], "int64, expected float64 or float32"),
+    ("weierstrass", ["0.5"], "expected float64 or float32"),
+    *(
+        (scorer, tour, words)
+        for scorer in ("tour", "tour by table")
+        for tour, words in (
+            ([0, 1, 2], "shape (3,), expected (4,)"),
+            ([0, 1, 2, 2], "city 2 repeated and 3 missing"),
+            ([0, 1, 2, 4], "city 4, expected 0 to 3"),
+            ([0, 1, 2, -1], "city -1, expected 0 to 3"),
+            ([0.0, 1.0, 2.0, 3.0], "float64, expected integers"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("scorer", "solution", "words"), SOLUTIONS)
+def test_what_is_no_solution_has_no_cost(scorer, solution, words):
+    with pytest.raises(ValueError) as refusal:
+        SCORERS[scorer](solution)
+    assert words in str(refusal.value)
