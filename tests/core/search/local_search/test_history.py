@@ -270,48 +270,6 @@ def test_a_start_that_is_content_has_a_history_of_one_row(cpu):
     assert [row[0] for row in outcome.history] == [0]
 
 
-# --- ranks ---
-
-PROGRAM = """
-import sys
-from backends.cpu import CpuBackend
-from cluster import communicator
-from core.search.local_search import Iterations
-from tests.core.search.local_search.test_history import SHARED, searching, without_seconds
-ranks = communicator()
-backend = CpuBackend(CpuBackend.devices()[0])
-for k, (row, how) in enumerate(SHARED):
-    outcome = searching(backend, *row, ranks=ranks, **how).run(Iterations(40))
-    every = ranks.gather(outcome.history)
-    if ranks.rank == 0:
-        assert every == [outcome.history] * ranks.size
-        print(k, without_seconds(outcome), flush=True)
-"""
-SHARED = [
-    (("qap6", "exchange2", "tabu"), {}),
-    (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
-    (("qap6", "exchange2", "annealing"), {}),
-    (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
-    (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 5}),
-    (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 5, "exchange": 7}),
-    (("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}),
-    (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 5}),
-]
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 3])
-def test_ranks_have_the_history_of_one_process(cpu, mpirun, tmp_path, ranks):
-    program = tmp_path / "share.py"
-    program.write_text(PROGRAM)
-    done = mpirun(ranks, program)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    for k, (row, how) in enumerate(SHARED):
-        alone = without_seconds(searching(cpu, *row, **how).run(Iterations(40)))
-        assert printed[str(k)] == str(alone), SHARED[k]
-
-
 # --- the sums behind it ---
 
 

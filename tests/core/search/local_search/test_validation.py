@@ -279,30 +279,3 @@ def test_a_walk_that_leaves_32_bits_ends_the_search(python):
     search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
     with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
         search.run(Iterations(30), start=np.zeros(30, np.int32))
-
-
-HANGS = """
-from backends.python import PythonBackend
-from cluster import communicator
-from core.search.local_search import Evaluation, Iterations, LocalSearch, ProblemError, TabuSearch, Unconfirmed
-from tests.core.search.local_search import weighted
-ranks = communicator()
-backend = PythonBackend(PythonBackend.devices()[0])
-for delta in (weighted.reads_beyond, weighted.wrong_where_all_is_zero):
-    problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
-    try:
-        LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))
-    except (ProblemError, Unconfirmed) as error:
-        said = ranks.gather(type(error).__name__ + str(error))
-        if ranks.rank == 0:
-            print(len(said), len(set(said)), type(error).__name__)
-"""
-
-
-@pytest.mark.xdist_group("mpi")
-def test_every_rank_is_told(mpirun, tmp_path):
-    program = tmp_path / "wrong.py"
-    program.write_text(HANGS)
-    done = mpirun(2, program)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["2 1 WrongSubscript", "2 1 Unconfirmed"]
