@@ -1,7 +1,8 @@
 """`check` finds every kind of mistake that a problem of one's own may have, and says so in the user's words."""
 
+import importlib
 import itertools
-import math
+import pkgutil
 import re
 import subprocess
 import sys
@@ -10,7 +11,11 @@ import numpy as np
 import pytest
 
 import backends
+import core.problems
 from core.search.local_search import (
+    Evaluation,
+    Problem,
+    ProblemError,
     WrongChoice,
     WrongCost,
     WrongData,
@@ -19,6 +24,7 @@ from core.search.local_search import (
     WrongNumber,
     WrongState,
     WrongSubscript,
+    WrongWrite,
     check,
     sweeps,
     validation,
@@ -40,13 +46,7 @@ KEPT = {"delta": wrong.added_kept, "begin": wrong.begin}
 PLACE = r"\(.*wrong.py:\d+: "
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Plain Python reads less than for users, and as much however busy the machine is."""
-    monkeypatch.setattr(validation, "READS", 40_000)
-    monkeypatch.setattr(validation, "SECONDS", math.inf)
-    monkeypatch.setattr(validation, "WHOLE", 400)
-    monkeypatch.setattr(validation, "SCORING_SECONDS", math.inf)
+pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 
 @pytest.fixture(scope="module")
@@ -103,10 +103,9 @@ def test_that_fewer_elements_were_right_is_told_where_nothing_else_explains_it()
         check(RingCut(delta=wrong.wrong_for_several))
 
 
-@pytest.mark.parametrize("delta", [wrong.opposite, wrong.one_more], ids=lambda one: one.name)
-def test_a_device_s_own_trial_tells_the_same(device, delta):
-    problem = RingCut(delta=delta)
-    with pytest.raises(WrongDelta, match=rf"delta says .*; every one .*{PLACE}{delta.name}, .*on {device.name}\)$"):
+def test_a_device_s_own_trial_tells_the_same(device):
+    problem = RingCut(delta=wrong.opposite)
+    with pytest.raises(WrongDelta, match=rf"delta says .*; every one .*{PLACE}opposite, .*on {device.name}\)$"):
         along(problem, "flip1", DeviceBench(device, problem, "flip1", "only", 1))
 
 
@@ -117,18 +116,14 @@ def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
         check(problem, "flip1", backends=[device])
 
 
-def test_a_value_is_held_to_the_same():
-    assert check(RingCut(delta=None, value=wrong.whole), "flip2").moves > 0
+def test_a_value_is_held_to_the_same(device):
+    right, problem = (RingCut(delta=None, value=value) for value in (wrong.whole, wrong.one_too_many))
+    assert check(right, "flip2").moves > 0
+    along(right, "flip2", DeviceBench(device, right, "flip2", "only", 1))
     with pytest.raises(WrongDelta, match=rf"^flip2 .*: .* is 1 too large {PLACE}one_too_many") as found:
-        check(RingCut(delta=None, value=wrong.one_too_many), "flip2")
+        check(problem, "flip2")
     claimed, cost = map(int, re.search(r"value says (\d+), cost says (\d+)", str(found.value)).groups())
     assert claimed == cost + 1  # whole costs, as the user wrote it, and not what the move adds
-
-
-def test_a_value_is_held_to_the_same_on_a_device(device):
-    problem = RingCut(delta=None, value=wrong.whole)
-    along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
-    problem = RingCut(delta=None, value=wrong.one_too_many)
     with pytest.raises(WrongDelta, match=f"value says .*one_too_many.*on {device.name}"):
         along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
 
@@ -164,7 +159,7 @@ def test_one_wrong_move_of_1770_is_found(device, monkeypatch):
 
 
 def test_a_mistake_at_a_local_optimum_is_found(device):
-    problem = weighted.Weighted(range(1, 31), only=wrong.Evaluation(weighted.wrong_where_all_is_zero))
+    problem = weighted.Weighted(range(1, 31), only=Evaluation(weighted.wrong_where_all_is_zero))
     with pytest.raises(
         WrongDelta, match=r"^flip1 \(\d+\) from seed 0, near a local optimum: delta says -?\d+, cost says"
     ):
@@ -188,17 +183,60 @@ def test_a_sample_of_a_large_neighbourhood_has_no_index_twice():
         assert len(found) > most - sweeps.BLOCK
 
 
-# --- subscripts, numbers, data ---
+# --- every kind of mistake ---
+
+KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update}
+QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "quick_for": ("flip1",)}
 
 
-def test_a_subscript_outside_of_its_array_is_told():
-    with pytest.raises(WrongSubscript, match=r"wrong.py:\d+: behind_the_end: index 24 outside an array of 24"):
-        check(RingCut(delta=wrong.behind_the_end), "flip1")
+def kept(**changes):
+    """An evaluation that keeps rows, with other functions."""
+    return Evaluation(weighted.added_kept, **KEPT_HOOKS | changes)
 
 
-def test_a_number_beyond_its_type_is_told():
-    with pytest.raises(WrongNumber, match=r"wrong.py:\d+: too_large: .*overflow"):
-        check(RingCut(delta=wrong.too_large), "flip1")
+@pytest.mark.parametrize(
+    ("name", "evaluation", "mistake", "words"),
+    [
+        ("flip3", Evaluation(weighted.forgets_the_third), WrongDelta,
+         r"^flip3 \(\d+, \d+, \d+\) from seed 0: delta says -?\d+, cost says -?\d+; every one of \d+ tried is that of "
+         r"the first two elements alone: is move.k forgotten\? "
+         r"\(.*weighted.py:\d+: forgets_the_third, weighted:12, evaluation only, in plain Python\)$"),
+        ("flip1", Evaluation(weighted.reads_beyond), WrongSubscript,
+         r"weighted.py:\d+: reads_beyond: index 12 outside an array of 12 .*\(weighted:12, flip1, evaluation only, in pl"),
+        ("flip1", Evaluation(weighted.asserts), ProblemError,
+         r"weighted.py:\d+: asserts: assertion failed: .*: too many \(weighted"),
+        ("flip2", Evaluation(weighted.overflows), WrongNumber, r"weighted.py:\d+: overflows: .*overflow"),
+        ("flip1", Evaluation(weighted.writes), WrongWrite, r"weighted.py:\d+: writes: it writes where it should only read"),
+        ("flip1", kept(begin=weighted.begins_all_but_one), WrongDelta,
+         r"delta says .*\(.*: added_kept, begin .*weighted.py:\d+, weighted:12"),
+        ("flip2", kept(update=weighted.updates_without_the_second), WrongState,
+         r"after \d+ moves?: row 'terms' holds (-?\d+) at \d+, begin gives (?!\1\b)-?\d+; delta says .*, cost says .* "
+         r"\(.*: updates_without_the_second, begin .*weighted.py:\d+, "),
+        ("flip2", kept(update=None), WrongState, "nothing follows a move: is update missing"),
+        ("flip1", kept(update=weighted.meets_alone), WrongLanes, "barrier"),
+        ("flip2", Evaluation(weighted.added, move=weighted.moves_elsewhere), WrongState,
+         r"the move leaves [01] at \d+ of the solution, expected [01] \(.*: moves_elsewhere"),
+        ("flip1", Evaluation(weighted.added, **QUICK_HOOKS | {"refresh": weighted.refreshes_too_little}), WrongDelta,
+         r"quick says .*, delta says .*: quick, refresh .*weighted.py:\d+"),
+        ("flip2", Evaluation(weighted.added, partial=weighted.counts_twice), WrongLanes,
+         "partial says .*, delta says .*counts_twice.* with 3 lanes"),
+    ],
+    ids=lambda value: value.delta.name if isinstance(value, Evaluation) else None,
+)  # fmt: skip
+def test_a_wrong_function_is_found_and_named(name, evaluation, mistake, words):
+    with pytest.raises(ProblemError, match=words) as found:
+        check(weighted.Weighted(weighted.TWELVE, only=evaluation), name)
+    assert type(found.value) is mistake
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("name", ["flip1", "flip2", "flip3"])
+@pytest.mark.parametrize("way", weighted.RIGHT)
+def test_a_right_problem_passes(name, way):
+    check(weighted.Weighted(weighted.TWELVE), name, way)
+
+
+# --- data ---
 
 
 def test_data_of_another_type_are_told_with_who_reads_them_and_what_helps():
@@ -233,11 +271,6 @@ def test_a_row_that_a_move_does_not_keep_is_named(device):
         along(problem, "flip1", DeviceBench(device, problem, "flip1", "only", 1))
 
 
-def test_a_missing_update_is_named():
-    with pytest.raises(WrongState, match="nothing follows a move: is update missing"):
-        check(RingCut(**KEPT), "flip1")
-
-
 def test_a_wrong_row_is_found_though_no_tried_move_reads_it():
     """Few moves are compared after each; the rows are looked at whole."""
     problem = RingCut(**KEPT, update=wrong.update_but_for_the_last)
@@ -263,10 +296,7 @@ def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
 
 
 def test_lanes_that_depend_on_their_order_are_told_on_a_device_with_teams():
-    from tests.core.search.local_search.weighted import Weighted, begins_with_a_race, update
-    from tests.core.search.local_search.weighted import added_kept as sums
-
-    problem = Weighted(range(1, 40), only=wrong.Evaluation(sums, begin=begins_with_a_race, update=update))
+    problem = weighted.Weighted(range(1, 40), only=kept(begin=weighted.begins_with_a_race))
     with pytest.raises(WrongLanes, match="in plain Python with 3 lanes.*; with one lane it is right: do lanes share"):
         check(problem, "flip1")
     try:
@@ -354,11 +384,41 @@ def test_a_cause_is_named_only_where_all_numbers_show_it():
 # --- what is right ---
 
 
-@pytest.mark.parametrize("name", ["cut", *(pytest.param(one, marks=pytest.mark.slow) for one in PROBLEMS)])
+@pytest.mark.parametrize(
+    ("problem", "name", "way"),
+    [
+        ("qap", "exchange2", "kept"),
+        ("qap", "exchange3", "linear"),
+        ("ppp", "flip2", "words"),
+        ("tsp", "exchange2", "table"),
+        ("tsp", "2opt", "plane"),
+        ("cut", None, None),
+    ],
+)
+def test_problems_of_the_suite_pass(problem, name, way):
+    check(PROBLEMS[problem](), name, way, moves=6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
     checked = check(PROBLEMS[name](), backends=list(devices.values()))
     assert {one.place for one in checked.tried} == {validation.PLAIN, *devices}
     assert checked.notes == []
+
+
+def all_below(base):
+    """Every subclass, and theirs."""
+    return {found for one in base.__subclasses__() for found in (one, *all_below(one))}
+
+
+def test_exactly_the_problems_that_these_tests_check_are_marked():
+    for module in pkgutil.iter_modules(core.problems.__path__, "core.problems."):
+        importlib.import_module(module.name)
+    ours = {one for one in all_below(Problem) if one.__module__.startswith("core.problems.")}
+    # A problem's base has the functions that are tried with it, such as `Qubo` those of `MaxCut`.
+    checked = {base for make in PROBLEMS.values() for base in type(make()).__mro__ if base in ours}
+    assert checked == ours == {one for one in ours if vars(one).get("tested")}
 
 
 def test_what_was_tried_is_printed_as_a_table(device):
@@ -392,6 +452,7 @@ def test_a_solution_without_neighbours_is_right():
     assert check(RingCut(1, weights=np.ones(1, np.int32)), "flip2").moves == 0
 
 
+@pytest.mark.slow
 def test_only_devices_bring_their_packages():
     program = """
 import sys

@@ -117,17 +117,6 @@ def wrong_for_several(bits: Array[i32], move: Move, data: Ring) -> i32:
 
 
 @function
-def behind_the_end(bits: Array[i32], move: Move, data: Ring) -> i32:
-    before = data.weights[move.i - 1 if move.i > 0 else data.n]
-    return before - before + added(bits, move, data)
-
-
-@function
-def too_large(bits: Array[i32], move: Move, data: Ring) -> i32:
-    return added(bits, move, data) * 1_000_000_000 // 1_000_000_000
-
-
-@function
 def wrong_for_one(bits: Array[i32], move: Move, data: Ring) -> i32:
     return added(bits, move, data) + (1 if move.i == data.n // 2 + 1 else 0)
 
