@@ -94,6 +94,7 @@ CROSS = [(way, start) for way in WAYS for start in ("oneil2011", "philox")]
 @pytest.mark.parametrize(
     ("way", "start"),
     [pytest.param(*one, marks=() if k in (0, 3, 4, 7) else pytest.mark.slow) for k, one in enumerate(CROSS)],
+    ids=str,
 )
 def test_same_climbs_on_every_backend_and_team_size(backend, way, start, cpu):
     n, climbers = (12, 3) if backend.name == "python" else (30, 40)

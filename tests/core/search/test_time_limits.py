@@ -1,12 +1,11 @@
 """A time limit ends every search soon after its time, whatever its iterations take: in virtual time."""
 
+import itertools
 import time
 from math import inf
 
 import pytest
 
-from backends.cpu import CpuBackend
-from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels.hooks import ANNEAL
 from core.search import ihc
@@ -28,6 +27,7 @@ from tests.core.search.searches import HARD, QAP, cities
 PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)
 """Seconds of an iteration."""
 LIMITS = (0.1, 1.0, 5.0)
+QUICK = {(1e-4, 0.1), (1e-2, 0.1), (0.1, 1.0), (0.5, 5.0)}
 SLOW = 4.0
 """Factor by which some launches take longer than those before them."""
 LAUNCH_S = 1e-5
@@ -53,24 +53,13 @@ def late_s(limit_s):
     return max(0.1 * limit_s, 0.05)
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
+# --- the limits ---
 
-
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
-
-
-@pytest.fixture(params=LIMITS)
-def limit_s(request):
-    return request.param
-
-
-@pytest.fixture(params=PACES)
-def pace(request):
-    return request.param
+limits = pytest.mark.parametrize("limit_s", LIMITS)
+paces_and_limits = pytest.mark.parametrize(
+    ("pace", "limit_s"),
+    [pytest.param(*one, marks=() if one in QUICK else pytest.mark.slow) for one in itertools.product(PACES, LIMITS)],
+)
 
 
 # --- the budget ---
@@ -135,16 +124,16 @@ def ever_more(made):
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "work_of"),
+    ("algorithm", "work_of", "walks"),
     [
-        (TabuSearch(), even),
-        (HillClimbing(first=True), ever_more),
-        (IteratedLocalSearch(first=True), ever_more),
-        (SimulatedAnnealing(temperature=1.0), ever_more),
+        (TabuSearch(), even, 5),
+        (HillClimbing(first=True), ever_more, 1),
+        (IteratedLocalSearch(first=True), ever_more, 5),
+        (SimulatedAnnealing(temperature=1.0), ever_more, 1),
     ],
     ids=lambda one: getattr(one, "name", None),
 )
-@pytest.mark.parametrize("walks", [1, 5])
+@paces_and_limits
 def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
     machine = Machine(limit_s, monkeypatch)
     one = local_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
@@ -162,6 +151,7 @@ def test_iterations_are_cut_only_near_the_end(python, monkeypatch):
     assert cut and min(cut) > 3.0
 
 
+@paces_and_limits
 def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(pace, limit_s, cpu, monkeypatch):
     one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
     machine = Machine(limit_s, monkeypatch)
@@ -175,6 +165,7 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
     assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
 
 
+@limits
 def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
     one = BoundSearch(cpu, Solo(), HARD)
     machine = Machine(limit_s, monkeypatch)
@@ -183,7 +174,8 @@ def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
-@pytest.mark.parametrize("climb_s", [1e-6, 1e-4, 1e-2])
+@pytest.mark.parametrize("climb_s", [1e-6, 1e-2])
+@limits
 def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
     one = ihc.HillClimbing(cpu, Solo(), cities(8), start="philox")
     machine = Machine(limit_s, monkeypatch)
@@ -192,11 +184,11 @@ def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
     assert limit_s * 0.9 < machine.now <= limit_s + late_s(limit_s)
 
 
-@pytest.mark.parametrize("item_s", [1e-6, 1e-4])
-def test_an_enumeration_ends_in_time(item_s, limit_s, cpu, monkeypatch):
+@limits
+def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
     one = ExactSearch(cpu, Solo(), cities(20), bound="none", enumerate="permutations")
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * item_s))
+    monkeypatch.setattr(one.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * 1e-5))
     assert not one.run(Seconds(limit_s)).finished
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
