@@ -43,17 +43,22 @@ MAKES = {
     "reverse": lambda: Ordering(6, both=True),
     "blocks": lambda: Ordering(5, both=True),
 }
-QUICK = [("flip1", TabuSearch()), ("assign", SimulatedAnnealing(plateau=7, batch=5)),
-         ("exchange2", IteratedLocalSearch(strength=2)), ("insert", HillClimbing(first=True))]  # fmt: skip
-THOROUGH = [
-    pytest.param(name, algorithm, marks=pytest.mark.slow)
-    for name in MAKES
-    for algorithm in (TabuSearch(), HillClimbing(), HillClimbing(first=True), IteratedLocalSearch(strength=2),
-                      SimulatedAnnealing(plateau=7, batch=5))
-]  # fmt: skip
+ALGORITHMS = (
+    TabuSearch(),
+    HillClimbing(first=True),
+    IteratedLocalSearch(strength=2),
+    SimulatedAnnealing(plateau=7, batch=5),
+)
 
 
-@pytest.mark.parametrize(("name", "algorithm"), QUICK + THOROUGH, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [
+        pytest.param(name, ALGORITHMS[k % 4], marks=pytest.mark.slow if k % 4 != k // 2 else ())
+        for k, name in enumerate(MAKES)
+    ],
+    ids=lambda one: getattr(one, "name", one),
+)
 def test_a_value_makes_the_search_that_a_delta_makes(cpu, name, algorithm):
     problem = MAKES[name]()
     assert list(problem.evaluations(name)) == ["plain", "value"]
