@@ -9,29 +9,27 @@ from backends.threads import ThreadsBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems.weierstrass import Weierstrass
+from core.search import local_search
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.ihc import Outcome as Climbs
-from core.search.local_search import (
-    LocalSearch,
-    SimulatedAnnealing,
-    VariableNeighbourhoodSearch,
-)
 from core.search.states import SECONDS, Keeper, Terminated
 from core.search.stops import Iterations, Stop
 from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
-SEARCHES = (LocalSearch, HillClimbing, AntColony, ExactSearch, BoundSearch)
+SEARCHES = (local_search.LocalSearch, HillClimbing, AntColony, ExactSearch, BoundSearch)
 SLOW = Settings(ants=5, variant="mmas", candidates=4, best_every=3, stagnation=2)
 SIXTY = Iterations(60)
 EVEN = 1 - np.eye(8, dtype=int)
 
 
 def walks(settings, algorithm=QAP[1], names="exchange2", stop=SIXTY, problem=QAP[0]):
-    return Kind(LocalSearch, (problem, algorithm, names), {"level": "algorithm", "walks": 2, **settings}, stop, "")
+    return Kind(
+        local_search.LocalSearch, (problem, algorithm, names), {"level": "algorithm", "walks": 2, **settings}, stop, ""
+    )
 
 
 def ants(n, iterations, settings, **more):
@@ -45,9 +43,12 @@ def exact(distances, **settings):
 MORE = {
     "walks in turn": walks({"level": "iteration", "walks": 3, "mapping": "published"}, stop=Iterations(90)),
     "walks that exchange": walks({"walks": 3, "exchange": 4, "history": True}),
-    "annealing": walks({"exchange": 2, "history": True}, SimulatedAnnealing()),
+    "annealing": walks({"exchange": 2, "history": True}, local_search.SimulatedAnnealing()),
     "a descent in turns": walks(
-        {"exchange": 4}, VariableNeighbourhoodSearch(), ("exchange2", "exchange3"), Stop(iterations=60, patience=30)
+        {"exchange": 4},
+        local_search.VariableNeighbourhoodSearch(),
+        ("exchange2", "exchange3"),
+        Stop(iterations=60, patience=30),
     ),
     "points drawn around": walks({}, names="crowns", problem=Weierstrass("2", points=5)),
     "ants, limited": ants(30, 12, SLOW, seed=2),
@@ -124,7 +125,11 @@ def impatient(search):
 
 def run(kind, backend, ranks, keeper=None):
     search = impatient(kind.made(backend, ranks))
-    history = kind.settings.get("history", False) if kind.search is LocalSearch else kind.search is not BoundSearch
+    history = (
+        kind.settings.get("history", False)
+        if kind.search is local_search.LocalSearch
+        else kind.search is not BoundSearch
+    )
     return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
 
 

@@ -8,17 +8,10 @@ import pytest
 
 from cluster import Solo
 from core.kernels.hooks import ANNEAL
-from core.search import ihc
+from core.search import ihc, local_search
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
-from core.search.local_search import (
-    HillClimbing,
-    IteratedLocalSearch,
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-)
 from core.search.shape import Watch
 from core.search.stops import Iterations, Seconds
 from core.search.time_limits import MOST_LATE_S, UNEVEN, allowance_s, is_time_for, longest_launch_s
@@ -79,15 +72,15 @@ def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(lim
 # --- searches ---
 
 
-def local_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
+def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
     """A local search whose launches move the clock.
 
     A walk's iteration takes ``seconds`` if it evaluates all neighbours or makes all draws; it does the part
     ``work_of(iterations)`` of that after these iterations.
     """
-    one = LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
+    one = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
     one.sizes = [10**6]
-    monkeypatch.setattr(LocalSearch, "side_by_side", 1)
+    monkeypatch.setattr(local_search.LocalSearch, "side_by_side", 1)
     most = algorithm.batch if algorithm.rule == ANNEAL else one.sizes[0]
     made = 0.0
 
@@ -126,24 +119,24 @@ def ever_more(made):
 @pytest.mark.parametrize(
     ("algorithm", "work_of", "walks"),
     [
-        (TabuSearch(), even, 5),
-        (HillClimbing(first=True), ever_more, 1),
-        (IteratedLocalSearch(first=True), ever_more, 5),
-        (SimulatedAnnealing(temperature=1.0), ever_more, 1),
+        (local_search.TabuSearch(), even, 5),
+        (local_search.HillClimbing(first=True), ever_more, 1),
+        (local_search.IteratedLocalSearch(first=True), ever_more, 5),
+        (local_search.SimulatedAnnealing(temperature=1.0), ever_more, 1),
     ],
     ids=lambda one: getattr(one, "name", None),
 )
 @paces_and_limits
 def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
     machine = Machine(limit_s, monkeypatch)
-    one = local_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
+    one = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
     one.walk(Seconds(limit_s), None, None)
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
 def test_iterations_are_cut_only_near_the_end(python, monkeypatch):
     machine = Machine(inf, monkeypatch)
-    one = local_search(python, machine, monkeypatch, TabuSearch(), even, seconds=0.1, walks=1)
+    one = timed_search(python, machine, monkeypatch, local_search.TabuSearch(), even, seconds=0.1, walks=1)
     cut = []
     part = one.launch_part
     monkeypatch.setattr(one, "launch_part", lambda *given: (cut.append(machine.now), part(*given)))

@@ -12,15 +12,7 @@ from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
-from core.search.local_search import (
-    HillClimbing,
-    IteratedLocalSearch,
-    Iterations,
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-    VariableNeighbourhoodSearch,
-)
+from core.search import local_search
 from tests.core.search.local_search.scored import Ordering
 
 PROBLEMS = {
@@ -38,13 +30,13 @@ PROBLEMS = {
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
 }
 ALGORITHMS = {
-    "hill": HillClimbing(),
-    "first": HillClimbing(first=True),
-    "tabu": TabuSearch(),
-    "tabu of moves": TabuSearch(remember="moves"),
-    "ils": IteratedLocalSearch(strength=2),
-    "vns": VariableNeighbourhoodSearch(strength=3),
-    "annealing": SimulatedAnnealing(plateau=7, batch=5),
+    "hill": local_search.HillClimbing(),
+    "first": local_search.HillClimbing(first=True),
+    "tabu": local_search.TabuSearch(),
+    "tabu of moves": local_search.TabuSearch(remember="moves"),
+    "ils": local_search.IteratedLocalSearch(strength=2),
+    "vns": local_search.VariableNeighbourhoodSearch(strength=3),
+    "annealing": local_search.SimulatedAnnealing(plateau=7, batch=5),
 }
 # problem, neighbourhoods, evaluation, algorithm, how
 KEPT = ("qap", "exchange2", "kept", "tabu", {})
@@ -114,7 +106,7 @@ ITERATIONS = 8
 def search(backend, communicator, row, **more):
     """The search of a row."""
     problem, names, evaluation, algorithm, how = row
-    return LocalSearch(
+    return local_search.LocalSearch(
         backend, communicator, PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"),
         evaluation=evaluation, seed=3, **how, **more,
     )  # fmt: skip
@@ -122,7 +114,7 @@ def search(backend, communicator, row, **more):
 
 def found(search, stop=None):
     """All that a search finds, as plain numbers that compare."""
-    outcome = search.run(stop or Iterations(ITERATIONS))
+    outcome = search.run(stop or local_search.Iterations(ITERATIONS))
     return (*outcome[:6], outcome.solution.tolist())
 
 

@@ -8,31 +8,23 @@ import pytest
 from cluster import Solo
 from core.problems.ppp import Ppp
 from core.problems.qap import Qap
-from core.search.local_search import (
-    HillClimbing,
-    IteratedLocalSearch,
-    Iterations,
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-    VariableNeighbourhoodSearch,
-)
+from core.search import local_search
 from tests.core.search.local_search.reference import Annealing, Descent, Tabu, philox, random_start
 from tests.core.search.local_search.scored import Ordering
 
 # What the engine is asked for, and how the reference does it.
 ALGORITHMS = {
-    "hill": (HillClimbing(), Descent, {}),
-    "first": (HillClimbing(first=True), Descent, {"first": True}),
-    "tabu": (TabuSearch(2, 3), Tabu, {"tenure": 2, "span": 3}),
-    "tabu-long": (TabuSearch(8), Tabu, {"tenure": 8, "span": 0}),
-    "tabu-moves": (TabuSearch(4, 4, "moves"), Tabu, {"tenure": 4, "span": 4, "moves": True}),
-    "ils": (IteratedLocalSearch(), Descent, {"shakes": 3}),
-    "ils-first": (IteratedLocalSearch(1, first=True), Descent, {"shakes": 1, "first": True}),
-    "vns": (VariableNeighbourhoodSearch(3), Descent, {"shakes": 3, "growing": True}),
-    "annealing": (SimulatedAnnealing(plateau=7, batch=5), Annealing,
+    "hill": (local_search.HillClimbing(), Descent, {}),
+    "first": (local_search.HillClimbing(first=True), Descent, {"first": True}),
+    "tabu": (local_search.TabuSearch(2, 3), Tabu, {"tenure": 2, "span": 3}),
+    "tabu-long": (local_search.TabuSearch(8), Tabu, {"tenure": 8, "span": 0}),
+    "tabu-moves": (local_search.TabuSearch(4, 4, "moves"), Tabu, {"tenure": 4, "span": 4, "moves": True}),
+    "ils": (local_search.IteratedLocalSearch(), Descent, {"shakes": 3}),
+    "ils-first": (local_search.IteratedLocalSearch(1, first=True), Descent, {"shakes": 1, "first": True}),
+    "vns": (local_search.VariableNeighbourhoodSearch(3), Descent, {"shakes": 3, "growing": True}),
+    "annealing": (local_search.SimulatedAnnealing(plateau=7, batch=5), Annealing,
                   {"temperature": 0, "cooling": 0.98, "plateau": 7}),
-    "annealing-cold": (SimulatedAnnealing(20, 0.9, 10, 64), Annealing,
+    "annealing-cold": (local_search.SimulatedAnnealing(20, 0.9, 10, 64), Annealing,
                        {"temperature": 20, "cooling": 0.9, "plateau": 10}),
 }  # fmt: skip
 PROBLEMS = {
@@ -86,10 +78,12 @@ def test_the_references_philox_gives_the_published_answers():
 def test_a_walk_is_the_plain_walk(cpu, name, names, algorithm):
     problem, (asked, kind, numbers) = PROBLEMS[name](), ALGORITHMS[algorithm]
     encoding, score = problem.encoding, scorer(problem)
-    search = LocalSearch(cpu, Solo(), problem, asked, names.split("+"))
+    search = local_search.LocalSearch(cpu, Solo(), problem, asked, names.split("+"))
     for seed in (3, 2**31 - 1):
         search.seed = seed
         start = random_start(encoding.name, encoding.n, seed, 0)
         walk = kind(score, names.split("+"), start, seed=seed, **numbers)
         for horizon in HORIZONS:
-            assert seen(search, search.run(Iterations(horizon))) == walk.run(horizon).seen, f"{seed=} {horizon=}"
+            assert seen(search, search.run(local_search.Iterations(horizon))) == walk.run(horizon).seen, (
+                f"{seed=} {horizon=}"
+            )

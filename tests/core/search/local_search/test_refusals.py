@@ -11,18 +11,9 @@ from core.problems.encodings import Bits, Permutation, Reals, Values
 from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.problems.weierstrass import Weierstrass
-from core.search.local_search import (
-    HillClimbing,
-    IteratedLocalSearch,
-    Iterations,
-    LocalSearch,
-    Seconds,
-    SimulatedAnnealing,
-    TabuSearch,
-    Target,
-)
+from core.search import local_search
 
-TABU = TabuSearch()
+TABU = local_search.TabuSearch()
 
 
 @pytest.mark.parametrize(
@@ -31,8 +22,8 @@ TABU = TabuSearch()
         (TABU, "flip1", {}, "'flip1' for a permutation encoding: expected exchange2, exchange3, insert, reverse, 2opt"),
         (TABU, "2opt", {}, "neighbourhood '2opt': .* knows exchange2, exchange3"),
         (TABU, [], {}, "expected a neighbourhood, or 1 to 3"),
-        (TabuSearch(tenure=15), "exchange2", {}, "a tenure of up to 15 iterations .* 15 neighbours"),
-        (TabuSearch(remember="attributes"), "2opt", {}, "'2opt'"),
+        (local_search.TabuSearch(tenure=15), "exchange2", {}, "a tenure of up to 15 iterations .* 15 neighbours"),
+        (local_search.TabuSearch(remember="attributes"), "2opt", {}, "'2opt'"),
         (TABU, "exchange2", {"evaluation": "guess"}, "evaluation 'guess': .* has kept, linear"),
         (TABU, "exchange2", {"level": "grid"}, "level 'grid': expected iteration, algorithm, solution"),
         (TABU, "exchange2", {"level": "solution", "evaluation": "kept"}, "evaluates a neighbour in one piece"),
@@ -41,33 +32,33 @@ TABU = TabuSearch()
         (TABU, "exchange2", {"seed": -1}, "seed -1: expected 0 to 2147483647"),
         (TABU, "exchange2", {"select": "nowhere"}, "select on 'nowhere': expected device or host"),
         (TABU, "exchange2", {"generate": "host"}, "expected select host too"),
-        (SimulatedAnnealing(), "exchange2", {"select": "host"}, "expected select device"),
+        (local_search.SimulatedAnnealing(), "exchange2", {"select": "host"}, "expected select device"),
         (TABU, "exchange2", {"tables": "paper"}, "tables in 'paper' memory: expected global"),
     ],
 )
 def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
     with pytest.raises(UserError, match=words):
-        LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
+        local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: TabuSearch(tenure=-1), "tenure=-1: expected an integer of at least 0"),
-        (lambda: TabuSearch(remember="all"), "remembers 'all'"),
-        (lambda: IteratedLocalSearch(strength=0), "shake of 0 random moves: expected 1 to 255"),
-        (lambda: SimulatedAnnealing(cooling=0), "cooling factor of 0"),
-        (lambda: SimulatedAnnealing(temperature=-1), "temperature -1"),
-        (lambda: SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
-        (lambda: SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),
+        (lambda: local_search.TabuSearch(tenure=-1), "tenure=-1: expected an integer of at least 0"),
+        (lambda: local_search.TabuSearch(remember="all"), "remembers 'all'"),
+        (lambda: local_search.IteratedLocalSearch(strength=0), "shake of 0 random moves: expected 1 to 255"),
+        (lambda: local_search.SimulatedAnnealing(cooling=0), "cooling factor of 0"),
+        (lambda: local_search.SimulatedAnnealing(temperature=-1), "temperature -1"),
+        (lambda: local_search.SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
+        (lambda: local_search.SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),
         (lambda: Values(5, 1), "over 1 values; expected 2 to 2147483647"),
         (lambda: Values(5, "3"), "a solution of '3' values; expected an integer"),
         (lambda: Reals(5, "int8"), "a vector of reals of type 'int8'; expected 'float32' or 'float64'"),
         (lambda: Permutation(2**31), "a solution of 2147483648 elements; expected 1 to 65535"),
         (lambda: Bits(float("nan")), "a solution of nan elements; expected an integer"),
-        (lambda: Iterations(0).check(), "0 iterations: expected 1"),
-        (lambda: Seconds(0).check(), "0 seconds: expected more than 0"),
-        (lambda: Target(-(2**31)).check(), "expected -2147483647"),
+        (lambda: local_search.Iterations(0).check(), "0 iterations: expected 1"),
+        (lambda: local_search.Seconds(0).check(), "0 seconds: expected more than 0"),
+        (lambda: local_search.Target(-(2**31)).check(), "expected -2147483647"),
         (lambda: Weierstrass.load("3", dtype="float16"), "precision 'float16': expected float32 or float64"),
     ],
 )
@@ -79,7 +70,7 @@ def test_bad_numbers_are_refused(make, words):
 def test_a_neighbourhood_beyond_32_bits_is_refused(cpu):
     problem = Ppp.load("3-2955")
     with pytest.raises(UserError, match=r"flip3 on 2955 elements has 4296157285 neighbours: expected 1 to 4294967295"):
-        LocalSearch(cpu, Solo(), problem, HillClimbing(), "flip3")
+        local_search.LocalSearch(cpu, Solo(), problem, local_search.HillClimbing(), "flip3")
 
 
 @pytest.mark.parametrize(
@@ -110,6 +101,6 @@ def test_a_start_in_other_types_is_the_same_solution():
 
 
 def test_a_search_refuses_a_start_before_it_reaches_the_device(cpu):
-    search = LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
+    search = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
     with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
-        search.run(Iterations(3), start=np.array([0, 1, 6, 3, 4, 5]))
+        search.run(local_search.Iterations(3), start=np.array([0, 1, 6, 3, 4, 5]))

@@ -11,17 +11,7 @@ from backends.python import PythonBackend
 from backends.tuning import Shape, Tuner
 from cluster import Solo
 from core.problems.qap import Qap
-from core.search.local_search import (
-    NEIGHBOURHOODS,
-    HillClimbing,
-    Iterations,
-    LocalSearch,
-    NoImprovement,
-    Seconds,
-    SimulatedAnnealing,
-    Target,
-    host_driven,
-)
+from core.search import local_search
 from core.search.local_search import search as search_module
 from tests.conftest import ROOT
 from tests.core.search.local_search import table
@@ -61,7 +51,7 @@ def test_same_search_on_every_backend(backend, row, cpu):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", cases(DIAGONAL))
 def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, python, cpu):
-    stop = Iterations(5)
+    stop = local_search.Iterations(5)
     assert found(search(python, Solo(), row), stop) == found(search(cpu, Solo(), row), stop)
 
 
@@ -85,7 +75,7 @@ def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu
 
 @pytest.mark.parametrize("row", cases([KEPT], [IN_TURN, ANNEALED, WORDS, FIRST, ORDERS[0], ORDERS[-1]]))
 def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
-    stop = Iterations(5)
+    stop = local_search.Iterations(5)
     expected = found(search(cpu, Solo(), row), stop)
     for in_one_team, team_size, step_size, teams in (
         (True, 1, 1, 1),
@@ -101,7 +91,7 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
 
 @pytest.mark.parametrize("row", cases([KEPT, ORDERS[1]], [IN_TURN, WORDS, IN_PARTS, QUICK_ROWS[6], *ORDERS[::2]]))
 def test_lanes_do_not_race(python, row):
-    backwards, stop = PythonBackend(PythonBackend.devices()[0], reverse=True), Iterations(5)
+    backwards, stop = PythonBackend(PythonBackend.devices()[0], reverse=True), local_search.Iterations(5)
     assert found(search(backwards, Solo(), row), stop) == found(search(python, Solo(), row), stop)
 
 
@@ -112,8 +102,10 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
         monkeypatch.setattr(search_module, "FIRST_BATCH", batch)
         monkeypatch.setattr(search_module, "next_batch", lambda latest, seconds: latest)
         several = {"level": "algorithm", "walks": 6, "exchange": 50}
-        one = LocalSearch(cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), HillClimbing(), "exchange2", **several)
-        outcomes.append(found(one, Iterations(200)))
+        one = local_search.LocalSearch(
+            cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), local_search.HillClimbing(), "exchange2", **several
+        )
+        outcomes.append(found(one, local_search.Iterations(200)))
     assert outcomes == outcomes[:1] * 4
 
 
@@ -121,10 +113,10 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
 def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_team):
     outcomes = []
     for batch in (1, 5, 256):
-        algorithm = SimulatedAnnealing(plateau=40, batch=batch)
-        one = LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
+        algorithm = local_search.SimulatedAnnealing(plateau=40, batch=batch)
+        one = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
         one.in_one_team = in_one_team
-        outcomes.append(found(one, Iterations(5000) | NoImprovement(333)))
+        outcomes.append(found(one, local_search.Iterations(5000) | local_search.NoImprovement(333)))
     assert outcomes == outcomes[:1] * 3
 
 
@@ -132,7 +124,7 @@ def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_t
 def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
     expected = found(search(cpu, Solo(), row))
     assert [found(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
-    monkeypatch.setattr(host_driven, "SLICE", 7)
+    monkeypatch.setattr(local_search.host_driven, "SLICE", 7)
     assert [found(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
 
 
@@ -173,13 +165,13 @@ def test_a_search_repeats_itself_and_other_seeds_are_other_searches(cpu):
 
 def test_a_search_stops_where_it_is_told(cpu):
     one = search(cpu, Solo(), KEPT)
-    assert one.run(Iterations(9)).iterations == 9
-    long = one.run(Iterations(300))
-    assert one.run(Iterations(300) | Target(long.cost)).iterations == long.found_at
-    patient = one.run(NoImprovement(20) | Iterations(300))
+    assert one.run(local_search.Iterations(9)).iterations == 9
+    long = one.run(local_search.Iterations(300))
+    assert one.run(local_search.Iterations(300) | local_search.Target(long.cost)).iterations == long.found_at
+    patient = one.run(local_search.NoImprovement(20) | local_search.Iterations(300))
     assert patient.iterations == patient.found_at + 20
-    assert one.run(Target(2**30)).iterations == 0
-    assert one.run(Seconds(0.2)).iterations > 0
+    assert one.run(local_search.Target(2**30)).iterations == 0
+    assert one.run(local_search.Seconds(0.2)).iterations > 0
 
 
 # --- the simulator of CUDA ---
@@ -232,7 +224,7 @@ def printed_by_the_simulator(program):
 @pytest.mark.parametrize("k", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["one team", "many teams"])
 def test_the_simulator_of_cuda_searches_the_same(k, cpu):
     printed = printed_by_the_simulator(SEARCHES.format(first=k, end=k + 1))
-    assert printed == [str(found(search(cpu, Solo(), SHAPES[k][0]), Iterations(4)))]
+    assert printed == [str(found(search(cpu, Solo(), SHAPES[k][0]), local_search.Iterations(4)))]
 
 
 @pytest.mark.slow
@@ -240,12 +232,12 @@ def test_the_simulator_of_cuda_searches_the_same_by_the_paper_s_mapping_and_refu
     from tests.core.search.local_search.test_published import ROWS, made
 
     *searches, refused = printed_by_the_simulator(PUBLISHED)
-    assert searches == [str(found(made(cpu, ROWS[k]), Iterations(3))) for k in (0, 3)]
+    assert searches == [str(found(made(cpu, ROWS[k]), local_search.Iterations(3))) for k in (0, 3)]
     assert refused.endswith("is an image on cuda: images exist on OpenCL devices; use readonly")
 
 
 def test_the_table_covers_what_there_is():
     used = {name for row in ROWS + CROSS for name in row[1].split("+")}
-    assert used == set(NEIGHBOURHOODS) | {"blocks", "adjacent"}
+    assert used == set(local_search.NEIGHBOURHOODS) | {"blocks", "adjacent"}
     assert {row[3] for row in QUICK_ROWS} == set(table.ALGORITHMS)
     assert {row[0] for row in QUICK_ROWS} == set(table.PROBLEMS) - {"weierstrass64"}
