@@ -4,8 +4,6 @@ import importlib
 import itertools
 import pkgutil
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ import pytest
 import backends
 import core.problems
 from core.search import local_search
+from core.search.local_search import Evaluation, ProblemError, check, validation
 from core.search.local_search.benches import Bench, DeviceBench
 from core.search.local_search.cost_trials import check_costs
 from core.search.local_search.courses import Course
@@ -54,6 +53,22 @@ def along(problem, name, *benches, looks=(0, 3)):
         Trial(course, bench).run(24, looks)
 
 
+def said_of(mistake, problem, *asked, **how):
+    """What `check` says of a problem that has this mistake: one line."""
+    with pytest.raises(ProblemError) as found:
+        check(problem, *asked, **how)
+    assert type(found.value) is getattr(local_search, mistake)
+    assert "\n" not in str(found.value)
+    return str(found.value)
+
+
+def said_by(device, mistake, problem, name, team_sizes=(1,)):
+    """What a device alone says of it, without plain Python before it."""
+    with pytest.raises(getattr(local_search, mistake)) as found:
+        along(problem, name, *(DeviceBench(device, problem, name, "only", size) for size in team_sizes))
+    return str(found.value)
+
+
 # --- delta ---
 
 
@@ -62,18 +77,14 @@ def along(problem, name, *benches, looks=(0, 3)):
     [
         ("flip1", wrong.opposite, "every one of 24 tried has the opposite sign: "),
         ("flip1", wrong.whole, "every one of 24 tried is the neighbour's whole cost: "),
-        ("flip2", wrong.twice, "every one of 24 tried is 2 times what cost says: "),
         ("flip1", wrong.one_more, r"every one of 24 tried is 1 too large \("),
         ("flip2", wrong.one_by_one, r"every one of \d+ tried is what the changed elements add alone, as if the others"),
-        ("flip3", wrong.one_by_one, r"every one of \d+ tried is what the changed elements add alone"),
         ("flip1", wrong.wrong_for_one, ""),
     ],
     ids=lambda value: getattr(value, "name", None),
 )
 def test_a_wrong_delta_is_told_with_its_place_and_a_cause_that_the_numbers_show(name, delta, cause):
-    with pytest.raises(local_search.WrongDelta) as found:
-        local_search.check(RingCut(delta=delta), name)
-    said = str(found.value)
+    said = said_of("WrongDelta", RingCut(delta=delta), name)
     words = rf"{name} \((\d+(?:, \d+)*)\) from seed 0(?:, after \d+ moves?)?: delta says (-?\d+), cost says (-?\d+)"
     move, claimed, true = re.match(words, said).groups()
     assert claimed != true
@@ -83,52 +94,43 @@ def test_a_wrong_delta_is_told_with_its_place_and_a_cause_that_the_numbers_show(
 
 
 def test_that_fewer_elements_were_right_is_told_where_nothing_else_explains_it():
-    with pytest.raises(local_search.WrongDelta, match=r"; all \d+ tried are wrong, while moves of flip1 were right \("):
-        local_search.check(RingCut(delta=wrong.wrong_for_several))
-
-
-def test_a_device_s_own_trial_tells_the_same(device):
-    problem = RingCut(delta=wrong.opposite)
-    with pytest.raises(
-        local_search.WrongDelta, match=rf"delta says .*; every one .*{PLACE}opposite, .*on {device.name}\)$"
-    ):
-        along(problem, "flip1", DeviceBench(device, problem, "flip1", "only", 1))
+    said = said_of("WrongDelta", RingCut(delta=wrong.wrong_for_several))
+    assert re.search(r"; all \d+ tried are wrong, while moves of flip1 were right \(", said)
 
 
 def test_what_plain_python_is_too_slow_to_reach_is_found_on_a_device(device):
     problem = RingCut(200, delta=wrong.wrong_for_one)
-    assert local_search.check(problem, "flip1").moves > 0
-    with pytest.raises(local_search.WrongDelta, match=rf"flip1 \(101\) from seed 0: delta says .*on {device.name}\)$"):
-        local_search.check(problem, "flip1", backends=[device])
+    assert check(problem, "flip1").moves > 0
+    said = said_of("WrongDelta", problem, "flip1", backends=[device])
+    assert re.match(r"flip1 \(101\) from seed 0: delta says ", said) and said.endswith(f"on {device.name})")
 
 
 def test_a_value_is_held_to_the_same(device):
     right, problem = (RingCut(delta=None, value=value) for value in (wrong.whole, wrong.one_too_many))
-    assert local_search.check(right, "flip2").moves > 0
+    assert check(right, "flip2").moves > 0
     along(right, "flip2", DeviceBench(device, right, "flip2", "only", 1))
-    with pytest.raises(local_search.WrongDelta, match=rf"^flip2 .*: .* is 1 too large {PLACE}one_too_many") as found:
-        local_search.check(problem, "flip2")
-    claimed, cost = map(int, re.search(r"value says (\d+), cost says (\d+)", str(found.value)).groups())
+    said = said_of("WrongDelta", problem, "flip2")
+    claimed, cost = map(int, re.search(r"value says (\d+), cost says (\d+)", said).groups())
     assert claimed == cost + 1  # whole costs, as the user wrote it, and not what the move adds
-    with pytest.raises(local_search.WrongDelta, match=f"value says .*one_too_many.*on {device.name}"):
-        along(problem, "flip2", DeviceBench(device, problem, "flip2", "only", 1))
+    assert re.search(rf"^flip2 .*: .* is 1 too large {PLACE}one_too_many", said)
+    said = said_by(device, "WrongDelta", problem, "flip2")
+    assert re.search(rf"value says .*; every one .*one_too_many.*on {device.name}\)$", said)
 
 
 def test_a_neighbourhood_of_one_s_own_is_tried_by_its_own_moves(device):
-    checked = local_search.check(Ordering(5), BLOCKS, backends=[device])
-    assert [one.place for one in checked.tried] == [local_search.validation.PLAIN, device.name]
+    checked = check(Ordering(5), BLOCKS, backends=[device])
+    assert [one.place for one in checked.tried] == [validation.PLAIN, device.name]
     assert min(one.moves for one in checked.tried) > 16
 
 
 def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     problem = PROBLEMS["tsp"]()
     course = Course(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
-    bench = PlainBench(problem, "2opt", "table")
-    Trial(course, bench).run(0)
-    station = course.station(0)
-    station.claims[:] = 1 - station.claims
+    trial = Trial(course, PlainBench(problem, "2opt", "table"))
+    trial.run(0)
+    course.station(0).claims[:] = 1 - course.station(0).claims
     with pytest.raises(local_search.WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
-        Trial(course, bench).run(0)
+        trial.run(0)
 
 
 # --- whole neighbourhoods ---
@@ -136,28 +138,27 @@ def test_what_is_no_move_for_one_evaluation_is_none_for_all():
 
 def test_one_wrong_move_of_1770_is_found(device, monkeypatch):
     problem = weighted.Weighted(range(60), **weighted.ONE_OF_1770)
-    monkeypatch.setattr(local_search.validation, "WHOLE", 1)
-    assert local_search.check(problem, "flip2", backends=[device]).tried[-1].swept == 1
-    monkeypatch.setattr(local_search.validation, "WHOLE", 10_000)
-    words = rf"^flip2 \(17, 41\) from seed 0: delta says -?\d+, cost says -?\d+ {PLACE}wrong_for_one_pair, .*on {device.name}"
-    with pytest.raises(local_search.WrongDelta, match=words.replace("wrong.py", "weighted.py")):
-        local_search.check(problem, "flip2", backends=[device])
+    monkeypatch.setattr(validation, "WHOLE", 1)
+    assert check(problem, "flip2", backends=[device]).tried[-1].swept == 1
+    monkeypatch.setattr(validation, "WHOLE", 10_000)
+    said = said_of("WrongDelta", problem, "flip2", backends=[device])
+    assert re.match(
+        r"flip2 \(17, 41\) from seed 0: delta says -?\d+, cost says -?\d+ .*wrong_for_one_pair, .*on ", said
+    )
 
 
 def test_a_mistake_at_a_local_optimum_is_found(device):
-    problem = weighted.Weighted(range(1, 31), only=local_search.Evaluation(weighted.wrong_where_all_is_zero))
-    with pytest.raises(
-        local_search.WrongDelta, match=r"^flip1 \(\d+\) from seed 0, near a local optimum: delta says -?\d+, cost says"
-    ):
-        local_search.check(problem, "flip1", backends=[device])
+    problem = weighted.Weighted(range(1, 31), only=Evaluation(weighted.wrong_where_all_is_zero))
+    said = said_of("WrongDelta", problem, "flip1", backends=[device])
+    assert re.match(r"flip1 \(\d+\) from seed 0, near a local optimum: delta says -?\d+, cost says", said)
 
 
 def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monkeypatch):
     ticks = itertools.count()
     monkeypatch.setattr(local_search.sweeps.time, "process_time", lambda: next(ticks))
     monkeypatch.setattr(local_search.sweeps, "CHUNK", 24 * 10)
-    monkeypatch.setattr(local_search.validation, "SCORING_SECONDS", 14)
-    found = local_search.check(RingCut(), "flip2", backends=[device]).tried[-1]
+    monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
+    found = check(RingCut(), "flip2", backends=[device]).tried[-1]
     assert (found.swept, found.size) == (70, 276)
 
 
@@ -177,49 +178,45 @@ QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "quick_for"
 
 def kept(**changes):
     """An evaluation that keeps rows, with other functions."""
-    return local_search.Evaluation(weighted.added_kept, **KEPT_HOOKS | changes)
+    return Evaluation(weighted.added_kept, **KEPT_HOOKS | changes)
 
 
-@pytest.mark.parametrize(
-    ("name", "evaluation", "mistake", "words"),
-    [
-        ("flip3", local_search.Evaluation(weighted.forgets_the_third), local_search.WrongDelta,
-         r"^flip3 \(\d+, \d+, \d+\) from seed 0: delta says -?\d+, cost says -?\d+; every one of \d+ tried is that of "
-         r"the first two elements alone: is move.k forgotten\? "
-         r"\(.*weighted.py:\d+: forgets_the_third, weighted:12, evaluation only, in plain Python\)$"),
-        ("flip1", local_search.Evaluation(weighted.reads_beyond), local_search.WrongSubscript,
-         r"weighted.py:\d+: reads_beyond: index 12 outside an array of 12 .*\(weighted:12, flip1, evaluation only, in pl"),
-        ("flip1", local_search.Evaluation(weighted.asserts), local_search.ProblemError,
-         r"weighted.py:\d+: asserts: assertion failed: .*: too many \(weighted"),
-        ("flip2", local_search.Evaluation(weighted.overflows), local_search.WrongNumber, r"weighted.py:\d+: overflows: .*overflow"),
-        ("flip1", local_search.Evaluation(weighted.writes), local_search.WrongWrite, r"weighted.py:\d+: writes: it writes where it should only read"),
-        ("flip1", kept(begin=weighted.begins_all_but_one), local_search.WrongDelta,
-         r"delta says .*\(.*: added_kept, begin .*weighted.py:\d+, weighted:12"),
-        ("flip2", kept(update=weighted.updates_without_the_second), local_search.WrongState,
-         r"after \d+ moves?: row 'terms' holds (-?\d+) at \d+, begin gives (?!\1\b)-?\d+; delta says .*, cost says .* "
-         r"\(.*: updates_without_the_second, begin .*weighted.py:\d+, "),
-        ("flip2", kept(update=None), local_search.WrongState, "nothing follows a move: is update missing"),
-        ("flip1", kept(update=weighted.meets_alone), local_search.WrongLanes, "barrier"),
-        ("flip2", local_search.Evaluation(weighted.added, move=weighted.moves_elsewhere), local_search.WrongState,
-         r"the move leaves [01] at \d+ of the solution, expected [01] \(.*: moves_elsewhere"),
-        ("flip1", local_search.Evaluation(weighted.added, **QUICK_HOOKS | {"refresh": weighted.refreshes_too_little}), local_search.WrongDelta,
-         r"quick says .*, delta says .*: quick, refresh .*weighted.py:\d+"),
-        ("flip2", local_search.Evaluation(weighted.added, partial=weighted.counts_twice), local_search.WrongLanes,
-         "partial says .*, delta says .*counts_twice.* with 3 lanes"),
-    ],
-    ids=lambda value: value.delta.name if isinstance(value, local_search.Evaluation) else None,
-)  # fmt: skip
-def test_a_wrong_function_is_found_and_named(name, evaluation, mistake, words):
-    with pytest.raises(local_search.ProblemError, match=words) as found:
-        local_search.check(weighted.Weighted(weighted.TWELVE, only=evaluation), name)
-    assert type(found.value) is mistake
-    assert "\n" not in str(found.value)
+MISTAKES = [
+    ("WrongDelta", "flip3", Evaluation(weighted.forgets_the_third),
+     r"every one of \d+ tried is that of the first two elements alone: is move.k forgotten\? "
+     r"\(.*weighted.py:\d+: forgets_the_third, weighted:12, evaluation only, in plain Python\)$"),
+    ("WrongSubscript", "flip1", Evaluation(weighted.reads_beyond),
+     r"weighted.py:\d+: reads_beyond: index 12 outside an array of 12 .*\(weighted:12, flip1, evaluation only, in pl"),
+    ("ProblemError", "flip1", Evaluation(weighted.asserts), r"py:\d+: asserts: assertion failed: .*: too many \(weighted"),
+    ("WrongNumber", "flip2", Evaluation(weighted.overflows), r"weighted.py:\d+: overflows: .*overflow"),
+    ("WrongWrite", "flip1", Evaluation(weighted.writes), r"py:\d+: writes: it writes where it should only read"),
+    ("WrongDelta", "flip1", kept(begin=weighted.begins_all_but_one),
+     r"delta says .*\(.*: added_kept, begin .*weighted.py:\d+, weighted:12"),
+    ("WrongState", "flip2", kept(update=weighted.updates_without_the_second),
+     r"after \d+ moves?: row 'terms' holds (-?\d+) at \d+, begin gives (?!\1\b)-?\d+; delta says .*, cost says .* "
+     r"\(.*: updates_without_the_second, begin .*weighted.py:\d+, "),
+    ("WrongState", "flip2", kept(update=None), "nothing follows a move: is update missing"),
+    ("WrongLanes", "flip1", kept(update=weighted.meets_alone), "barrier"),
+    ("WrongLanes", "flip1", kept(begin=weighted.begins_with_a_race),
+     "in plain Python with 3 lanes.*; with one lane it is right: do lanes share"),
+    ("WrongState", "flip2", Evaluation(weighted.added, move=weighted.moves_elsewhere),
+     r"the move leaves [01] at \d+ of the solution, expected [01] \(.*: moves_elsewhere"),
+    ("WrongDelta", "flip1", Evaluation(weighted.added, **QUICK_HOOKS | {"refresh": weighted.refreshes_too_little}),
+     r"quick says .*, delta says .*: quick, refresh .*weighted.py:\d+"),
+    ("WrongLanes", "flip2", Evaluation(weighted.added, partial=weighted.counts_twice),
+     "partial says .*, delta says .*counts_twice.* with 3 lanes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mistake", "name", "evaluation", "words"), MISTAKES)
+def test_a_wrong_function_is_found_and_named(mistake, name, evaluation, words):
+    assert re.search(words, said_of(mistake, weighted.Weighted(weighted.TWELVE, only=evaluation), name))
 
 
 @pytest.mark.parametrize("name", ["flip1", "flip2", "flip3"])
 @pytest.mark.parametrize("way", weighted.RIGHT)
 def test_a_right_problem_passes(name, way):
-    local_search.check(weighted.Weighted(weighted.TWELVE), name, way)
+    check(weighted.Weighted(weighted.TWELVE), name, way)
 
 
 # --- data ---
@@ -233,14 +230,11 @@ def test_data_of_another_type_are_told_with_who_reads_them_and_what_helps():
             return wrong.Ring(np.arange(24) * scale, 24)
 
     scale = 1
-    with pytest.raises(
-        local_search.WrongData,
-        match=rf"^ring:24: data 'weights' is int64: added\(\) wants Array\[i32\], use .astype\(np.int32\) {PLACE}added\)$",
-    ):
-        local_search.check(Wide())
+    said = said_of("WrongData", Wide())
+    assert re.match(r"ring:24: data 'weights' is int64: added\(\) wants Array\[i32\], use .astype\(np.int32\) ", said)
+    assert re.search(rf"{PLACE}added\)$", said)
     scale = 2**31
-    with pytest.raises(local_search.WrongData, match="which values from 0 to 49392123904 do not fit"):
-        local_search.check(Wide())
+    assert "which values from 0 to 49392123904 do not fit" in said_of("WrongData", Wide())
     with pytest.raises(local_search.WrongData, match=r"data 'weights' is float64: expected Array\[i32\], use .astype"):
         RingCut(weights=np.ones(24))
 
@@ -251,10 +245,8 @@ def test_data_of_another_type_are_told_with_who_reads_them_and_what_helps():
 def test_a_row_that_a_move_does_not_keep_is_named(device):
     problem = RingCut(**KEPT, update=wrong.update_but_for_the_last)
     words = rf"row 'cut' holds (\d) at 2[0-3], begin gives (?!\1)\d; delta says .*, cost says .* {PLACE}update_but"
-    with pytest.raises(local_search.WrongState, match=words + r".*, begin .*wrong.py:\d+, .*in plain Python\)$"):
-        local_search.check(problem, "flip1")
-    with pytest.raises(local_search.WrongState, match=words + rf".*on {device.name}\)$"):
-        along(problem, "flip1", DeviceBench(device, problem, "flip1", "only", 1))
+    assert re.search(words + r".*, begin .*wrong.py:\d+, .*in plain Python\)$", said_of("WrongState", problem, "flip1"))
+    assert re.search(words + rf".*on {device.name}\)$", said_by(device, "WrongState", problem, "flip1"))
 
 
 def test_a_wrong_row_is_found_though_no_tried_move_reads_it():
@@ -271,28 +263,21 @@ def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
     """As long as every difference is right: lists may be kept in any order."""
     problem = RingCut(**KEPT, update=wrong.update)
     monkeypatch.setattr(Trial, "difference_of_rows", lambda *_: "row 'cut' holds 1 at 2, begin gives 0")
-    notes = local_search.check(problem, "flip1").notes
-    assert notes
-    assert re.match(
-        r"row 'cut' .* after 3 moves \(flip1, evaluation only, in plain .*; none of 24 moves adds", notes[0]
-    )
+    note = check(problem, "flip1").notes[0]
+    assert re.match(r"row 'cut' .* after 3 moves \(flip1, evaluation only, in plain .*; none of 24 moves adds", note)
 
 
 # --- lanes ---
 
 
+@pytest.mark.slow
 def test_lanes_that_depend_on_their_order_are_told_on_a_device_with_teams():
     problem = weighted.Weighted(range(1, 40), only=kept(begin=weighted.begins_with_a_race))
-    with pytest.raises(
-        local_search.WrongLanes, match="in plain Python with 3 lanes.*; with one lane it is right: do lanes share"
-    ):
-        local_search.check(problem, "flip1")
     try:
-        made = wide()
+        device = wide()
     except backends.Unavailable as error:
         pytest.skip(str(error))
-    with pytest.raises(local_search.WrongDelta, match="with 32 lanes"):
-        along(problem, "flip1", *(DeviceBench(made, problem, "flip1", "only", size) for size in (1, 32)))
+    assert "with 32 lanes" in said_by(device, "WrongDelta", problem, "flip1", team_sizes=(1, 32))
 
 
 # --- choice ---
@@ -309,11 +294,8 @@ def test_the_first_of_equal_neighbours_is_taken(device):
 
 def test_another_choice_is_told(monkeypatch):
     monkeypatch.setattr(Bench, "chosen", lambda self, size: size - 1)
-    with pytest.raises(
-        local_search.WrongChoice,
-        match=r"a scan takes neighbour 23 of \(23\), expected neighbour \d+ of \(\d+\), the first",
-    ):
-        local_search.check(RingCut(), "flip1")
+    said = said_of("WrongChoice", RingCut(), "flip1")
+    assert re.search(r"a scan takes neighbour 23 of \(23\), expected neighbour \d+ of \(\d+\), the first", said)
 
 
 # --- costs ---
@@ -346,13 +328,11 @@ WRONG_COSTS = [
 
 @pytest.mark.parametrize(("cost", "more", "words"), WRONG_COSTS, ids=[str(k) for k in range(len(WRONG_COSTS))])
 def test_a_wrong_cost_is_told_with_its_place(cost, more, words):
-    with pytest.raises(local_search.WrongCost, match=rf"^ring:24: {words}.*\(.*\.py:\d+: cost") as found:
-        local_search.check(costing(cost, **more))
-    assert "\n" not in str(found.value)
+    assert re.match(rf"ring:24: {words}.*\(.*\.py:\d+: cost", said_of("WrongCost", costing(cost, **more)))
 
 
 def test_integers_of_numpy_are_costs():
-    assert local_search.check(costing(lambda self, bits: np.int64(RingCut.cost(self, bits))), "flip1").costs[0] >= 0
+    assert check(costing(lambda self, bits: np.int64(RingCut.cost(self, bits))), "flip1").costs[0] >= 0
 
 
 # --- causes ---
@@ -375,24 +355,17 @@ def test_a_cause_is_named_only_where_all_numbers_show_it():
 
 @pytest.mark.parametrize(
     ("problem", "name", "way"),
-    [
-        ("qap", "exchange2", "kept"),
-        ("qap", "exchange3", "linear"),
-        ("ppp", "flip2", "words"),
-        ("tsp", "exchange2", "table"),
-        ("tsp", "2opt", "plane"),
-        ("cut", None, None),
-    ],
+    [("qap", "exchange3", "linear"), ("ppp", "flip2", "words"), ("tsp", "2opt", "plane"), ("cut", None, None)],
 )
 def test_problems_of_the_suite_pass(problem, name, way):
-    local_search.check(PROBLEMS[problem](), name, way, moves=6)
+    check(PROBLEMS[problem](), name, way, moves=6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
-    checked = local_search.check(PROBLEMS[name](), backends=list(devices.values()))
-    assert {one.place for one in checked.tried} == {local_search.validation.PLAIN, *devices}
+    checked = check(PROBLEMS[name](), backends=list(devices.values()))
+    assert {one.place for one in checked.tried} == {validation.PLAIN, *devices}
     assert checked.notes == []
 
 
@@ -412,7 +385,7 @@ def test_exactly_the_problems_that_these_tests_check_are_marked():
 
 def test_what_was_tried_is_printed_as_a_table(device):
     problem = RingCut(**KEPT, update=wrong.update)
-    checked = local_search.check(problem, backends=[device])
+    checked = check(problem, backends=[device])
     first, head, *rows = str(checked).splitlines()
     assert re.match(r"ring:24: [\d,]+ moves tried, all right; costs from \d+ to \d+; \d+\.\d s$", first)
     assert head.split() == ["neighbourhood", "evaluation", "plain", "Python", device.name, "of", "one", "solution"]
@@ -424,31 +397,18 @@ def test_what_was_tried_is_printed_as_a_table(device):
 
 
 def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):
-    monkeypatch.setattr(local_search.validation, "READS", 300)
-    checked = local_search.check(RingCut(2000), "flip1", moves=64)
-    assert (checked.moves, checked.notes) == (0, [local_search.validation.TOO_SLOW])
+    monkeypatch.setattr(validation, "READS", 300)
+    checked = check(RingCut(2000), "flip1", moves=64)
+    assert (checked.moves, checked.notes) == (0, [validation.TOO_SLOW])
     assert str(checked).endswith("subscripts and overflow: check a smaller one too")
 
 
 def test_the_same_moves_are_tried_again():
     problem = RingCut(**KEPT, update=wrong.update)
-    first, second, other = (local_search.check(problem, "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
+    first, second, other = (check(problem, "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
     assert first == second
     assert first.costs != other.costs
 
 
 def test_a_solution_without_neighbours_is_right():
-    assert local_search.check(RingCut(1, weights=np.ones(1, np.int32)), "flip2").moves == 0
-
-
-@pytest.mark.slow
-def test_only_devices_bring_their_packages():
-    program = """
-import sys
-from core.search.local_search import check
-from tests.core.search.local_search.wrong import RingCut
-assert check(RingCut(8), "flip1", moves=8).moves
-print(sorted({"numba", "llvmlite", "pyopencl", "mpi4py"} & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+    assert check(RingCut(1, weights=np.ones(1, np.int32)), "flip2").moves == 0

@@ -92,11 +92,6 @@ def one_too_many(bits: Array[i32], move: Move, data: Ring) -> i32:
 
 
 @function
-def twice(bits: Array[i32], move: Move, data: Ring) -> i32:
-    return 2 * added(bits, move, data)
-
-
-@function
 def one_more(bits: Array[i32], move: Move, data: Ring) -> i32:
     return added(bits, move, data) + 1
 
