@@ -120,7 +120,8 @@ def found(search, stop=None):
 
 def named(row):
     """A row's name among tests."""
-    return "-".join([*map(str, row[:4]), *map(str, row[4].values())]).replace(" ", "_")
+    parts = [str(one) for part in row for one in (part.values() if isinstance(part, dict) else [part])]
+    return "-".join(parts).replace(" ", "_")
 
 
 def cases(quick, slow=(), long=()):
