@@ -7,7 +7,6 @@ import pytest
 
 from backends.tuning import Tuner
 from cluster import Solo
-from core.problems.qap import Qap
 from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target
 from core.search.local_search import history as module
 from tests.core.search.local_search.reference import random_start
@@ -147,34 +146,21 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
 
 
 @pytest.mark.parametrize(
-    ("launch", "places", "name", "names", "algorithm"),
+    ("launch", "places", "case"),
     [
-        (ONE_TEAM, 1, "qap6", "exchange2", "tabu"),
-        (MANY_TEAMS, 1, "ppp9-11", "flip1+flip2+flip3", "vns"),
-        pytest.param(MANY_TEAMS, 3, "qap6", "exchange2", "annealing", marks=pytest.mark.slow),
-        pytest.param(ONE_TEAM, 2, "ppp9-11", "flip1+flip2+flip3", "vns", marks=pytest.mark.slow),
-        pytest.param(MANY_TEAMS, 3, "qap6", "exchange2", "tabu", marks=pytest.mark.slow),
+        (ONE_TEAM, 1, ("qap6", "exchange2", "tabu")),
+        (MANY_TEAMS, 2, ("ppp9-11", "flip1+flip2+flip3", "vns")),
+        pytest.param(MANY_TEAMS, 3, ("qap6", "exchange2", "annealing"), marks=pytest.mark.slow),
     ],
 )
-def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, launch, places, name, names, algorithm):
+def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, launch, places, case):
     monkeypatch.setattr(module, "MOST_PLACES", places)
-    one = searching(cpu, name, names, algorithm, launch)
+    one = searching(cpu, *case, launch)
     iterated = []
     monkeypatch.setattr(one, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(one, count))
-    expected = plain_history(plain_walk(name, names, algorithm))
+    expected = plain_history(plain_walk(*case))
     assert without_seconds(one.run(Iterations(ITERATIONS))) == expected
     assert len(iterated) >= (len(expected) - 1) / places
-
-
-def test_many_improvements_in_a_row_fill_the_room_again_and_again(cpu, monkeypatch):
-    problem = Qap.load("taillard:60:seeds=1,2")
-    histories = []
-    for places in (2, 5, 4096):
-        monkeypatch.setattr(module, "MOST_PLACES", places)
-        one = LocalSearch(cpu, Solo(), problem, ALGORITHMS["first"][0], "exchange2", history=True)
-        histories.append(without_seconds(one.run(Iterations(1000))))
-    assert len(histories[0]) > 100
-    assert histories == histories[:1] * 3
 
 
 # --- several walks ---
@@ -206,12 +192,10 @@ def test_evaluations_rise_between_what_is_known_where_walks_look_at_unlike_numbe
     how = {"level": "algorithm", "walks": walks, "exchange": exchange}
     outcome = searching(cpu, name, names, "first", **how).run(Iterations(30))
     together = [plain_walk(name, names, "first", number) for number in range(walks)]
+    iterations, counts, costs = zip(*without_seconds(outcome), strict=True)
     expected = plain_history_together(together, 30, exchange)
-    got = without_seconds(outcome)
-    assert [[row[0], row[2]] for row in got] == [[row[0], row[2]] for row in expected]
-    counts = [row[1] for row in got]
-    assert counts == sorted(counts) and counts[-1] <= outcome.evaluations
-    assert got[0][1] == 0
+    assert [*zip(iterations, costs, strict=True)] == [(row[0], row[2]) for row in expected]
+    assert list(counts) == sorted(counts) and counts[0] == 0 and counts[-1] <= outcome.evaluations
 
 
 # --- stops, and repetitions ---

@@ -15,29 +15,14 @@ from core.search import local_search
 from core.search.local_search import search as search_module
 from tests.conftest import ROOT
 from tests.core.search.local_search import table
-from tests.core.search.local_search.table import (
-    ANNEALED,
-    CROSS,
-    DIAGONAL,
-    FIRST,
-    IN_PARTS,
-    IN_TURN,
-    KEPT,
-    MORE_ROWS,
-    QUICK_ROWS,
-    ROWS,
-    WORDS,
-    cases,
-    found,
-    search,
-)
+from tests.core.search.local_search.table import KEPT, WORDS, cases, found, search
 
-ORDERS = [row for row in ROWS if row[0] == "order"]
-HOST = [row for row in ROWS if row[3] in ("tabu", "first", "hill") and not row[4] and row != KEPT]
+ORDERS = [row for row in table.ROWS if row[0] == "order"]
+HOST = [row for row in table.ROWS if row[3] in ("tabu", "first", "hill") and not row[4] and row != KEPT]
 HOSTS = [{"select": "host"}, {"select": "host", "generate": "host"}]
 
 
-@pytest.mark.parametrize("row", cases(QUICK_ROWS, MORE_ROWS))
+@pytest.mark.parametrize("row", cases(table.QUICK_ROWS, table.MORE_ROWS))
 def test_same_search_on_every_backend(backend, row, cpu):
     if backend.name == "opencl" and "weierstrass64" in row and not backend.capabilities.float64:
         pytest.skip("the device has no 64-bit floats")
@@ -49,7 +34,7 @@ def test_same_search_on_every_backend(backend, row, cpu):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", cases(DIAGONAL))
+@pytest.mark.parametrize("row", cases(table.DIAGONAL))
 def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, python, cpu):
     stop = local_search.Iterations(5)
     assert found(search(python, Solo(), row), stop) == found(search(cpu, Solo(), row), stop)
@@ -57,23 +42,25 @@ def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, py
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("row", cases(CROSS))
+@pytest.mark.parametrize("row", cases(table.CROSS))
 def test_same_search_on_every_backend_in_every_combination(backend, row, cpu):
     assert found(search(backend, Solo(), row)) == found(search(cpu, Solo(), row))
 
 
-@pytest.mark.parametrize("row", cases([KEPT], [ANNEALED, WORDS]))
+@pytest.mark.parametrize("row", cases([KEPT], [table.ANNEALED, WORDS]))
 def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu):
     """The last team to have scanned makes the move."""
     one = search(backend, Solo(), row)
     one.in_one_team, one.teams = False, 3
     one.team_size = one.step_size = min(8, backend.capabilities.max_team_size)
-    assert one.steps_at_once or row == ANNEALED
+    assert one.steps_at_once or row == table.ANNEALED
     assert found(one) == found(search(cpu, Solo(), row))
-    assert row == ANNEALED or backend.read(one.finished, 0, 1)[0] == 0
+    assert row == table.ANNEALED or backend.read(one.finished, 0, 1)[0] == 0
 
 
-@pytest.mark.parametrize("row", cases([KEPT], [IN_TURN, ANNEALED, WORDS, FIRST, ORDERS[0], ORDERS[-1]]))
+@pytest.mark.parametrize(
+    "row", cases([KEPT], [table.IN_TURN, table.ANNEALED, WORDS, table.FIRST, ORDERS[0], ORDERS[-1]])
+)
 def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
     stop = local_search.Iterations(5)
     expected = found(search(cpu, Solo(), row), stop)
@@ -89,7 +76,9 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
         assert found(one, stop) == expected
 
 
-@pytest.mark.parametrize("row", cases([KEPT, ORDERS[1]], [IN_TURN, WORDS, IN_PARTS, QUICK_ROWS[6], *ORDERS[::2]]))
+@pytest.mark.parametrize(
+    "row", cases([KEPT, ORDERS[1]], [table.IN_TURN, WORDS, table.IN_PARTS, table.QUICK_ROWS[6], *ORDERS[::2]])
+)
 def test_lanes_do_not_race(python, row):
     backwards, stop = PythonBackend(PythonBackend.devices()[0], reverse=True), local_search.Iterations(5)
     assert found(search(backwards, Solo(), row), stop) == found(search(python, Solo(), row), stop)
@@ -178,66 +167,31 @@ def test_a_search_stops_where_it_is_told(cpu):
 
 SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2))]
 SIMULATED = """
+import sys
 import backends
 from cluster import Solo
-from core.errors import UserError
-from core.search.local_search import Iterations
-from tests.core.search.local_search.table import found, search
-from tests.core.search.local_search import test_published, test_trajectories
+from tests.core.search.local_search import test_trajectories as here
 backend = backends.create("cuda")
 assert backend.device.driver == "simulated"
+row, shape = here.SHAPES[int(sys.argv[1])]
+one = here.search(backend, Solo(), row)
+one.in_one_team, one.team_size, one.step_size, one.teams = shape
+print(here.found(one, here.local_search.Iterations(4)))
 """
-SEARCHES = """
-for row, shape in test_trajectories.SHAPES[{first}:{end}]:
-    one = search(backend, Solo(), row)
-    one.in_one_team, one.team_size, one.step_size, one.teams = shape
-    print(found(one, Iterations(4)))
-"""
-PUBLISHED = """
-for k, tables in ((0, "readonly"), (3, "global")):
-    one = test_published.published(backend, test_published.ROWS[k], tables=tables)
-    one.team_size, one.teams, one.step_size = 8, 3, 4
-    if one.host_loop.reduction is not None:
-        one.host_loop.reduction.team_size = 8
-    print(found(one, Iterations(3)))
-try:
-    test_published.published(backend, test_published.ROWS[0], tables="image")
-except UserError as error:
-    print(error)
-"""
-
-
-def printed_by_the_simulator(program):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    done = subprocess.run(
-        [sys.executable, "-c", SIMULATED + program],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=250,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("k", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["one team", "many teams"])
 def test_the_simulator_of_cuda_searches_the_same(k, cpu):
-    printed = printed_by_the_simulator(SEARCHES.format(first=k, end=k + 1))
-    assert printed == [str(found(search(cpu, Solo(), SHAPES[k][0]), local_search.Iterations(4)))]
-
-
-@pytest.mark.slow
-def test_the_simulator_of_cuda_searches_the_same_by_the_paper_s_mapping_and_refuses_images(cpu):
-    from tests.core.search.local_search.test_published import ROWS, made
-
-    *searches, refused = printed_by_the_simulator(PUBLISHED)
-    assert searches == [str(found(made(cpu, ROWS[k]), local_search.Iterations(3))) for k in (0, 3)]
-    assert refused.endswith("is an image on cuda: images exist on OpenCL devices; use readonly")
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    simulated = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SIMULATED, str(k)]
+    done = subprocess.run(command, cwd=ROOT, env=simulated, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(found(search(cpu, Solo(), SHAPES[k][0]), local_search.Iterations(4)))
 
 
 def test_the_table_covers_what_there_is():
-    used = {name for row in ROWS + CROSS for name in row[1].split("+")}
+    used = {name for row in table.ROWS + table.CROSS for name in row[1].split("+")}
     assert used == set(local_search.NEIGHBOURHOODS) | {"blocks", "adjacent"}
-    assert {row[3] for row in QUICK_ROWS} == set(table.ALGORITHMS)
-    assert {row[0] for row in QUICK_ROWS} == set(table.PROBLEMS) - {"weierstrass64"}
+    assert {row[3] for row in table.QUICK_ROWS} == set(table.ALGORITHMS)
+    assert {row[0] for row in table.QUICK_ROWS} == set(table.PROBLEMS) - {"weierstrass64"}
