@@ -92,11 +92,6 @@ def test_a_rank_that_would_be_last_takes_nothing(monkeypatch):
     assert end == pytest.approx(0.01)
 
 
-def test_a_rank_alone_stays_whatever_it_is_told_of_its_speed(monkeypatch):
-    end, taken = Job(monkeypatch, 1).run(10, [(at(1), {"first": 1, "least": 3, "speed": 1e-9})])
-    assert each_once(taken, 10)
-
-
 @pytest.mark.parametrize("wrong", [0.1, 10.0])
 def test_a_wrong_guess_of_a_speed_is_found_out(monkeypatch, wrong):
     ranks = [(at(1000), {"first": 5000, "speed": 1000 * wrong}), (at(100), {"first": 5000, "speed": 100.0})]

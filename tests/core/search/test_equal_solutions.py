@@ -6,9 +6,7 @@ import pytest
 from backends.threads import ThreadsBackend
 from cluster import Solo
 from core.problems.knapsack import Knapsack
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.restricted import RestrictedTour
+from core.search.dp import held_karp, knapsack, restricted
 from core.search.exact import ExactSearch
 
 
@@ -23,8 +21,8 @@ def test_the_selection_is_one_of_many_in_any_memory_and_shape(both, python, tmp_
     instance = Knapsack("ties", weights, weights * 3, int(weights.sum()) // 2)
     small = {"room": 600}
     ways = ({}, small, {**small, "folder": str(tmp_path)}, {"tiling": "none"}, {"tiling": "none", **small})
-    runs = [KnapsackSearch(backend, Solo(), instance, **way).run() for backend in both for way in ways]
-    runs += [KnapsackSearch(python, Solo(), instance, team_size=size, room=600).run() for size in (1, 2)]
+    runs = [knapsack.KnapsackSearch(backend, Solo(), instance, **way).run() for backend in both for way in ways]
+    runs += [knapsack.KnapsackSearch(python, Solo(), instance, team_size=size, room=600).run() for size in (1, 2)]
     assert {run.digest for run in runs} == {runs[0].digest}
     assert all(np.array_equal(run.chosen, runs[0].chosen) for run in runs)
     assert any(run.streamed_bytes for run in runs)
@@ -41,7 +39,7 @@ def equal_distances(n, seed):
 def test_the_restricted_tour_is_one_of_many_in_any_memory_and_shape(tiling, rotations, both):
     problem, how = (equal_distances(13, 1), 4, np.arange(13)), {"rotations": rotations, "tiling": tiling}
     tours = {
-        tuple(RestrictedTour(backend, Solo(), *problem, room=room, **how).run().tour)
+        tuple(restricted.RestrictedTour(backend, Solo(), *problem, room=room, **how).run().tour)
         for backend in both
         for room in (None, 1, 100)
     }
@@ -50,9 +48,9 @@ def test_the_restricted_tour_is_one_of_many_in_any_memory_and_shape(tiling, rota
 
 def test_the_shortest_tour_is_one_of_many_on_every_backend(both, python):
     distances = equal_distances(8, 2)
-    found = [HeldKarp(backend, Solo(), distances).run() for backend in (*both, python)]
+    found = [held_karp.HeldKarp(backend, Solo(), distances).run() for backend in (*both, python)]
     assert len({tuple(one.tour) for one in found}) == 1
-    engine = HeldKarp(both[0], Solo(), distances, tiling="none").run()
+    engine = held_karp.HeldKarp(both[0], Solo(), distances, tiling="none").run()
     assert engine.digest == found[0].digest  # of the length alone
 
 

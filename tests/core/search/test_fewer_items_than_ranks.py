@@ -9,10 +9,7 @@ from core.problems import strings
 from core.problems.knapsack import Knapsack
 from core.problems.qap import Qap
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.lcs import LongestCommonSubsequence
-from core.search.dp.restricted import RestrictedTour
+from core.search.dp import held_karp, knapsack, lcs, restricted
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
@@ -52,11 +49,11 @@ WALKS = [
 
 def common(one, other):
     pair = strings.from_texts(one, other)
-    return Kind(LongestCommonSubsequence, (pair.a, pair.b), {}, None, "")
+    return Kind(lcs.LongestCommonSubsequence, (pair.a, pair.b), {}, None, "")
 
 
 def things(weight):
-    return Kind(KnapsackSearch, (Knapsack("k", np.array([weight]), np.array([5]), 1),), {}, None, "")
+    return Kind(knapsack.KnapsackSearch, (Knapsack("k", np.array([weight]), np.array([5]), 1),), {}, None, "")
 
 
 CASES = {
@@ -74,8 +71,8 @@ CASES = {
     "a tree without a bound": exact(5, "none"),
     "tours by number": exact(5, "none", enumerate="permutations"),
     "a tree as published": exact(8, "edges", mapping="published"),
-    "a table of 4 cities": Kind(HeldKarp, (cities(4),), {}, None, ""),
-    "a restricted table": Kind(RestrictedTour, (cities(4), 2, np.arange(4)), {"improve": True}, None, ""),
+    "a table of 4 cities": Kind(held_karp.HeldKarp, (cities(4),), {}, None, ""),
+    "a restricted table": Kind(restricted.RestrictedTour, (cities(4), 2, np.arange(4)), {"improve": True}, None, ""),
     "a table of 2 letters": common("AB", "BAB"),
     "a table of 1 letter": common("B", "ABAB"),
     "a table without a letter": common("", "A"),

@@ -123,13 +123,13 @@ def test_lanes_do_not_race(way, cpu):
     # kroE100's tour is 0.07 % longer, and twice as many find its optimum too.
     [
         pytest.param("kroA100", 100_000, 21282, marks=pytest.mark.slow),
-        pytest.param("kroB100", 100_000, 22141, marks=pytest.mark.long),
-        pytest.param("kroC100", 100_000, 20749, marks=pytest.mark.long),
-        pytest.param("kroD100", 100_000, 21294, marks=pytest.mark.long),
-        pytest.param("kroE100", 100_000, 22084, marks=pytest.mark.long),
-        pytest.param("kroE100", 200_000, 22068, marks=pytest.mark.long),
+        *(
+            pytest.param(*row, marks=pytest.mark.long)
+            for row in (("kroB100", 100_000, 22141), ("kroC100", 100_000, 20749), ("kroD100", 100_000, 21294),
+                        ("kroE100", 100_000, 22084), ("kroE100", 200_000, 22068))
+        ),
     ],
-)
+)  # fmt: skip
 def test_quality_of_the_paper(shared_data, name, climbers, length):
     instance = tsp.load(name, str(shared_data))
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
@@ -140,15 +140,11 @@ def test_quality_of_the_paper(shared_data, name, climbers, length):
 
 
 def test_digest_tells_unequal_work_apart(cpu):
-    distances = tsp.load("uniform:30:seed=7").distances
-    search = HillClimbing(cpu, Solo(), distances)
-    other = HillClimbing(cpu, Solo(), distances, start="philox")
-    digests = {
-        search.run(Iterations(20), trace=False).digest,
-        search.run(Iterations(21), trace=False).digest,
-        other.run(Iterations(20), trace=False).digest,
-    }
-    assert len(digests) == 3
+    search, other = (
+        HillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"], start=s) for s in ("oneil2011", "philox")
+    )
+    runs = [one.run(Iterations(climbers), trace=False) for one, climbers in ((search, 20), (search, 21), (other, 20))]
+    assert len({run.digest for run in runs}) == 3
 
 
 # --- tiles of a large instance, one team for each climber ---

@@ -9,11 +9,7 @@ from core.errors import UserError
 from core.kernels.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.hooks import BEST, FIRST, NO_KEY
 from core.kernels.moves import NEVER
-from core.problems import perceptron
-from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Values, listed_moves, made_neighbours
-from core.problems.max_cut import MaxCut
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
+from core.problems import encodings, max_cut, perceptron, ppp, qap
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, Seconds, SimulatedAnnealing, TabuSearch
 from core.search.local_search.host_driven import blocks_of
 from tests.core.problems.neighbours import neighbours
@@ -60,7 +56,7 @@ def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, c
     ("layout", "select"), [("columns", "host"), pytest.param("rows", "device", marks=pytest.mark.slow)]
 )
 def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
-    problem = Ppp(perceptron.load("9-11"), layout)
+    problem = ppp.Ppp(perceptron.load("9-11"), layout)
     one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
     assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
 
@@ -68,7 +64,7 @@ def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, lay
 @pytest.mark.parametrize(("layout", "how"), [("columns", {}), ("rows", {"level": "algorithm", "walks": 2})])
 def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
     several = {"neighbourhoods": "flip1", "algorithm": ALGORITHMS["first"], "seed": 3, **how}
-    problem = Ppp(perceptron.load("9-11"), layout)
+    problem = ppp.Ppp(perceptron.load("9-11"), layout)
     one = LocalSearch(python, Solo(), problem, evaluation="histogram", **several)
     expected = LocalSearch(cpu, Solo(), PROBLEMS["ppp"](), **several)
     assert found(one, Iterations(5)) == found(expected, Iterations(5))
@@ -78,13 +74,15 @@ def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
     "name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "insert", "reverse", "2opt", "assign"]
 )
 def test_a_host_makes_the_neighbours_that_the_paper_defines(name):
-    one = NEIGHBOURHOODS[name]
-    encoding = {"bits": Bits(7), "permutation": Permutation(7), "values": Values(7, 3)}[one.encoding]
+    one = encodings.NEIGHBOURHOODS[name]
+    encoding = {"bits": encodings.Bits(7), "permutation": encodings.Permutation(7), "values": encodings.Values(7, 3)}[
+        one.encoding
+    ]
     draw = np.random.default_rng(5)
     solution = draw.permutation(7) if one.encoding == "permutation" else draw.integers(0, encoding.choices, 7)
-    listed = listed_moves(one.shape, 0, one.size(encoding), 7, encoding.choices, solution)
+    listed = encodings.listed_moves(one.shape, 0, one.size(encoding), 7, encoding.choices, solution)
     found_here = np.zeros((len(listed), 7), int)
-    made_neighbours(one.change, listed, solution, found_here)
+    encodings.made_neighbours(one.change, listed, solution, found_here)
     for mine, other in zip(found_here.tolist(), neighbours(name, solution, encoding.choices), strict=True):
         assert other is None or mine == [int(v) for v in other]
 
@@ -121,7 +119,7 @@ def test_thread_control_has_room_for_the_histograms_of_every_shape(python, cpu):
         "select": "host",
         "tune": lambda kernel, n, size: Tuner(python.capabilities, n, size, 1),
     }
-    one = LocalSearch(python, Solo(), Ppp(perceptron.load("9-11"), "rows"), TabuSearch(), "flip2", seed=3, **how)
+    one = LocalSearch(python, Solo(), ppp.Ppp(perceptron.load("9-11"), "rows"), TabuSearch(), "flip2", seed=3, **how)
     assert found(one, Iterations(40)) == found(made(cpu, ROWS[2]), Iterations(40))
 
 
@@ -146,7 +144,7 @@ def launches(python, monkeypatch):
     ("select", "reduced"), [("host", []), ("device", [("reduce_fitnesses", 2, 256), ("reduce_keys", 1, 256)])]
 )
 def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, reduced):
-    problem = MaxCut("random:40:seed=1")
+    problem = max_cut.MaxCut("random:40:seed=1")
     one = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
     one.run(Iterations(1))
     # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
@@ -155,7 +153,7 @@ def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, r
 
 def test_a_smaller_neighbourhood_has_fewer_teams(python, launches):
     one = LocalSearch(
-        python, Solo(), Ppp.load("3-13"), HillClimbing(), ["flip1", "flip3"], mapping="published", select="device"
+        python, Solo(), ppp.Ppp.load("3-13"), HillClimbing(), ["flip1", "flip3"], mapping="published", select="device"
     )
     one.run(Iterations(8))
     # 13 and 286 neighbours.
@@ -185,7 +183,7 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 
 def copied_bytes(cpu, **how):
     """What five iterations copy between host and device."""
-    one = LocalSearch(cpu, Solo(), Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
+    one = LocalSearch(cpu, Solo(), qap.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
     one.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes
     one.iterate(5)
@@ -234,7 +232,7 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
 def test_histograms_lie_as_their_layout_says(python, layout):
     instance = perceptron.load("9-11")
     one = LocalSearch(
-        python, Solo(), Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
+        python, Solo(), ppp.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
     )
     one.begin(Iterations(9), None)
     one.host_loop.evaluate(0, 0, 55)
@@ -268,16 +266,16 @@ def test_histograms_lie_as_their_layout_says(python, layout):
 def test_what_the_paper_does_not_map_is_refused(cpu, algorithm, how, words):
     with pytest.raises(UserError, match=words):
         LocalSearch(
-            cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), algorithm, "exchange2", **{"mapping": "published"} | how
+            cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), algorithm, "exchange2", **{"mapping": "published"} | how
         )
 
 
 def test_a_layout_that_there_is_not_and_arrays_beyond_32_bits_are_refused(cpu):
     with pytest.raises(UserError, match="histograms in layout 'tiles': expected local, columns, rows"):
-        Ppp.load("9-11", layout="tiles")
+        ppp.Ppp.load("9-11", layout="tiles")
     on_host = {"mapping": "published", "select": "host", "generate": "host"}
     with pytest.raises(UserError, match=r"2001000 whole neighbours of 2001 elements from the host: expected less than"):
-        LocalSearch(cpu, Solo(), Ppp.load("3-2001"), TabuSearch(), "flip2", **on_host)
-    problem = Ppp.load("3-2000", layout="rows")
+        LocalSearch(cpu, Solo(), ppp.Ppp.load("3-2001"), TabuSearch(), "flip2", **on_host)
+    problem = ppp.Ppp.load("3-2000", layout="rows")
     with pytest.raises(UserError, match=r"histograms of 2001 groups for 1100000 neighbours .* use layout local"):
         problem.with_room(problem.data_for("histogram"), 1_100_000)

@@ -7,10 +7,7 @@ import pytest
 
 from cluster import Solo
 from core.errors import UserError
-from core.problems.encodings import Bits, Permutation, Reals, Values
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
-from core.problems.weierstrass import Weierstrass
+from core.problems import encodings, ppp, qap, weierstrass
 from core.search import local_search
 
 TABU = local_search.TabuSearch()
@@ -38,7 +35,7 @@ TABU = local_search.TabuSearch()
 )
 def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
     with pytest.raises(UserError, match=words):
-        local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
+        local_search.LocalSearch(cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
 
 
 @pytest.mark.parametrize(
@@ -51,15 +48,18 @@ def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
         (lambda: local_search.SimulatedAnnealing(temperature=-1), "temperature -1"),
         (lambda: local_search.SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
         (lambda: local_search.SimulatedAnnealing(plateau=2**40), "plateau 1099511627776 .*: expected 1 to 2147483647"),
-        (lambda: Values(5, 1), "over 1 values; expected 2 to 2147483647"),
-        (lambda: Values(5, "3"), "a solution of '3' values; expected an integer"),
-        (lambda: Reals(5, "int8"), "a vector of reals of type 'int8'; expected 'float32' or 'float64'"),
-        (lambda: Permutation(2**31), "a solution of 2147483648 elements; expected 1 to 65535"),
-        (lambda: Bits(float("nan")), "a solution of nan elements; expected an integer"),
+        (lambda: encodings.Values(5, 1), "over 1 values; expected 2 to 2147483647"),
+        (lambda: encodings.Values(5, "3"), "a solution of '3' values; expected an integer"),
+        (lambda: encodings.Reals(5, "int8"), "a vector of reals of type 'int8'; expected 'float32' or 'float64'"),
+        (lambda: encodings.Permutation(2**31), "a solution of 2147483648 elements; expected 1 to 65535"),
+        (lambda: encodings.Bits(float("nan")), "a solution of nan elements; expected an integer"),
         (lambda: local_search.Iterations(0).check(), "0 iterations: expected 1"),
         (lambda: local_search.Seconds(0).check(), "0 seconds: expected more than 0"),
         (lambda: local_search.Target(-(2**31)).check(), "expected -2147483647"),
-        (lambda: Weierstrass.load("3", dtype="float16"), "precision 'float16': expected float32 or float64"),
+        (
+            lambda: weierstrass.Weierstrass.load("3", dtype="float16"),
+            "precision 'float16': expected float32 or float64",
+        ),
     ],
 )
 def test_bad_numbers_are_refused(make, words):
@@ -68,7 +68,7 @@ def test_bad_numbers_are_refused(make, words):
 
 
 def test_a_neighbourhood_beyond_32_bits_is_refused(cpu):
-    problem = Ppp.load("3-2955")
+    problem = ppp.Ppp.load("3-2955")
     with pytest.raises(UserError, match=r"flip3 on 2955 elements has 4296157285 neighbours: expected 1 to 4294967295"):
         local_search.LocalSearch(cpu, Solo(), problem, local_search.HillClimbing(), "flip3")
 
@@ -76,16 +76,16 @@ def test_a_neighbourhood_beyond_32_bits_is_refused(cpu):
 @pytest.mark.parametrize(
     ("encoding", "start", "words"),
     [
-        (Bits(3), [0.5, 0, 1], "with 0.5 at 0: expected integers"),
-        (Bits(3), [0, 1, np.nan], "with nan at 2: expected 0 to 1"),
-        (Bits(3), np.array([2**32, 0, 1]), "with 4294967296 at 0: expected 0 to 1"),
-        (Bits(3), [2**70, 0, 1], "that is [1180591620717411303424, 0, 1]: expected 3 numbers"),
-        (Bits(3), "101", "that is '101': expected 3 numbers"),
-        (Bits(3), [[1], [0, 1], 1], "that is [[1], [0, 1], 1]: expected 3 numbers"),
-        (Values(3, 4), [0, 4, 1], "with 4 at 1: expected 0 to 3"),
-        (Permutation(3), [0.0, 1.0, 1.0], "that has 1 twice: expected a permutation of 0 to 2"),
-        (Permutation(3), np.arange(5), "of shape (5,): expected (3,)"),
-        (Reals(3), [0, np.inf, 1], "with inf at 1: expected -1 to 1"),
+        (encodings.Bits(3), [0.5, 0, 1], "with 0.5 at 0: expected integers"),
+        (encodings.Bits(3), [0, 1, np.nan], "with nan at 2: expected 0 to 1"),
+        (encodings.Bits(3), np.array([2**32, 0, 1]), "with 4294967296 at 0: expected 0 to 1"),
+        (encodings.Bits(3), [2**70, 0, 1], "that is [1180591620717411303424, 0, 1]: expected 3 numbers"),
+        (encodings.Bits(3), "101", "that is '101': expected 3 numbers"),
+        (encodings.Bits(3), [[1], [0, 1], 1], "that is [[1], [0, 1], 1]: expected 3 numbers"),
+        (encodings.Values(3, 4), [0, 4, 1], "with 4 at 1: expected 0 to 3"),
+        (encodings.Permutation(3), [0.0, 1.0, 1.0], "that has 1 twice: expected a permutation of 0 to 2"),
+        (encodings.Permutation(3), np.arange(5), "of shape (5,): expected (3,)"),
+        (encodings.Reals(3), [0, np.inf, 1], "with inf at 1: expected -1 to 1"),
     ],
 )
 def test_a_start_that_is_no_solution_is_refused(encoding, start, words):
@@ -95,12 +95,12 @@ def test_a_start_that_is_no_solution_is_refused(encoding, start, words):
 
 def test_a_start_in_other_types_is_the_same_solution():
     for start in ([1, 0, 1], (True, False, True), np.array([1, 0, 1], np.uint64), [1.0, 0.0, 1.0]):
-        found = Bits(3).check(start)
+        found = encodings.Bits(3).check(start)
         assert found.dtype == np.int32 and found.tolist() == [1, 0, 1]
-    assert Reals(2).check([1, -0.1]).dtype == np.float32
+    assert encodings.Reals(2).check([1, -0.1]).dtype == np.float32
 
 
 def test_a_search_refuses_a_start_before_it_reaches_the_device(cpu):
-    search = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
+    search = local_search.LocalSearch(cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
     with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
         search.run(local_search.Iterations(3), start=np.array([0, 1, 6, 3, 4, 5]))
