@@ -7,12 +7,8 @@ import numpy as np
 from core.problems import knapsack, strings, tsp
 from core.problems.qap import Qap
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
-from core.search.dp.held_karp import HeldKarp
+from core.search.dp import diagonals, held_karp, knapsack_bound, lcs, restricted
 from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.knapsack_bound import BoundSearch
-from core.search.dp.lcs import LongestCommonSubsequence
-from core.search.dp.restricted import RestrictedTour
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.local_search import LocalSearch, TabuSearch
@@ -103,22 +99,22 @@ KINDS = {
         "exact --instance uniform:9:seed=1 --bound edges --mapping published",
         ((1 - np.eye(14, dtype=int),), {"bound": "none", "mapping": "published"}, None),
     ),
-    "Held and Karp": Kind(HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
+    "Held and Karp": Kind(held_karp.HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
     "restricted": Kind(
-        RestrictedTour, (cities(30), 3), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
+        restricted.RestrictedTour, (cities(30), 3), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
         ((cities(30), 3), {"start": np.arange(30), "improve": True}, None),
     ),
-    "strings": Kind(LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
+    "strings": Kind(lcs.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
     "strings by diagonals": Kind(
-        CommonByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
+        diagonals.CommonByDiagonals, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS} --mapping published", shared=False
     ),
     "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
     "knapsack by diagonals": Kind(
-        KnapsackByDiagonals, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
+        diagonals.KnapsackByDiagonals, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
         shared=False,
     ),
     "knapsack bounded": Kind(
-        BoundSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method bb",
+        knapsack_bound.BoundSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1 --method bb",
         ((HARD,), {}, None), shared=False,
     ),
 }  # fmt: skip

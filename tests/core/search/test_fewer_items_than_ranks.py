@@ -3,16 +3,13 @@
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from cluster.timed import Rehearsal
 from core.problems import strings
 from core.problems.knapsack import Knapsack
 from core.problems.qap import Qap
 from core.search.ant_colony import AntColony, Settings
-from core.search.dp.held_karp import HeldKarp
-from core.search.dp.knapsack import KnapsackSearch
-from core.search.dp.lcs import LongestCommonSubsequence
+from core.search.dp import held_karp, knapsack, lcs, restricted
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
@@ -23,7 +20,6 @@ from tests.thread_ranks import on_ranks, twin
 
 RANKS = 3
 PROBLEM = Qap.load("taillard:7:seeds=1,2")
-PAIR = strings.from_texts("AB", "BAB")
 
 
 def walking(algorithm, walks, exchange, history):
@@ -39,20 +35,29 @@ def exact(n, bound, **settings):
     return Kind(ExactSearch, (cities(n),), {"bound": bound, "count": True, **settings}, None, "")
 
 
+WALKS = [
+    (1, TabuSearch(), 0, False),
+    (2, TabuSearch(), 1, True),
+    (1, IteratedLocalSearch(), 1, True),
+    (2, IteratedLocalSearch(), 0, False),
+    (1, SimulatedAnnealing(), 1, False),
+    (2, SimulatedAnnealing(), 1, True),
+    (1, TabuSearch(), 1, True),
+    (2, SimulatedAnnealing(), 0, False),
+]
+
+
+def common(one, other):
+    pair = strings.from_texts(one, other)
+    return Kind(lcs.LongestCommonSubsequence, (pair.a, pair.b), {}, None, "")
+
+
+def things(weight):
+    return Kind(knapsack.KnapsackSearch, (Knapsack("k", np.array([weight]), np.array([5]), 1),), {}, None, "")
+
+
 CASES = {
-    **{
-        f"{count} {name}, exchange {exchange}, {'history' if history else 'no history'}": walking(
-            algorithm, count, exchange, history
-        )
-        for name, algorithm in (
-            ("tabu walks", TabuSearch()),
-            ("iterated walks", IteratedLocalSearch()),
-            ("annealed walks", SimulatedAnnealing()),
-        )
-        for count in (1, 2)
-        for exchange in (0, 1)
-        for history in (False, True)
-    },
+    **{f"{count} walks, {one.name}, exchange {k}": walking(one, count, k, history) for count, one, k, history in WALKS},
     **{f"{count} climbers": Kind(HillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
     "1 ant": ants(ants=1),
     "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),
@@ -66,17 +71,14 @@ CASES = {
     "a tree without a bound": exact(5, "none"),
     "tours by number": exact(5, "none", enumerate="permutations"),
     "a tree as published": exact(8, "edges", mapping="published"),
-    "a table of 4 cities": Kind(HeldKarp, (cities(4),), {}, None, ""),
-    "a table of 2 letters": Kind(LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, ""),
-    "a table of 1 thing": Kind(
-        KnapsackSearch, (Knapsack("k", np.array([1]), np.array([5]), 1),), {}, None, ""
-    ),
+    "a table of 4 cities": Kind(held_karp.HeldKarp, (cities(4),), {}, None, ""),
+    "a restricted table": Kind(restricted.RestrictedTour, (cities(4), 2, np.arange(4)), {"improve": True}, None, ""),
+    "a table of 2 letters": common("AB", "BAB"),
+    "a table of 1 letter": common("B", "ABAB"),
+    "a table without a letter": common("", "A"),
+    "a table of 1 thing": things(1),
+    "a table of 1 thing that does not fit": things(3),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
 
 
 @pytest.fixture(params=CASES)
@@ -103,26 +105,21 @@ def on_three(kind, cpu, kept, state=None):
     return on_ranks(RANKS, lambda ranks: run(kind, twin(cpu), ranks, kept and kept.keeper(state)))
 
 
-def test_they_find_what_one_rank_finds(kind, cpu):
-    alone = found_by(kind, run(kind, cpu, Solo()))
-    assert [found_by(kind, one) for one in on_three(kind, cpu, None)] == [alone] * RANKS
-
-
-def test_they_go_on_from_a_state_on_more_ranks_and_on_one(kind, cpu):
+def test_they_find_what_one_rank_finds_and_go_on_from_its_states(kind, cpu):
     alone, of_three = Kept(), Kept()
     expected = found_by(kind, run(kind, cpu, Solo(), alone.keeper()))
     assert [found_by(kind, one) for one in on_three(kind, cpu, of_three)] == [expected] * RANKS
+    assert [found_by(kind, one) for one in on_three(kind, cpu, None)] == [expected] * RANKS
     for state in some(alone.states, 2):
         assert [found_by(kind, one) for one in on_three(kind, cpu, Kept(), state)] == [expected] * RANKS
     for state in some(of_three.states, 2):
         assert found_by(kind, run(kind, cpu, Solo(), Kept().keeper(state))) == expected
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_the_callback_of_the_first_rank_hears_of_a_cost(count, cpu):
+def test_the_callback_of_the_first_rank_hears_of_a_cost(cpu):
     def act(ranks):
         told = []
-        search = walking(TabuSearch(), count, 0, False).made(twin(cpu), Rehearsal(ranks))
+        search = walking(TabuSearch(), 1, 0, False).made(twin(cpu), Rehearsal(ranks))
         search.run(Iterations(20), callback=told.append, ranks=ranks)
         return [one.cost for one in told]
 

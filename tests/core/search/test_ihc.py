@@ -1,20 +1,39 @@
-"""Iterative hill climbing: one trajectory everywhere, checked against a plain NumPy climber and the paper's table."""
+"""Iterative hill climbing: one trajectory everywhere, by the suite's mapping and by the paper's, as plain climbs make it."""
 
 import numpy as np
 import pytest
 
 from backends.base import OutOfMemory
-from backends.cpu import CpuBackend
 from backends.python import PythonBackend
 from backends.threads import ThreadsBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
-from core.search.ihc import HillClimbing
+from core.search.ihc import BATCH, HillClimbing
 from core.search.stops import Iterations
-from core.search.two_opt_scans import TilesScan
+from core.search.two_opt_scans import LanesScan, TilesScan
 
-INSTANCES = ["uniform:23:seed=3", "clustered:40:seed=1", "grid:36:seed=2", "uniform:5:seed=1"]
+PRUNED, FULL, STATIC, WORKLIST = WAYS = (
+    {"scan": "pruned"},
+    {"scan": "full"},
+    {"published": "static"},
+    {"published": "worklist"},
+)
+
+
+def symmetric(raw):
+    """The distances of an instance, from the upper triangle of a matrix."""
+    return tsp.Instance("random", distances=np.triu(raw, 1) + np.triu(raw, 1).T).distances
+
+
+INSTANCES = {
+    **{
+        spec: tsp.load(spec).distances
+        for spec in ("uniform:23:seed=3", "clustered:40:seed=1", "grid:36:seed=2", "uniform:5:seed=1")
+    },
+    "nearly every move is a tie": symmetric(np.random.default_rng(3).integers(1, 4, (31, 31))),
+    "wide distances": symmetric(np.random.default_rng(3).integers(60_000, 2_000_000, (31, 31))),
+}
 
 
 def paper_start(n, climber):
@@ -44,91 +63,73 @@ def plain_climb(distances, tour):
         tour[i[k] + 1 : j[k] + 1] = tour[i[k] + 1 : j[k] + 1][::-1]
 
 
-def scans(backend, distances):
-    """Every scan on every team size that the device has, and the plain result to hold them to."""
-    for scan in ("pruned", "full"):
-        yield HillClimbing(backend, Solo(), distances, scan=scan)
+def alike(outcome):
+    """What every mapping finds: all but the number of moves evaluated."""
+    return outcome._replace(evaluations=0)
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
+def climbed(backend, distances, climbers, **how):
+    """The outcome of these climbers, but for the number of moves evaluated."""
+    return alike(HillClimbing(backend, Solo(), distances, **how).run(Iterations(climbers), trace=False))
 
 
 @pytest.mark.parametrize("spec", INSTANCES)
 def test_every_climb_is_the_plain_climb(spec, cpu):
-    distances = tsp.load(spec).distances
-    for search in scans(cpu, distances):
-        for climber in (0, 1, 17, 123456):
-            tour, _ = plain_climb(distances, paper_start(len(distances), climber))
-            assert search.tour_of(climber).tolist() == tour.tolist()
-
-
-@pytest.mark.parametrize("spec", INSTANCES[:2])
-def test_the_outcome_is_the_best_of_the_plain_climbs(spec, cpu):
-    distances = tsp.load(spec).distances
+    distances = INSTANCES[spec]
     n = len(distances)
-    climbs = [plain_climb(distances, paper_start(n, c)) for c in range(50)]
-    lengths = [tsp.tour_length(distances, tour) for tour, _ in climbs]
-    for search in scans(cpu, distances):
-        found = search.run(Iterations(50), trace=False)
+    climbs = {c: plain_climb(distances, paper_start(n, c)) for c in (*range(20), 123456)}
+    lengths = [tsp.tour_length(distances, climbs[c][0]) for c in range(20)]
+    for way in WAYS:
+        search = HillClimbing(cpu, Solo(), distances, **way)
+        for climber in (0, 1, 17, 123456):
+            assert search.tour_of(climber).tolist() == climbs[climber][0].tolist()
+        found = search.run(Iterations(20), trace=False)
         assert (found.length, found.climber) == min((length, c) for c, length in enumerate(lengths))
-        assert found.steps == sum(steps for _, steps in climbs)
+        assert found.steps == sum(climbs[c][1] for c in range(20))
 
 
-@pytest.mark.parametrize("start", ["oneil2011", "philox"])
-@pytest.mark.parametrize("scan", ["pruned", "full"])
-def test_same_trajectories_on_every_backend_and_team_size(backend, start, scan, cpu):
-    distances = tsp.load("uniform:30:seed=7").distances
-    climbers = 3 if backend.name == "python" else 40
-    expected = HillClimbing(cpu, Solo(), distances, start=start, seed=5).run(Iterations(climbers), trace=False)
-    search = HillClimbing(backend, Solo(), distances, start=start, seed=5, scan=scan)
+CROSS = [(way, start) for way in WAYS for start in ("oneil2011", "philox")]
+
+
+@pytest.mark.parametrize(
+    ("way", "start"),
+    [pytest.param(*one, marks=() if k in (0, 3, 4, 7) else pytest.mark.slow) for k, one in enumerate(CROSS)],
+    ids=str,
+)
+def test_same_climbs_on_every_backend_and_team_size(backend, way, start, cpu):
+    n, climbers = (12, 3) if backend.name == "python" else (30, 40)
+    distances = tsp.load(f"uniform:{n}:seed=7").distances
+    search = HillClimbing(backend, Solo(), distances, start=start, seed=5, **way)
     for team_size in search.scan.team_sizes():
         search.scan.team_size = team_size
-        found = search.run(Iterations(climbers), trace=False)
-        assert found[:3] + found[4:] == expected[:3] + expected[4:], f"team size {team_size}"
+        found = alike(search.run(Iterations(climbers), trace=False))
+        assert found == climbed(cpu, distances, climbers, start=start, seed=5), f"team size {team_size}"
 
 
-def test_wide_distances_and_ties_do_not_change_the_trajectory(cpu):
-    rng = np.random.default_rng(3)
-    few = rng.integers(1, 4, (31, 31))  # nearly every move is a tie
-    many = rng.integers(60_000, 2_000_000, (31, 31))
-    for raw in (few, many):
-        instance = tsp.Instance("random", distances=np.triu(raw, 1) + np.triu(raw, 1).T)
-        n = instance.n
-        for search in scans(cpu, instance.distances):
-            for climber in range(12):
-                tour, _ = plain_climb(instance.distances, paper_start(n, climber))
-                assert search.tour_of(climber).tolist() == tour.tolist()
+@pytest.mark.parametrize(
+    "way", [PRUNED, WORKLIST, *(pytest.param(way, marks=pytest.mark.slow) for way in (FULL, STATIC))]
+)
+def test_lanes_do_not_race(way, cpu):
+    distances = tsp.load("uniform:10:seed=7").distances
+    for reverse in (False, True):
+        search = HillClimbing(PythonBackend(PythonBackend.devices()[0], reverse), Solo(), distances, **way)
+        search.scan.team_size = max(s for s in search.scan.team_sizes() if s <= 32)
+        assert alike(search.run(Iterations(5), trace=False)) == climbed(cpu, distances, 5)
 
 
-def test_lanes_do_not_race(cpu):
-    distances = tsp.load("uniform:20:seed=7").distances
-    device = PythonBackend.devices()[0]
-    for scan in ("pruned", "full"):
-        outcomes = set()
-        for reverse in (False, True):
-            search = HillClimbing(PythonBackend(device, reverse), Solo(), distances, scan=scan)
-            search.scan.team_size = max(s for s in search.scan.team_sizes() if s <= 32)
-            found = search.run(Iterations(3), trace=False)
-            outcomes.add(found[:3] + found[4:])
-        assert len(outcomes) == 1
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "climbers", "length"),
     # Table 1 and the last sentences of section 5 of the paper: 100,000 climbers find the optimum of four instances,
     # kroE100's tour is 0.07 % longer, and twice as many find its optimum too.
     [
-        ("kroA100", 100_000, 21282),
-        ("kroB100", 100_000, 22141),
-        ("kroC100", 100_000, 20749),
-        ("kroD100", 100_000, 21294),
-        ("kroE100", 100_000, 22084),
-        ("kroE100", 200_000, 22068),
+        pytest.param("kroA100", 100_000, 21282, marks=pytest.mark.slow),
+        *(
+            pytest.param(*row, marks=pytest.mark.long)
+            for row in (("kroB100", 100_000, 22141), ("kroC100", 100_000, 20749), ("kroD100", 100_000, 21294),
+                        ("kroE100", 100_000, 22084), ("kroE100", 200_000, 22068))
+        ),
     ],
-)
+)  # fmt: skip
 def test_quality_of_the_paper(shared_data, name, climbers, length):
     instance = tsp.load(name, str(shared_data))
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
@@ -139,47 +140,33 @@ def test_quality_of_the_paper(shared_data, name, climbers, length):
 
 
 def test_digest_tells_unequal_work_apart(cpu):
-    distances = tsp.load("uniform:30:seed=7").distances
-    search = HillClimbing(cpu, Solo(), distances)
-    other = HillClimbing(cpu, Solo(), distances, start="philox")
-    digests = {
-        search.run(Iterations(20), trace=False).digest,
-        search.run(Iterations(21), trace=False).digest,
-        other.run(Iterations(20), trace=False).digest,
-    }
-    assert len(digests) == 3
+    search, other = (
+        HillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"], start=s) for s in ("oneil2011", "philox")
+    )
+    runs = [one.run(Iterations(climbers), trace=False) for one, climbers in ((search, 20), (search, 21), (other, 20))]
+    assert len({run.digest for run in runs}) == 3
 
 
-def test_bad_requests_are_refused_in_one_line(cpu):
-    distances = tsp.load("uniform:30:seed=7").distances
-    with pytest.raises(UserError, match="5 to 46340 cities, not 4"):
-        HillClimbing(cpu, Solo(), distances[:4, :4])
-    with pytest.raises(UserError, match="--start philox"):
-        HillClimbing(cpu, Solo(), distances).run(Iterations(2**31 + 1), trace=False)
-    with pytest.raises(UserError, match="do not fit 31 bits"):
-        HillClimbing(cpu, Solo(), np.full((30, 30), 2**30, np.uint32))
-    with pytest.raises(UserError, match="choose one of auto, pruned, full"):
-        HillClimbing(cpu, Solo(), distances, scan="lazy")
+# --- tiles of a large instance, one team for each climber ---
 
 
 @pytest.mark.parametrize("reverse", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
-    distances = tsp.load("uniform:66:seed=4").distances
-    expected, _ = plain_climb(distances, paper_start(66, 2))
+    distances = tsp.load("uniform:40:seed=4").distances
     backend = PythonBackend(PythonBackend.devices()[0], reverse)
     search = HillClimbing(backend, Solo(), distances, scan="pruned")
     search.scan = TilesScan(backend, distances)
-    assert search.tour_of(2).tolist() == expected.tolist()
+    assert search.tour_of(2).tolist() == plain_climb(distances, paper_start(40, 2))[0].tolist()
 
 
-def test_tiles_settle_ties_between_tiles_by_the_smallest_move():
-    raw = np.triu(np.random.default_rng(18).integers(1, 4, (18, 18)), 1).astype(np.uint16)  # nearly every move is a tie
-    distances = raw + raw.T
-    expected, _ = plain_climb(distances, paper_start(18, 1))
-    backend = PythonBackend(PythonBackend.devices()[0])
-    search = HillClimbing(backend, Solo(), distances, scan="pruned")
-    search.scan = TilesScan(backend, distances)
-    assert search.tour_of(1).tolist() == expected.tolist()
+def test_tiles_settle_ties_between_tiles_by_the_smallest_move(python):
+    distances = symmetric(np.random.default_rng(18).integers(1, 4, (18, 18)))  # nearly every move is a tie
+    search = HillClimbing(python, Solo(), distances, scan="pruned")
+    search.scan = TilesScan(python, distances)
+    assert search.tour_of(1).tolist() == plain_climb(distances, paper_start(18, 1))[0].tolist()
+
+
+# --- batches ---
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
@@ -197,3 +184,121 @@ def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
     monkeypatch.setattr(cpu, "allocate", little)
     assert cramped.run(Iterations(50), trace=False) == expected
     assert cramped.notes == ["13 tours fit: 25 climbers at a time", "13 tours fit: 12 climbers at a time"]
+
+
+def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, monkeypatch):
+    distances = tsp.load("uniform:9:seed=2").distances
+
+    def launches(climbers, callback=None, **options):
+        search, counts = HillClimbing(cpu, Solo(), distances, **options), []
+        monkeypatch.setattr(search, "_climb_batch", lambda first, count: counts.append(count))
+        search.run(Iterations(climbers), callback=callback, trace=False)
+        return counts
+
+    assert launches(50, lambda progress: None) == [1, 2, 4, 8, 16, 19]
+    assert launches(50, lambda progress: None, published="worklist") == [16, 32, 2]
+    assert launches(BATCH + 5, published="worklist") == [BATCH, 5]
+    monkeypatch.setattr(LanesScan, "teams", lambda self: BATCH // 8)
+    assert launches(BATCH + 5) == [BATCH, 5]
+    assert launches(BATCH + 5, published="worklist") == [BATCH + 5]
+
+
+# --- the paper's mapping ---
+
+
+def moves_of_a_step(n):
+    """The paper's count: city i from the 1st to the (n - 2)th, for each j from the (i + 2)nd to the nth."""
+    return sum(1 for i in range(1, n - 1) for _ in range(i + 2, n + 1))
+
+
+def test_a_step_counts_the_moves_that_the_paper_counts(cpu):
+    assert moves_of_a_step(100) == 4851
+    for n in (5, 12, 100):
+        distances = tsp.load(f"uniform:{n}:seed=2").distances
+        search, usual = (HillClimbing(cpu, Solo(), distances, scan="full", published=p) for p in ("auto", None))
+        found, expected = search.run(Iterations(7), trace=False), usual.run(Iterations(7), trace=False)
+        assert alike(found) == alike(expected)
+        assert found.evaluations == found.steps * moves_of_a_step(n)
+        assert expected.evaluations == found.evaluations - found.steps
+
+
+@pytest.mark.parametrize("assign", ["static", "worklist"])
+def test_lanes_that_have_one_climber_more_than_others(backend, assign, cpu):
+    if backend.name == "python":
+        pytest.skip("thousands of climbs on the oracle")
+    distances = tsp.load("uniform:9:seed=2").distances
+    search = HillClimbing(backend, Solo(), distances, published=assign)
+    climbers = 2 * search.scan.teams() * search.scan.team_size + 3
+    assert alike(search.run(Iterations(climbers), trace=False)) == climbed(cpu, distances, climbers)
+
+
+def test_tours_of_more_cities_than_a_byte_tells_apart(cpu, python):
+    n = 257
+    distances = tsp.load(f"uniform:{n}:seed=4").distances
+    search = HillClimbing(cpu, Solo(), distances, **STATIC)
+    assert search.tour_of(3).tolist() == plain_climb(distances, paper_start(n, 3))[0].tolist()
+    assert alike(search.run(Iterations(4), trace=False)) == climbed(cpu, distances, 4)
+    # Where all tours are equally long, one step looks at every move in vain: that is little enough for the oracle.
+    equal = np.full((n, n), 7, np.uint16) - 7 * np.eye(n, dtype=np.uint16)
+    search = HillClimbing(python, Solo(), equal, **STATIC)
+    search.scan.team_size = 1
+    assert search.tour_of(3).tolist() == paper_start(n, 3).tolist()
+
+
+def test_a_tour_that_is_no_record_is_not_written_back(cpu):
+    """The paper discards it; one that is as long as the shortest so far is none either, unless its number is smaller."""
+    distances = tsp.load("uniform:23:seed=3").distances
+    search = HillClimbing(cpu, Solo(), distances, published="static")
+    search.run(Iterations(50), trace=False)
+    tours = cpu.download(search.tours).reshape(-1, 23)[:50]
+    best = None
+    for climber in range(50):
+        tour, _ = plain_climb(distances, paper_start(23, climber))
+        length = tsp.tour_length(distances, tour)
+        record = best is None or length < best
+        assert tours[climber].tolist() == (tour if record else paper_start(23, climber)).tolist()
+        best = length if record else best
+
+
+def test_lanes_take_climbers_as_the_paper_does_on_such_a_device(cpu, python):
+    distances = tsp.load("uniform:10:seed=7").distances
+    for backend, assign, team_size in ((cpu, "static", 1), (python, "worklist", 1024)):
+        scan = HillClimbing(backend, Solo(), distances, published="auto").scan
+        assert isinstance(scan, LanesScan)
+        assert scan.ways == {"scan": "full", "assign": assign}
+        assert (scan.teams(), scan.team_size) == (backend.capabilities.compute_units, team_size)
+
+
+def test_a_block_that_needs_too_many_registers_is_halved_until_it_runs(cpu, python, monkeypatch):
+    distances = tsp.load("uniform:9:seed=2").distances
+    monkeypatch.setattr(python, "most_lanes", lambda program: 20 if program.kernel.name == "climb_lanes" else 1024)
+    search = HillClimbing(python, Solo(), distances, **WORKLIST)
+    assert search.scan.team_size == 16
+    assert search.scan.fewest_climbers() == 16 * 16
+    assert alike(search.run(Iterations(19), trace=False)) == climbed(cpu, distances, 19)
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("distances", "options", "words"),
+    [
+        (np.ones((4, 4), np.uint16), {}, "5 to 46340 cities, not 4"),
+        (np.full((30, 30), 2**30, np.uint32), {}, "do not fit 31 bits"),
+        (INSTANCES["uniform:23:seed=3"], {"scan": "lazy"}, "choose one of auto, pruned, full"),
+        (INSTANCES["uniform:23:seed=3"], {"scan": "pruned", "published": "auto"},
+         "^scan 'pruned': the published mapping evaluates every move; expected full$"),
+        (INSTANCES["uniform:23:seed=3"], {"published": "lazy"}, "^assignment 'lazy'; choose one of auto, static, worklist$"),
+        (np.ones((1025, 1025), np.uint16), {"published": "auto"},
+         "found 1025 cities, expected at most 1024 on this device, or --mapping suite$"),
+    ],
+)  # fmt: skip
+def test_bad_requests_are_refused_in_one_line(cpu, distances, options, words):
+    with pytest.raises(UserError, match=words):
+        HillClimbing(cpu, Solo(), distances, **options)
+
+
+def test_more_climbers_than_the_paper_s_start_tells_apart_are_refused(cpu):
+    with pytest.raises(UserError, match="--start philox"):
+        HillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"]).run(Iterations(2**31 + 1), trace=False)

@@ -1,3 +1,5 @@
+"""Shares of items for ranks, equal and by speed; items that are left, as intervals, against sets."""
+
 import itertools
 from fractions import Fraction
 from types import SimpleNamespace
@@ -6,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cluster import Solo
+from core.search.intervals import Intervals
 from core.search.shares import alike, parts_by_speed, share
 
 TOTALS = st.integers(0, 2**70)
@@ -45,25 +49,24 @@ def test_no_other_parts_are_done_sooner(total, speeds):
     assert end(parts_by_speed(total, speeds)) == min(map(end, others))
 
 
-def test_equal_speeds_give_parts_that_differ_by_at_most_one():
+def test_parts_of_equal_and_of_unlike_speeds():
     assert parts_by_speed(10, [0.1] * 4) == [3, 3, 2, 2]
-
-
-def test_a_rank_for_which_an_item_is_too_much_gets_nothing():
     assert parts_by_speed(1000, [1.5, 0, 4.5]) == [250, 0, 750]
     assert parts_by_speed(64, [1e6, 3.0]) == [64, 0]
-    assert parts_by_speed(2, [1.0, 1.0, 1.0]) == [1, 1, 0]
 
 
-@pytest.mark.parametrize("speeds", [[1, -1], [0, 0], [float("nan")], [1, float("inf")]])
-def test_what_are_no_speeds_is_refused(speeds):
-    with pytest.raises(ValueError, match="speeds must be finite"):
-        parts_by_speed(10, speeds)
-
-
-def test_a_negative_total_is_refused():
-    with pytest.raises(ValueError, match="found -1"):
-        parts_by_speed(-1, [1])
+@pytest.mark.parametrize(
+    ("total", "speeds", "words"),
+    [
+        (10, [1, -1], "speeds must be finite"),
+        (10, [0, 0], "speeds must be finite"),
+        (10, [float("nan")], "speeds must be finite"),
+        (-1, [1], "found -1"),
+    ],
+)
+def test_what_are_no_speeds_and_no_total_is_refused(total, speeds, words):
+    with pytest.raises(ValueError, match=words):
+        parts_by_speed(total, speeds)
 
 
 @pytest.mark.parametrize("others", [("cpu", "A", 1), ("cpu", "B", 1), ("threads", "A", 1), ("cpu", "A", 2)], ids=str)
@@ -82,3 +85,34 @@ def test_a_rank_alone_or_in_a_rehearsal_is_alike_and_asks_nobody():
 def test_a_share_that_cannot_be_is_refused(total, rank, size):
     with pytest.raises(ValueError, match="found -?[0-9]"):
         share(total, rank, size)
+
+
+# --- intervals ---
+
+PAIRS = st.lists(st.integers(0, 40), min_size=2, max_size=2).map(sorted).map(tuple)
+
+
+def disjoint(pairs):
+    """Pairs that do not overlap, as `Intervals` has them."""
+    items = sorted({k for begin, end in pairs for k in range(begin, end)})
+    return Intervals([(k, k + 1) for k in items])
+
+
+def items(intervals):
+    return [k for begin, end in intervals.pairs for k in range(begin, end)]
+
+
+@given(st.lists(PAIRS, max_size=6), PAIRS)
+def test_a_part_is_that_of_the_items_in_order(pairs, places):
+    left = disjoint(pairs)
+    assert left.count == len(items(left))
+    assert items(left.part(*places)) == items(left)[slice(*places)]
+
+
+@given(st.lists(PAIRS, max_size=6), st.lists(PAIRS, max_size=6))
+def test_what_is_left_has_no_item_with_a_place_that_was_taken(pairs, taken):
+    left, places = disjoint(pairs), disjoint(taken).part(0, 40)
+    places = Intervals([(begin, min(end, left.count)) for begin, end in places.pairs if begin < left.count])
+    expected = [item for place, item in enumerate(items(left)) if place not in set(items(places))]
+    assert items(left.less(places)) == expected
+    assert items(left.less_taken(Solo(), places.pairs)) == expected

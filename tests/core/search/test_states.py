@@ -5,79 +5,63 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.cpu import CpuBackend
 from backends.threads import ThreadsBackend
 from cluster import Solo
 from core.errors import UserError
 from core.problems.weierstrass import Weierstrass
+from core.search import local_search
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
 from core.search.ihc import HillClimbing
 from core.search.ihc import Outcome as Climbs
-from core.search.local_search import (
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-    VariableNeighbourhoodSearch,
-)
 from core.search.states import SECONDS, Keeper, Terminated
 from core.search.stops import Iterations, Stop
-from tests.core.search.searches import KINDS, QAP, Kind, cities
+from tests.core.search.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
-SEARCHES = (LocalSearch, HillClimbing, AntColony, ExactSearch, BoundSearch)
+SEARCHES = (local_search.LocalSearch, HillClimbing, AntColony, ExactSearch, BoundSearch)
 SLOW = Settings(ants=5, variant="mmas", candidates=4, best_every=3, stagnation=2)
+SIXTY = Iterations(60)
 EVEN = 1 - np.eye(8, dtype=int)
+
+
+def walks(settings, algorithm=QAP[1], names="exchange2", stop=SIXTY, problem=QAP[0]):
+    return Kind(
+        local_search.LocalSearch, (problem, algorithm, names), {"level": "algorithm", "walks": 2, **settings}, stop, ""
+    )
+
+
+def ants(n, iterations, settings, **more):
+    return Kind(AntColony, (cities(n), settings), more, Iterations(iterations), "")
+
+
+def exact(distances, **settings):
+    return Kind(ExactSearch, (distances,), {"count": True, **settings}, None, "")
+
+
 MORE = {
-    "walks in turn": Kind(
-        LocalSearch, QAP, {"level": "iteration", "walks": 3, "mapping": "published"}, Iterations(90), ""
-    ),
-    "walks that exchange": Kind(
-        LocalSearch, QAP, {"level": "algorithm", "walks": 3, "exchange": 4, "history": True}, Iterations(60), ""
-    ),
-    "annealing": Kind(
-        LocalSearch,
-        (QAP[0], SimulatedAnnealing(), "exchange2"),
-        {"level": "algorithm", "walks": 2, "exchange": 2, "history": True},
-        Iterations(60),
-        "",
-    ),
-    "a descent in turns": Kind(
-        LocalSearch,
-        (QAP[0], VariableNeighbourhoodSearch(), ("exchange2", "exchange3")),
-        {"level": "algorithm", "walks": 2, "exchange": 4},
+    "walks in turn": walks({"level": "iteration", "walks": 3, "mapping": "published"}, stop=Iterations(90)),
+    "walks that exchange": walks({"walks": 3, "exchange": 4, "history": True}),
+    "annealing": walks({"exchange": 2, "history": True}, local_search.SimulatedAnnealing()),
+    "a descent in turns": walks(
+        {"exchange": 4},
+        local_search.VariableNeighbourhoodSearch(),
+        ("exchange2", "exchange3"),
         Stop(iterations=60, patience=30),
-        "",
     ),
-    "points drawn around": Kind(
-        LocalSearch,
-        (Weierstrass("2", points=5), TabuSearch(), "crowns"),
-        {"level": "algorithm", "walks": 2},
-        Iterations(60),
-        "",
-    ),
-    "ants, limited": Kind(AntColony, (cities(30), SLOW), {"seed": 2}, Iterations(12), ""),
-    "colonies that exchange": Kind(
-        AntColony, (cities(20), SLOW._replace(colonies=3, exchange=4)), {}, Iterations(14), ""
-    ),
-    "ants as published": Kind(
-        AntColony, (cities(20), Settings(ants=6)), {"mapping": "published"}, Iterations(9), "", shared=False
-    ),
-    "1-trees, counted": Kind(ExactSearch, (EVEN,), {"count": True}, None, ""),
-    "the thesis' bound, counted": Kind(
-        ExactSearch, (cities(9),), {"bound": "edges", "count": True, "depth": 3}, None, ""
-    ),
-    "all tours, counted": Kind(ExactSearch, (EVEN,), {"bound": "none", "count": True}, None, ""),
-    "all tours by number": Kind(
-        ExactSearch, (cities(8),), {"bound": "none", "enumerate": "permutations", "count": True}, None, ""
-    ),
-    "the thesis' mapping, counted": Kind(
-        ExactSearch, (cities(9),), {"bound": "none", "mapping": "published", "count": True}, None, ""
-    ),
+    "points drawn around": walks({}, names="crowns", problem=Weierstrass("2", points=5)),
+    "ants, limited": ants(30, 12, SLOW, seed=2),
+    "colonies that exchange": ants(20, 14, SLOW._replace(colonies=3, exchange=4)),
+    "ants as published": ants(20, 9, Settings(ants=6), mapping="published")._replace(shared=False),
+    "1-trees, counted": exact(EVEN),
+    "the thesis' bound, counted": exact(cities(9), bound="edges", depth=3),
+    "all tours, counted": exact(EVEN, bound="none"),
+    "all tours by number": exact(cities(8), bound="none", enumerate="permutations"),
+    "the thesis' mapping, counted": exact(cities(9), bound="none", mapping="published"),
 }
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
-QUICK = ("several walks", "walks that exchange", "points drawn around", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
+QUICK = ("walks that exchange", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
          "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
 """One of every kind of state; `make test-all` takes the others too."""
 
@@ -122,11 +106,6 @@ class Kept:
 
 
 @pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-@pytest.fixture(scope="module")
 def other():
     """Another backend, of several lanes."""
     return ThreadsBackend(ThreadsBackend.devices()[0])
@@ -146,7 +125,11 @@ def impatient(search):
 
 def run(kind, backend, ranks, keeper=None):
     search = impatient(kind.made(backend, ranks))
-    history = kind.settings.get("history", False) if kind.search is LocalSearch else kind.search is not BoundSearch
+    history = (
+        kind.settings.get("history", False)
+        if kind.search is local_search.LocalSearch
+        else kind.search is not BoundSearch
+    )
     return search.run(kind.stop, history=history, ranks=ranks, keeper=keeper)
 
 
@@ -192,20 +175,16 @@ def kept_states(name, backend):
     return kept.states, found
 
 
-def test_keeping_states_changes_nothing_of_what_is_found(name, cpu):
-    states, found = kept_states(name, cpu)
-    same(name, found, undisturbed(name, cpu))
-    # The root alone solves one, and the other's first launch.
-    assert states or name in ("1-trees", "knapsack bounded")
-
-
 def some(states, most=4):
     """At most so many of them, the first and the last among them."""
     return [states[k] for k in sorted({round(x) for x in np.linspace(0, len(states) - 1, most)})] if states else []
 
 
-def test_a_run_goes_on_from_each_state_as_if_nothing_had_been(name, cpu):
-    states, _ = kept_states(name, cpu)
+def test_a_run_keeps_states_and_goes_on_from_each_as_if_nothing_had_been(name, cpu):
+    states, found = kept_states(name, cpu)
+    same(name, found, undisturbed(name, cpu))
+    # The root alone solves one, and the other's first launch.
+    assert states or name in ("1-trees", "knapsack bounded")
     for state in some(states, 8):
         same(name, run(CASES[name], cpu, Solo(), Kept().keeper(state)), undisturbed(name, cpu))
 
@@ -223,14 +202,13 @@ def test_a_run_goes_on_on_another_backend(name, cpu, other):
 def test_a_run_goes_on_on_another_number_of_ranks_and_back(name, cpu):
     kind = CASES[name]
     states, _ = kept_states(name, cpu)
-    size = 2
     for state in some(states, 3):
         kept = Kept()
 
         def act(ranks, state=state, kept=kept):
             return run(kind, twin(cpu), ranks, kept.keeper(state))
 
-        for found in on_ranks(size, act):
+        for found in on_ranks(2, act):
             same(name, found, undisturbed(name, cpu))
         for later in some(kept.states, 2):
             same(name, run(kind, cpu, Solo(), Kept().keeper(later)), undisturbed(name, cpu))
@@ -238,8 +216,7 @@ def test_a_run_goes_on_on_another_number_of_ranks_and_back(name, cpu):
 
 @settings(max_examples=6, deadline=None)
 @given(moments=st.lists(st.integers(1, 5), max_size=6), places=st.lists(st.integers(0, 2), min_size=6, max_size=6))
-@pytest.mark.parametrize("name", ["several walks", "ants", "colonies that exchange", "1-trees, counted",
-                                  "the thesis' bound, counted"])  # fmt: skip
+@pytest.mark.parametrize("name", ["several walks", "colonies that exchange", "the thesis' bound, counted"])
 def test_a_run_that_is_ended_again_and_again_finds_the_same(name, cpu, moments, places):
     kind, state = CASES[name], None
     for moment, place in zip([*moments, None], places, strict=False):
@@ -283,7 +260,6 @@ def test_the_ants_of_one_mapping_go_on_from_the_state_of_the_other(cpu):
 def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
     """Many records: more than the one core has room for."""
     kind = CASES["the thesis' bound, counted"]
-    distances = kind.problem[0]
     kept = Kept()
     search = impatient(kind.made(cpu, Solo()))
     search.run(keeper=kept.keeper())
@@ -293,7 +269,6 @@ def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
     narrow.method.room = 3
     found = narrow.run(keeper=Kept().keeper(state))
     same("the thesis' bound, counted", found, undisturbed("the thesis' bound, counted", cpu))
-    assert len(distances) == 9
 
 
 def test_records_that_wait_for_room_are_part_of_a_state(cpu):
@@ -339,8 +314,6 @@ def test_a_state_of_another_search_is_refused_in_one_line(made, other, said, cpu
 
 
 def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
-    from tests.core.search.searches import HARD
-
     whole = BoundSearch(cpu, Solo(), HARD, most_nodes=50_000).run()
     kept = Kept()
     assert BoundSearch(cpu, Solo(), HARD, most_nodes=20_000).run(keeper=kept.keeper()).nodes == 20_000

@@ -1,25 +1,17 @@
 """A time limit ends every search soon after its time, whatever its iterations take: in virtual time."""
 
+import itertools
 import time
 from math import inf
 
 import pytest
 
-from backends.cpu import CpuBackend
-from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels.hooks import ANNEAL
-from core.search import ihc
+from core.search import ihc, local_search
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.knapsack_bound import BoundSearch
 from core.search.exact import ExactSearch
-from core.search.local_search import (
-    HillClimbing,
-    IteratedLocalSearch,
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-)
 from core.search.shape import Watch
 from core.search.stops import Iterations, Seconds
 from core.search.time_limits import MOST_LATE_S, UNEVEN, allowance_s, is_time_for, longest_launch_s
@@ -28,6 +20,7 @@ from tests.core.search.searches import HARD, QAP, cities
 PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)
 """Seconds of an iteration."""
 LIMITS = (0.1, 1.0, 5.0)
+QUICK = {(1e-4, 0.1), (1e-2, 0.1), (0.1, 1.0), (0.5, 5.0)}
 SLOW = 4.0
 """Factor by which some launches take longer than those before them."""
 LAUNCH_S = 1e-5
@@ -53,24 +46,13 @@ def late_s(limit_s):
     return max(0.1 * limit_s, 0.05)
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
+# --- the limits ---
 
-
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
-
-
-@pytest.fixture(params=LIMITS)
-def limit_s(request):
-    return request.param
-
-
-@pytest.fixture(params=PACES)
-def pace(request):
-    return request.param
+limits = pytest.mark.parametrize("limit_s", LIMITS)
+paces_and_limits = pytest.mark.parametrize(
+    ("pace", "limit_s"),
+    [pytest.param(*one, marks=() if one in QUICK else pytest.mark.slow) for one in itertools.product(PACES, LIMITS)],
+)
 
 
 # --- the budget ---
@@ -90,15 +72,15 @@ def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(lim
 # --- searches ---
 
 
-def local_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
+def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
     """A local search whose launches move the clock.
 
     A walk's iteration takes ``seconds`` if it evaluates all neighbours or makes all draws; it does the part
     ``work_of(iterations)`` of that after these iterations.
     """
-    one = LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
+    one = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
     one.sizes = [10**6]
-    monkeypatch.setattr(LocalSearch, "side_by_side", 1)
+    monkeypatch.setattr(local_search.LocalSearch, "side_by_side", 1)
     most = algorithm.batch if algorithm.rule == ANNEAL else one.sizes[0]
     made = 0.0
 
@@ -135,26 +117,26 @@ def ever_more(made):
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "work_of"),
+    ("algorithm", "work_of", "walks"),
     [
-        (TabuSearch(), even),
-        (HillClimbing(first=True), ever_more),
-        (IteratedLocalSearch(first=True), ever_more),
-        (SimulatedAnnealing(temperature=1.0), ever_more),
+        (local_search.TabuSearch(), even, 5),
+        (local_search.HillClimbing(first=True), ever_more, 1),
+        (local_search.IteratedLocalSearch(first=True), ever_more, 5),
+        (local_search.SimulatedAnnealing(temperature=1.0), ever_more, 1),
     ],
     ids=lambda one: getattr(one, "name", None),
 )
-@pytest.mark.parametrize("walks", [1, 5])
+@paces_and_limits
 def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
     machine = Machine(limit_s, monkeypatch)
-    one = local_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
+    one = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
     one.walk(Seconds(limit_s), None, None)
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
 def test_iterations_are_cut_only_near_the_end(python, monkeypatch):
     machine = Machine(inf, monkeypatch)
-    one = local_search(python, machine, monkeypatch, TabuSearch(), even, seconds=0.1, walks=1)
+    one = timed_search(python, machine, monkeypatch, local_search.TabuSearch(), even, seconds=0.1, walks=1)
     cut = []
     part = one.launch_part
     monkeypatch.setattr(one, "launch_part", lambda *given: (cut.append(machine.now), part(*given)))
@@ -162,6 +144,7 @@ def test_iterations_are_cut_only_near_the_end(python, monkeypatch):
     assert cut and min(cut) > 3.0
 
 
+@paces_and_limits
 def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(pace, limit_s, cpu, monkeypatch):
     one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
     machine = Machine(limit_s, monkeypatch)
@@ -175,6 +158,7 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
     assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
 
 
+@limits
 def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
     one = BoundSearch(cpu, Solo(), HARD)
     machine = Machine(limit_s, monkeypatch)
@@ -183,7 +167,8 @@ def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
-@pytest.mark.parametrize("climb_s", [1e-6, 1e-4, 1e-2])
+@pytest.mark.parametrize("climb_s", [1e-6, 1e-2])
+@limits
 def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
     one = ihc.HillClimbing(cpu, Solo(), cities(8), start="philox")
     machine = Machine(limit_s, monkeypatch)
@@ -192,11 +177,11 @@ def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
     assert limit_s * 0.9 < machine.now <= limit_s + late_s(limit_s)
 
 
-@pytest.mark.parametrize("item_s", [1e-6, 1e-4])
-def test_an_enumeration_ends_in_time(item_s, limit_s, cpu, monkeypatch):
+@limits
+def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
     one = ExactSearch(cpu, Solo(), cities(20), bound="none", enumerate="permutations")
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * item_s))
+    monkeypatch.setattr(one.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * 1e-5))
     assert not one.run(Seconds(limit_s)).finished
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 

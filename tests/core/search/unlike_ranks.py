@@ -74,16 +74,20 @@ def subtrees(backend, ranks, count):
     return [found.length, found.optimal_tours, found.digest, found.tour.tolist()], own, [0, 0]
 
 
+KINDS = {"climbers": climbers, "walks": walking, "subtrees": subtrees}
+
+
 def main() -> None:
-    kind, count, *times = sys.argv[1:]
+    """Do each kind of work in the given amounts, ``kind=count,...``; print outcome, shares and steps of each."""
+    works, *times = sys.argv[1:]
     ranks = communicator()
-    backend = SlowBackend(float(times[ranks.rank % len(times)]))
-    outcome, own, told = {"climbers": climbers, "walks": walking, "subtrees": subtrees}[kind](
-        backend, ranks, int(count)
-    )
-    every = ranks.gather((own, told))
-    if ranks.rank == 0:
-        print(json.dumps([outcome, [own for own, _ in every], [told for _, told in every]]))
+    backend = SlowBackend(float(times[ranks.rank]))
+    for work in works.split(","):
+        kind, count = work.split("=")
+        outcome, own, told = KINDS[kind](backend, ranks, int(count))
+        every = ranks.gather((own, told))
+        if ranks.rank == 0:
+            print(json.dumps([kind, int(count), outcome, [own for own, _ in every], every[0][1]]))
 
 
 if __name__ == "__main__":

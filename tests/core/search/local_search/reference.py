@@ -211,19 +211,3 @@ class Annealing(Walk):
             self.go(other, cost)
         if (self.iteration + 1) % self.plateau == 0:
             self.temperature *= self.cooling
-
-
-def run_together(walks, iterations, exchange):
-    """Many walks; after every ``exchange`` iterations those that stand worse go on from the best of all."""
-    for done in range(exchange or iterations, iterations + 1, exchange or iterations):
-        for walk in walks:
-            walk.run(done)
-        if exchange:
-            leader = min(walks, key=lambda walk: walk.best_cost)
-            for walk in walks:
-                if walk.cost > leader.best_cost:
-                    walk.current, walk.cost = leader.best, leader.best_cost  # which others have found
-                    walk.level, walk.at_optimum = 0, False
-    for walk in walks:
-        walk.run(iterations)
-    return min(walks, key=lambda walk: walk.best_cost)

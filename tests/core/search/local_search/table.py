@@ -1,5 +1,7 @@
 """Tiny searches that cover every problem, encoding, algorithm, neighbourhood, evaluation and parallel model."""
 
+import pytest
+
 from core.problems.flow_shop import FlowShop
 from core.problems.labs import Labs
 from core.problems.linear_ordering import LinearOrdering
@@ -10,21 +12,13 @@ from core.problems.ppp import Ppp
 from core.problems.qap import Qap
 from core.problems.tsp_moves import TspTour
 from core.problems.weierstrass import Weierstrass
-from core.search.local_search import (
-    HillClimbing,
-    IteratedLocalSearch,
-    Iterations,
-    LocalSearch,
-    SimulatedAnnealing,
-    TabuSearch,
-    VariableNeighbourhoodSearch,
-)
+from core.search import local_search
 from tests.core.search.local_search.scored import Ordering
 
 PROBLEMS = {
     "qap": lambda: Qap.load("taillard:6:seeds=1,2"),
     "ppp": lambda: Ppp.load("9-11"),
-    "tsp": lambda: TspTour.load("uniform:9:seed=3"),
+    "tsp": lambda: TspTour.load("uniform:7:seed=3"),
     "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
     "order": lambda: Ordering(5),
     "labs": lambda: Labs(11),
@@ -36,50 +30,57 @@ PROBLEMS = {
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
 }
 ALGORITHMS = {
-    "hill": HillClimbing(),
-    "first": HillClimbing(first=True),
-    "tabu": TabuSearch(),
-    "tabu of moves": TabuSearch(remember="moves"),
-    "ils": IteratedLocalSearch(strength=2),
-    "vns": VariableNeighbourhoodSearch(strength=3),
-    "annealing": SimulatedAnnealing(plateau=7, batch=5),
+    "hill": local_search.HillClimbing(),
+    "first": local_search.HillClimbing(first=True),
+    "tabu": local_search.TabuSearch(),
+    "tabu of moves": local_search.TabuSearch(remember="moves"),
+    "ils": local_search.IteratedLocalSearch(strength=2),
+    "vns": local_search.VariableNeighbourhoodSearch(strength=3),
+    "annealing": local_search.SimulatedAnnealing(plateau=7, batch=5),
 }
 # problem, neighbourhoods, evaluation, algorithm, how
-ROWS = [
-    ("qap", "exchange2", "kept", "tabu", {}),
-    ("qap", "exchange2+exchange3", "kept", "vns", {}),
-    ("qap", "exchange2", "linear", "annealing", {}),
-    ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4}),
-    ("ppp", "flip2", "words", "tabu", {}),
+KEPT = ("qap", "exchange2", "kept", "tabu", {})
+IN_TURN = ("qap", "exchange2+exchange3", "kept", "vns", {})
+TOGETHER = ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4})
+ANNEALED = ("qap", "exchange2", "linear", "annealing", {})
+WORDS = ("ppp", "flip2", "words", "tabu", {})
+FIRST = ("ppp", "flip3", "linear", "first", {})
+IN_PARTS = ("weierstrass", "crowns", "full", "hill", {"level": "solution"})
+QUICK_ROWS = [
+    KEPT,
+    IN_TURN,
+    TOGETHER,
+    IN_PARTS,
     ("ppp", "flip1", "words", "ils", {}),
-    ("ppp", "flip3", "linear", "first", {}),
+    ("tsp", "exchange2", "table", "first", {}),
+    ("cut", "assign", "ties", "tabu", {}),
+    ("order", "insert", "value", "tabu", {}),
+    ("labs", "flip1", "correlations", "annealing", {}),
+    ("sat", "flip1", "counts", "tabu", {"level": "algorithm", "walks": 3}),
+    ("bits cut", "flip1", "fields", "tabu", {}),
+    ("shop", "insert", "ends", "hill", {}),
+    ("ordering", "insert", "linear", "ils", {}),
+]
+"""Each problem and each algorithm at least once."""
+MORE_ROWS = [
+    ANNEALED,
+    WORDS,
+    FIRST,
     ("tsp", "exchange2", "plane", "tabu", {}),
     ("tsp", "2opt", "table", "ils", {"level": "algorithm", "walks": 4}),
-    ("cut", "assign", "ties", "tabu", {}),
-    ("weierstrass", "crowns", "full", "tabu", {}),
-    ("weierstrass", "crowns", "full", "hill", {"level": "solution"}),
     ("weierstrass64", "crowns", "full", "tabu", {}),
     ("ppp", "flip2", "words", "tabu", {"level": "solution"}),
     ("weierstrass", "crowns", "full", "annealing", {}),
     ("qap", "exchange2", "linear", "tabu", {"level": "solution"}),
-    ("tsp", "exchange2", "full", "tabu", {"level": "solution"}),
     ("tsp", "2opt", "full", "ils", {"level": "solution"}),
-    ("order", "insert", "value", "tabu", {}),
     ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
     ("order", "blocks", "value", "first", {}),
-    ("labs", "flip1", "correlations", "tabu", {}),
-    ("labs", "flip2", "correlations", "annealing", {}),
-    ("sat", "flip1", "counts", "tabu", {"level": "algorithm", "walks": 3}),
-    ("sat", "flip1", "plain", "ils", {}),
-    ("bits cut", "flip1", "fields", "tabu", {}),
     ("bits cut", "flip2", "fields", "ils", {}),
-    ("shop", "insert", "ends", "tabu", {}),
-    ("shop", "exchange2", "value", "annealing", {}),
     ("ordering", "insert", "sums", "tabu", {"level": "algorithm", "walks": 3}),
-    ("ordering", "insert", "linear", "ils", {}),
 ]
-SLOW_ROWS = [
-    (problem, name, evaluation, algorithm, {})
+ROWS = QUICK_ROWS + MORE_ROWS
+MOVES = [
+    (problem, name, evaluation)
     for problem, names, evaluations in (
         ("qap", ("exchange2", "exchange3"), ("kept", "linear")),
         ("ppp", ("flip1", "flip2", "flip3"), ("words", "linear", "histogram")),
@@ -95,15 +96,17 @@ SLOW_ROWS = [
     )
     for name in names
     for evaluation in evaluations
-    for algorithm in ALGORITHMS
 ]
-ITERATIONS = 14
+"""Every problem with each of its neighbourhoods and evaluations."""
+DIAGONAL = [(*moves, list(ALGORITHMS)[k % len(ALGORITHMS)], {}) for k, moves in enumerate(MOVES)]
+CROSS = [(*moves, algorithm, {}) for moves in MOVES for algorithm in ALGORITHMS]
+ITERATIONS = 8
 
 
 def search(backend, communicator, row, **more):
     """The search of a row."""
     problem, names, evaluation, algorithm, how = row
-    return LocalSearch(
+    return local_search.LocalSearch(
         backend, communicator, PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"),
         evaluation=evaluation, seed=3, **how, **more,
     )  # fmt: skip
@@ -111,10 +114,17 @@ def search(backend, communicator, row, **more):
 
 def found(search, stop=None):
     """All that a search finds, as plain numbers that compare."""
-    outcome = search.run(stop or Iterations(ITERATIONS))
+    outcome = search.run(stop or local_search.Iterations(ITERATIONS))
     return (*outcome[:6], outcome.solution.tolist())
 
 
 def named(row):
     """A row's name among tests."""
-    return "-".join([*map(str, row[:4]), *map(str, row[4].values())]).replace(" ", "_")
+    parts = [str(one) for part in row for one in (part.values() if isinstance(part, dict) else [part])]
+    return "-".join(parts).replace(" ", "_")
+
+
+def cases(quick, slow=(), long=()):
+    """Rows as parameters of tests, of which some are for `make test-all` or `make test-long` only."""
+    marked = ((quick, ()), (slow, pytest.mark.slow), (long, pytest.mark.long))
+    return [pytest.param(row, marks=marks, id=named(row)) for rows, marks in marked for row in rows]

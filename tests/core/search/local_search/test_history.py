@@ -5,16 +5,12 @@ import functools
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
-from backends.python import PythonBackend
 from backends.tuning import Tuner
 from cluster import Solo
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
 from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target
 from core.search.local_search import history as module
 from tests.core.search.local_search.reference import random_start
-from tests.core.search.local_search.table import ROWS, found, named, search
+from tests.core.search.local_search.table import KEPT, ROWS, TOGETHER, cases, found, search
 from tests.core.search.local_search.test_against_the_reference import ALGORITHMS, PROBLEMS
 
 ITERATIONS = 60
@@ -22,19 +18,10 @@ SEED = 3
 ONE_TEAM, MANY_TEAMS = {"in_one_team": True}, {"in_one_team": False}
 CASES = [
     *(("qap6", "exchange2", algorithm) for algorithm in ALGORITHMS),
-    ("qap6", "exchange2+exchange3", "vns"),
     *(("ppp9-11", "flip2", algorithm) for algorithm in ("first", "tabu", "ils-first", "annealing")),
-    ("ppp9-11", "flip1+flip2+flip3", "hill"),
     ("ppp9-11", "flip1+flip2+flip3", "vns"),
 ]
-ON_EVERY_BACKEND = [
-    ("qap6", "exchange2", "tabu"),
-    ("qap6", "exchange2", "hill"),
-    ("qap6", "exchange2", "annealing"),
-    pytest.param("ppp9-11", "flip1+flip2+flip3", "vns", marks=pytest.mark.slow),
-    ("ppp9-11", "flip2", "ils-first"),
-]
-TOGETHER = [  # problem, neighbourhood, algorithm, walks, exchange
+WALKS = [  # problem, neighbourhood, algorithm, walks, exchange
     ("qap6", "exchange2", "tabu", 5, 0),
     ("qap6", "exchange2", "tabu", 5, 7),
     ("qap6", "exchange2", "hill", 4, 0),
@@ -42,16 +29,6 @@ TOGETHER = [  # problem, neighbourhood, algorithm, walks, exchange
     ("ppp9-11", "flip1", "ils", 5, 9),
     ("qap6", "exchange2", "annealing-cold", 5, 0),
 ]  # of several walks the first alone settles a temperature that is not given, which plain walks do not know
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
 
 
 @functools.cache
@@ -125,51 +102,42 @@ def without_seconds(outcome):
 
 
 @pytest.mark.parametrize(
-    "launch", [ONE_TEAM, pytest.param(MANY_TEAMS, marks=pytest.mark.slow)], ids=["one team", "many teams"]
-)
-@pytest.mark.parametrize(
     ("name", "names", "algorithm"),
     [pytest.param(*case, marks=pytest.mark.slow) if number % 2 else case for number, case in enumerate(CASES)],
-    ids=lambda one: one,
 )
-def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, algorithm, launch):
-    outcome = searching(cpu, name, names, algorithm, launch).run(Iterations(ITERATIONS))
+def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, algorithm):
+    outcome = searching(cpu, name, names, algorithm, ONE_TEAM).run(Iterations(ITERATIONS))
     assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
 
 
-@pytest.mark.parametrize(("name", "names", "algorithm"), ON_EVERY_BACKEND, ids=lambda one: one)
+@pytest.mark.parametrize(
+    ("name", "names", "algorithm"),
+    [("qap6", "exchange2", "tabu"), pytest.param("ppp9-11", "flip2", "ils-first", marks=pytest.mark.slow)],
+)
 def test_the_same_history_on_every_backend(backend, name, names, algorithm):
     expected = plain_history(plain_walk(name, names, algorithm), 12)
     assert len(expected) > 3
     assert without_seconds(searching(backend, name, names, algorithm).run(Iterations(12))) == expected
 
 
-QUICK = ("qap-exchange2-kept-tabu", "qap-exchange2-kept-tabu_of_moves-algorithm-5-4", "ppp-flip1-words-ils")
-
-
-@pytest.mark.parametrize(
-    "row", [pytest.param(row, marks=() if named(row) in QUICK else pytest.mark.slow) for row in ROWS], ids=named
-)
+@pytest.mark.parametrize("row", cases([KEPT, TOGETHER], [row for row in ROWS if row not in (KEPT, TOGETHER)]))
 def test_a_search_with_a_history_is_the_same_search(cpu, row):
     assert found(search(cpu, Solo(), row, history=True)) == found(search(cpu, Solo(), row))
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}],
-    ids=["select", "generate", "tuned"],
-)
-@pytest.mark.parametrize("places", [1, 4096])
-def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monkeypatch, how, places):
-    monkeypatch.setattr(module, "MOST_PLACES", places)
+@pytest.mark.parametrize("how", [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}], ids=str)
+def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monkeypatch, how):
     if "tune" in how:
         how = {"tune": lambda kernel, n, size: Tuner(cpu.capabilities, n, size, 2)}
-    outcome = searching(cpu, "qap6", "exchange2", "tabu", **how).run(Iterations(ITERATIONS))
-    assert without_seconds(outcome) == plain_history(plain_walk("qap6", "exchange2", "tabu"))
+    expected = plain_history(plain_walk("qap6", "exchange2", "tabu"))
+    for places in (1, 4096):
+        monkeypatch.setattr(module, "MOST_PLACES", places)
+        outcome = searching(cpu, "qap6", "exchange2", "tabu", **how).run(Iterations(ITERATIONS))
+        assert without_seconds(outcome) == expected
 
 
 def test_a_search_that_nobody_asks_keeps_no_history(cpu):
-    one = search(cpu, Solo(), ROWS[0])
+    one = search(cpu, Solo(), KEPT)
     assert one.run(Iterations(5)).history is None
     assert not hasattr(one.walkers.bundle, "places")
 
@@ -177,51 +145,43 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
 # --- little room ---
 
 
-@pytest.mark.parametrize("launch", [ONE_TEAM, MANY_TEAMS], ids=["one team", "many teams"])
-@pytest.mark.parametrize("places", [1, pytest.param(2, marks=pytest.mark.slow), 3])
-@pytest.mark.parametrize(("name", "names", "algorithm"), [*CASES[2:3], CASES[8], CASES[-1]], ids=lambda one: one)
-def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, places, name, names, algorithm, launch):
+@pytest.mark.parametrize(
+    ("launch", "places", "case"),
+    [
+        (ONE_TEAM, 1, ("qap6", "exchange2", "tabu")),
+        (MANY_TEAMS, 2, ("ppp9-11", "flip1+flip2+flip3", "vns")),
+        pytest.param(MANY_TEAMS, 3, ("qap6", "exchange2", "annealing"), marks=pytest.mark.slow),
+    ],
+)
+def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, launch, places, case):
     monkeypatch.setattr(module, "MOST_PLACES", places)
-    one = searching(cpu, name, names, algorithm, launch)
+    one = searching(cpu, *case, launch)
     iterated = []
     monkeypatch.setattr(one, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(one, count))
-    expected = plain_history(plain_walk(name, names, algorithm))
+    expected = plain_history(plain_walk(*case))
     assert without_seconds(one.run(Iterations(ITERATIONS))) == expected
     assert len(iterated) >= (len(expected) - 1) / places
-
-
-def test_many_improvements_in_a_row_fill_the_room_again_and_again(cpu, monkeypatch):
-    problem = Qap.load("taillard:60:seeds=1,2")
-    histories = []
-    for places in (2, 5, 4096):
-        monkeypatch.setattr(module, "MOST_PLACES", places)
-        one = LocalSearch(cpu, Solo(), problem, ALGORITHMS["first"][0], "exchange2", history=True)
-        histories.append(without_seconds(one.run(Iterations(1000))))
-    assert len(histories[0]) > 100
-    assert histories == histories[:1] * 3
 
 
 # --- several walks ---
 
 
-@pytest.mark.parametrize("places", [1, 4096])
-@pytest.mark.parametrize(("name", "names", "algorithm", "walks", "exchange"), TOGETHER)
-def test_several_walks_have_the_history_of_the_best_of_them(
-    cpu, monkeypatch, name, names, algorithm, walks, exchange, places
-):
-    monkeypatch.setattr(module, "MOST_PLACES", places)
-    how = {"level": "algorithm", "walks": walks, "exchange": exchange}
-    outcome = searching(cpu, name, names, algorithm, **how).run(Iterations(ITERATIONS))
+@pytest.mark.parametrize(("name", "names", "algorithm", "walks", "exchange"), WALKS)
+def test_several_walks_have_the_history_of_the_best_of_them(cpu, monkeypatch, name, names, algorithm, walks, exchange):
     together = [plain_walk(name, names, algorithm, number) for number in range(walks)]
-    assert without_seconds(outcome) == plain_history_together(together, ITERATIONS, exchange)
+    expected = plain_history_together(together, ITERATIONS, exchange)
+    for places in (1, 4096):
+        monkeypatch.setattr(module, "MOST_PLACES", places)
+        how = {"level": "algorithm", "walks": walks, "exchange": exchange}
+        outcome = searching(cpu, name, names, algorithm, **how).run(Iterations(ITERATIONS))
+        assert without_seconds(outcome) == expected
 
 
-@pytest.mark.parametrize("exchange", [0, 7])
-def test_several_walks_have_the_same_history_on_every_backend(backend, exchange):
-    how = {"level": "algorithm", "walks": 5, "exchange": exchange}
-    together = [plain_walk("qap6", "exchange2", "tabu", number) for number in range(5)]
-    outcome = searching(backend, "qap6", "exchange2", "tabu", **how).run(Iterations(15))
-    assert without_seconds(outcome) == plain_history_together(together, 15, exchange)
+def test_several_walks_have_the_same_history_on_every_backend(backend):
+    how = {"level": "algorithm", "walks": 3, "exchange": 4}
+    together = [plain_walk("qap6", "exchange2", "tabu", number) for number in range(3)]
+    outcome = searching(backend, "qap6", "exchange2", "tabu", **how).run(Iterations(10))
+    assert without_seconds(outcome) == plain_history_together(together, 10, 4)
 
 
 @pytest.mark.parametrize(
@@ -232,31 +192,18 @@ def test_evaluations_rise_between_what_is_known_where_walks_look_at_unlike_numbe
     how = {"level": "algorithm", "walks": walks, "exchange": exchange}
     outcome = searching(cpu, name, names, "first", **how).run(Iterations(30))
     together = [plain_walk(name, names, "first", number) for number in range(walks)]
+    iterations, counts, costs = zip(*without_seconds(outcome), strict=True)
     expected = plain_history_together(together, 30, exchange)
-    got = without_seconds(outcome)
-    assert [[row[0], row[2]] for row in got] == [[row[0], row[2]] for row in expected]
-    counts = [row[1] for row in got]
-    assert counts == sorted(counts) and counts[-1] <= outcome.evaluations
-    assert got[0][1] == 0
-
-
-def test_annealing_walks_that_exchange_wait_for_the_furthest(cpu):
-    how = {"level": "algorithm", "walks": 4, "exchange": 3}
-    outcome = searching(cpu, "qap6", "exchange2", "annealing", **how).run(Iterations(40))
-    rows = without_seconds(outcome)
-    assert rows[-1][2] == outcome.cost
-    assert [row[0] for row in rows] == sorted({row[0] for row in rows})
-    assert [row[2] for row in rows] == sorted({row[2] for row in rows}, reverse=True)
-    assert rows[-1][1] <= outcome.evaluations
+    assert [*zip(iterations, costs, strict=True)] == [(row[0], row[2]) for row in expected]
+    assert list(counts) == sorted(counts) and counts[0] == 0 and counts[-1] <= outcome.evaluations
 
 
 # --- stops, and repetitions ---
 
 
-@pytest.mark.parametrize("stop", [Iterations(1), NoImprovement(5), Target(0) | Iterations(50), Seconds(0.05)])
+@pytest.mark.parametrize("stop", [NoImprovement(5), Target(0) | Iterations(50), Seconds(0.05)])
 def test_a_history_ends_with_what_the_search_found(cpu, stop):
-    problem = Ppp.load("9-11")
-    one = LocalSearch(cpu, Solo(), problem, ALGORITHMS["tabu"][0], "flip2", seed=SEED, history=True)
+    one = searching(cpu, "ppp9-11", "flip2", "tabu")
     for _ in range(2):
         outcome = one.run(stop)
         assert outcome.history[-1][3] == outcome.cost
@@ -268,48 +215,6 @@ def test_a_start_that_is_content_has_a_history_of_one_row(cpu):
     one = searching(cpu, "qap6", "exchange2", "tabu")
     outcome = one.run(Target(2**30))
     assert [row[0] for row in outcome.history] == [0]
-
-
-# --- ranks ---
-
-PROGRAM = """
-import sys
-from backends.cpu import CpuBackend
-from cluster import communicator
-from core.search.local_search import Iterations
-from tests.core.search.local_search.test_history import SHARED, searching, without_seconds
-ranks = communicator()
-backend = CpuBackend(CpuBackend.devices()[0])
-for k, (row, how) in enumerate(SHARED):
-    outcome = searching(backend, *row, ranks=ranks, **how).run(Iterations(40))
-    every = ranks.gather(outcome.history)
-    if ranks.rank == 0:
-        assert every == [outcome.history] * ranks.size
-        print(k, without_seconds(outcome), flush=True)
-"""
-SHARED = [
-    (("qap6", "exchange2", "tabu"), {}),
-    (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
-    (("qap6", "exchange2", "annealing"), {}),
-    (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
-    (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 5}),
-    (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 5, "exchange": 7}),
-    (("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}),
-    (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 5}),
-]
-
-
-@pytest.mark.xdist_group("mpi")
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 3])
-def test_ranks_have_the_history_of_one_process(cpu, mpirun, tmp_path, ranks):
-    program = tmp_path / "share.py"
-    program.write_text(PROGRAM)
-    done = mpirun(ranks, program)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    for k, (row, how) in enumerate(SHARED):
-        alone = without_seconds(searching(cpu, *row, **how).run(Iterations(40)))
-        assert printed[str(k)] == str(alone), SHARED[k]
 
 
 # --- the sums behind it ---

@@ -1,11 +1,11 @@
 """Neighbourhoods of a user's own: what they look like, what is refused, and that they are searched like the others."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
 from cluster import Solo
 from core.errors import UserError
 from core.kernels import moves
@@ -22,35 +22,26 @@ from core.search.local_search import (
     VariableNeighbourhoodSearch,
     check,
 )
-from tests.core.search.local_search.scored import (
-    ADJACENT,
-    BLOCKS,
-    Ordering,
-    Spins,
-    block_begin,
-    block_middle,
-    clashes,
-    exchange_blocks,
-    left_one,
-    neighbours_by_blocks,
-    right_one,
-)
+from tests.core.search.local_search import scored
+from tests.core.search.local_search.scored import ADJACENT, BLOCKS, Colours, Ordering, Spins, left_one, right_one
 from tests.core.search.local_search.table import found
 
 
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
+def own(decode, apply, size=30):
+    """A neighbourhood of this many moves."""
+    return Neighbourhood.custom("mine", size if callable(size) else lambda encoding: size, decode, apply)
 
 
-def sizes(encoding):
-    return encoding.n - 1
+def with_own(*neighbourhoods, base=Ordering, **functions):
+    """A problem that lists these neighbourhoods alone, of six elements."""
+    more = (3,) if base is Colours else ()
+    return type("Mine", (base,), {"neighbourhoods": neighbourhoods, **functions})(6, *more)
 
 
 # --- what they are ---
 
 
-@pytest.mark.parametrize("n", [2, 3, 6])
+@pytest.mark.parametrize("n", [2, 6])
 def test_the_host_lists_the_moves_that_the_functions_say(n):
     order = np.random.default_rng(n).permutation(n)
     places = list(itertools.combinations(range(n + 1), 3))
@@ -59,28 +50,11 @@ def test_the_host_lists_the_moves_that_the_functions_say(n):
     assert BLOCKS.listed(len(places) - 1, len(places), Permutation(n), order).tolist() == [list(places[-1])]
 
 
-@pytest.mark.parametrize("name", ["blocks", "adjacent"])
-def test_the_check_holds_own_moves_to_the_scorer(name):
-    check(Ordering(6), name, moves=10)
-
-
-@pytest.mark.parametrize("name", ["blocks", "adjacent"])
-def test_hill_climbing_ends_where_no_neighbour_is_better(cpu, name):
-    problem = Ordering(7)
-    outcome = LocalSearch(cpu, Solo(), problem, HillClimbing(), name, seed=5).run(Iterations(500))
-    order = outcome.solution.tolist()
-    every = list(neighbours_by_blocks(order))
-    if name == "adjacent":
-        every = [[*order[:i], order[i + 1], order[i], *order[i + 2 :]] for i in range(6)]
-    assert problem.cost(order) == outcome.cost == min(problem.cost(one) for one in [order, *every])
-
-
 def test_the_best_neighbour_of_a_start_is_the_first_move(cpu):
-    problem, start = Ordering(6), np.arange(6)
-    costs = [problem.cost(one) for one in neighbours_by_blocks(range(6))]
-    outcome = LocalSearch(cpu, Solo(), problem, HillClimbing(), [BLOCKS]).run(Iterations(1), start=start)
-    expected = list(neighbours_by_blocks(range(6)))[costs.index(min(costs))]
-    assert outcome.solution.tolist() == expected
+    problem = Ordering(6)
+    every = list(scored.neighbours_by_blocks(range(6)))
+    outcome = LocalSearch(cpu, Solo(), problem, HillClimbing(), [BLOCKS]).run(Iterations(1), start=np.arange(6))
+    assert outcome.solution.tolist() == min(every, key=problem.cost)
 
 
 @function
@@ -89,12 +63,12 @@ def first_of_both(index: u32, n: i32) -> i32:
 
 
 @function
-def second_of_both(index: u32, i: i32, n: i32) -> i32:
+def one_behind(index: u32, i: i32, n: i32) -> i32:
     return i + 1
 
 
 @function
-def third_of_every_other(index: u32, i: i32, j: i32, n: i32) -> i32:
+def two_behind_every_other(index: u32, i: i32, j: i32, n: i32) -> i32:
     return i + 2 if index % 2 == 1 else -1
 
 
@@ -113,36 +87,32 @@ def two_before(index: u32, i: i32, j: i32, n: i32) -> i32:
     return i - 2
 
 
+TWO_AND_THREE = (first_of_both, one_behind, two_behind_every_other)
+
+
 @pytest.mark.parametrize(
-    ("apply", "decode"),
+    ("base", "apply", "decode"),
     [
-        ("exchange", (first_of_both, second_of_both, third_of_every_other)),
-        ("flip", (first_of_both, second_of_both, third_of_every_other)),
-        ("exchange", (last_to_first, one_before, two_before)),
+        (Ordering, "exchange", TWO_AND_THREE),
+        (Spins, "flip", TWO_AND_THREE),
+        (Ordering, "exchange", (last_to_first, one_before, two_before)),
     ],
     ids=["exchanges of two and three", "flips of two and three", "exchanges from right to left"],
 )
-def test_moves_may_have_any_elements_in_any_order(cpu, apply, decode):
+def test_moves_may_have_any_elements_in_any_order(cpu, base, apply, decode):
     """Those of a host that lists them are the same."""
-    mixed = Neighbourhood.custom("mixed", lambda encoding: encoding.n - 2, decode, apply)
-
-    class Order(Ordering):
-        neighbourhoods = (mixed,)
-
-    class Signs(Spins):
-        neighbourhoods = (mixed,)
-
-    problem = Order(6) if apply == "exchange" else Signs(6)
+    problem = with_own(own(decode, apply, lambda encoding: encoding.n - 2), base=base)
     check(problem)
     host = {"mapping": "published", "select": "host", "generate": "host"}
-    on_device, on_host = (LocalSearch(cpu, Solo(), problem, TabuSearch(), "mixed", seed=2, **how) for how in ({}, host))
+    on_device, on_host = (LocalSearch(cpu, Solo(), problem, TabuSearch(), "mine", seed=2, **how) for how in ({}, host))
     assert not on_host.copies_solutions
     assert found(on_device) == found(on_host)
 
 
 def test_a_neighbourhood_is_given_by_itself_or_by_name(cpu):
-    by_name = LocalSearch(cpu, Solo(), Ordering(5), TabuSearch(), "blocks", seed=1)
-    by_itself = LocalSearch(cpu, Solo(), Ordering(5), TabuSearch(), BLOCKS, seed=1)
+    by_name, by_itself = (
+        LocalSearch(cpu, Solo(), Ordering(5), TabuSearch(), one, seed=1) for one in ("blocks", BLOCKS)
+    )
     assert found(by_name) == found(by_itself)
     assert by_itself.parameters["neighbourhood"] == "blocks"
 
@@ -150,9 +120,8 @@ def test_a_neighbourhood_is_given_by_itself_or_by_name(cpu):
 def test_tabu_search_remembers_moves(cpu):
     one = LocalSearch(cpu, Solo(), Ordering(5), TabuSearch(), "blocks")
     assert one.memory_kind == moves.MOVES and one.memory_words == 20
-    for name in ("blocks", "adjacent"):
-        with pytest.raises(UserError, match=f"remembers attributes of {name}, which has none: use moves"):
-            LocalSearch(cpu, Solo(), Ordering(5), TabuSearch(remember="attributes"), name)
+    with pytest.raises(UserError, match="remembers attributes of adjacent, which has none: use moves"):
+        LocalSearch(cpu, Solo(), Ordering(5), TabuSearch(remember="attributes"), "adjacent")
 
 
 def test_moves_that_there_are_stand_in_turn_with_their_own_kind(cpu):
@@ -167,28 +136,11 @@ def test_moves_that_there_are_stand_in_turn_with_their_own_kind(cpu):
     assert one.sizes == [7, 28]
 
 
-# --- digests ---
-
-
 def test_a_neighbourhood_enters_the_digest_of_what_is_searched():
-    class Fewer(Ordering):
-        neighbourhoods = ("insert",)
-
-    class Same(Ordering):
-        neighbourhoods = ("insert", BLOCKS)
-
-    class OtherMoves(Ordering):
-        neighbourhoods = ("insert", BLOCKS._replace(decode=(block_begin, block_middle, block_middle)))
-
-    class OtherChange(Ordering):
-        neighbourhoods = ("insert", BLOCKS._replace(apply=swap_ends))
-
-    class OtherSize(Ordering):
-        neighbourhoods = ("insert", BLOCKS._replace(own_size=sizes))
-
-    digests = [one(4).sha256 for one in (Fewer, Same, OtherMoves, OtherChange, OtherSize)]
-    assert len(set(digests)) == len(digests)
-    assert Same(4).sha256 == Same(4).sha256
+    other_moves = BLOCKS._replace(decode=(*BLOCKS.decode[:2], BLOCKS.decode[1]))
+    others = [(), (other_moves,), (BLOCKS._replace(apply=swap_ends),), (BLOCKS._replace(own_size=len),)]
+    digests = {with_own("insert", *more).sha256 for more in ((BLOCKS,), *others)}
+    assert len(digests) == 5 and with_own("insert", BLOCKS).sha256 in digests
 
 
 # --- refusals ---
@@ -212,11 +164,6 @@ def of_one_number(index: u32) -> i32:
 
 
 @function
-def from_the_end(index: u32, n: i32) -> i32:
-    return n - 2 - i32(index)
-
-
-@function
 def racing(order: Array[i32], move: Move, n: i32):
     """Every lane exchanges the same two."""
     first = order[move.i]
@@ -229,7 +176,6 @@ def racing(order: Array[i32], move: Move, n: i32):
     [
         ("exchange2", left_one, "exchange", "by the name 'exchange2', which is taken: expected another"),
         ("a b", left_one, "exchange", "by the name 'a b', which is no identifier"),
-        ("mine", (), "exchange", r"neighbourhood mine: `decode` is \(\): expected one @function to three"),
         ("mine", (left_one,) * 4, "exchange", "expected one @function to three"),
         ("mine", len, "exchange", "expected one @function to three"),
         (
@@ -243,72 +189,151 @@ def racing(order: Array[i32], move: Move, n: i32):
 )
 def test_what_is_no_neighbourhood_is_refused(name, decode, apply, words):
     with pytest.raises(UserError, match=words):
-        Neighbourhood.custom(name, sizes, decode, apply)
+        Neighbourhood.custom(name, len, decode, apply)
 
 
-def with_own(*own):
-    class Mine(Ordering):
-        neighbourhoods = own
-
-    return Mine(5)
+VNS = VariableNeighbourhoodSearch()
+NEAR = Neighbourhood.custom("near", lambda encoding: 4, (first_of_both, one_behind), "exchange")
 
 
 @pytest.mark.parametrize(
-    ("decode", "apply", "words"),
+    ("problem", "algorithm", "names", "words"),
     [
-        (of_one_number, "exchange", r"of_one_number: `decode` of .*mine is \(index: u32\) -> i32: expected a @function "
-                                    r"\(index: u32, n: i32\) -> i32"),
-        ((left_one, left_one), "exchange", r"expected a @function \(index: u32, i: i32, n: i32\) -> i32"),
-        (left_one, left_one, r"`apply` of .*mine is .* expected a @function \(solution: Array\[i32\], move: Move, n: i32\)"),
+        (with_own(own(of_one_number, "exchange")), TabuSearch(), "mine",
+         r"of_one_number: `decode` of .*mine is \(index: u32\) -> i32: expected a @function \(index: u32, n: i32\) -> i32"),
+        (with_own(own((left_one, left_one), "exchange")), TabuSearch(), "mine",
+         r"expected a @function \(index: u32, i: i32, n: i32\) -> i32"),
+        (with_own(own(left_one, left_one)), TabuSearch(), "mine",
+         r"`apply` of .*mine is .* expected a @function \(solution: Array\[i32\], move: Move, n: i32\)"),
+        (with_own("insert", BLOCKS._replace(apply=swap_ends)), TabuSearch(), [BLOCKS],
+         "neighbourhood 'blocks': ordering:6 does not list it in its `neighbourhoods`"),
+        (with_own("insert"), TabuSearch(), "blocks", "'blocks' for a permutation encoding: expected exchange2"),
+        (Ordering(6), VNS, ["insert", "blocks"], "insert, blocks in one search: their moves differ in kind"),
+        (with_own(ADJACENT, NEAR), VNS, ["adjacent", "near"], "near in one search: expected at most one that is your own"),
     ],
 )  # fmt: skip
-def test_functions_of_other_parameters_are_refused(cpu, decode, apply, words):
-    problem = with_own(Neighbourhood.custom("mine", sizes, decode, apply))
-    with pytest.raises(KernelError, match=words):
-        LocalSearch(cpu, Solo(), problem, TabuSearch(), "mine")
+def test_neighbourhoods_that_do_not_fit_are_refused(cpu, problem, algorithm, names, words):
+    with pytest.raises((KernelError, UserError), match=words):
+        LocalSearch(cpu, Solo(), problem, algorithm, names)
 
 
-def test_a_neighbourhood_that_the_problem_does_not_list_is_refused(cpu):
-    for problem in (with_own("insert"), with_own("insert", BLOCKS._replace(apply=swap_ends))):
-        with pytest.raises(
-            UserError, match="neighbourhood 'blocks': ordering:5 does not list it in its `neighbourhoods`"
-        ):
-            LocalSearch(cpu, Solo(), problem, TabuSearch(), [BLOCKS])
-    with pytest.raises(UserError, match="neighbourhood 'blocks' for a permutation encoding: expected exchange2"):
-        LocalSearch(cpu, Solo(), with_own("insert"), TabuSearch(), "blocks")
+@pytest.mark.parametrize(
+    ("apply", "functions", "words"),
+    [
+        (beyond, {}, "beyond"),
+        (racing, {}, "mine|lanes"),
+        (scored.exchange_blocks, {"value": scored.clashes}, "moved knows no moves of your own"),
+    ],
+)
+def test_the_check_finds_changes_that_are_wrong(apply, functions, words):
+    with pytest.raises(ProblemError, match=words):
+        check(with_own(own((left_one, right_one), apply, 5), **functions), "mine")
 
 
-def test_kinds_of_moves_do_not_mix(cpu):
-    vns = VariableNeighbourhoodSearch()
-    with pytest.raises(UserError, match="neighbourhoods insert, blocks in one search: their moves differ in kind"):
-        LocalSearch(cpu, Solo(), Ordering(5), vns, ["insert", "blocks"])
-    other = Neighbourhood.custom("near", sizes, (from_the_end, right_one), "exchange")
-    with pytest.raises(UserError, match="adjacent, near in one search: expected at most one that is your own"):
-        LocalSearch(cpu, Solo(), with_own(ADJACENT, other), vns, ["adjacent", "near"])
+# --- moves that would become indices outside of the solution, before a kernel reads or writes with them ---
 
 
-def test_a_neighbourhood_of_no_size_or_beyond_32_bits_is_refused(cpu):
-    for size in (0, 2**32):
-        one = Neighbourhood.custom("mine", lambda encoding, size=size: size, (left_one, right_one), "exchange")
-        with pytest.raises(
-            UserError, match=f"mine on 5 elements has {size} neighbours: expected an integer from 1 to 4"
-        ):
-            LocalSearch(cpu, Solo(), with_own(one), TabuSearch(), "mine")
+@function
+def one_before_all(index: u32, n: i32) -> i32:
+    return i32(index) - 1
 
 
-def test_the_check_finds_moves_outside_of_the_solution_and_lanes_that_race():
-    outside = Neighbourhood.custom("mine", sizes, (left_one, right_one), beyond)
-    with pytest.raises(ProblemError, match="beyond"):
-        check(with_own(outside), "mine")
-    race = Neighbourhood.custom("mine", sizes, (left_one, right_one), racing)
-    with pytest.raises(ProblemError):
-        check(with_own(race), "mine")
+@function
+def seldom_beyond(index: u32, i: i32, n: i32) -> i32:
+    return n if index == 29 else n - 1
 
 
-def test_moved_does_not_know_moves_of_ones_own(cpu):
-    class Mine(Ordering):
-        neighbourhoods = (Neighbourhood.custom("mine", sizes, (left_one, right_one), exchange_blocks),)
-        value = clashes
+@function
+def very_far(index: u32, i: i32, j: i32, n: i32) -> i32:
+    return 2147483647
 
-    with pytest.raises(ProblemError, match="moved knows no moves of your own"):
-        check(Mine(5), "mine")
+
+@function
+def below_none(index: u32, i: i32, n: i32) -> i32:
+    return -2
+
+
+@function
+def index_modulo_n(index: u32, n: i32) -> i32:
+    return i32(index) % n
+
+
+@function
+def index_as_value(index: u32, i: i32, n: i32) -> i32:
+    return i32(index)
+
+
+@function
+def by_zero(index: u32, n: i32) -> i32:
+    return i32(index) // (n - 6)
+
+
+@function
+def overflowing(index: u32, n: i32) -> i32:
+    return (i32(index) + 1) * 1_000_000_000
+
+
+# Problem, functions, change, number of moves, what is said of them, and the function that is named.
+WRONG = [
+    (Ordering, one_before_all, "insert", 30, "move 0 has i = -1: expected 0 to 5 ", one_before_all),
+    (Ordering, left_one, "reverse", 30, "move 0 has j = -1: expected 0 to 5 (no function of `decode` returns j)", None),
+    (Ordering, (index_modulo_n, seldom_beyond), "exchange", 30, "move 29 has j = 6: expected 0 to 5 ", seldom_beyond),
+    (Ordering, (left_one, right_one, very_far), "exchange", 4, "k = 2147483647: expected -1 to 5 ", very_far),
+    (Spins, (index_modulo_n, below_none), "flip", 30, "move 0 has j = -2: expected -1 to 5 ", below_none),
+    (Colours, (index_modulo_n, index_as_value), "assign", 30, "move 3 has j = 3: expected 0 to 2 ", index_as_value),
+]
+
+
+def test_moves_out_of_the_solution_are_refused_on_every_device(backend):
+    """Before the first iteration, with the move's number and the function that returned the index."""
+    for base, decode, apply, size, words, named in WRONG:
+        problem = with_own(own(decode, apply, size), base=base)
+        source = f"({named.path}:{named.first_line}: {named.name})" if named else ""
+        with pytest.raises(UserError, match="^neighbourhood mine: .*" + re.escape(words)) as raised:
+            LocalSearch(backend, Solo(), problem, HillClimbing(), "mine")
+        assert source in str(raised.value)
+    for decode, words in (
+        (by_zero, "by_zero: integer division or modulo by zero"),
+        (overflowing, "signed overflow in "),
+    ):
+        problem = with_own(own((decode, right_one), "exchange", 2**31))
+        with pytest.raises(KernelError, match=words):
+            LocalSearch(backend, Solo(), problem, HillClimbing(), "mine")
+
+
+@pytest.mark.parametrize("case", [WRONG[0], WRONG[1], WRONG[4], WRONG[5]])
+def test_the_check_and_a_host_that_lists_moves_refuse_them_too(case):
+    base, decode, apply, size, words, _ = case
+    problem = with_own(own(decode, apply, size), base=base)
+    with pytest.raises(UserError, match=re.escape(words)):
+        check(problem)
+    with pytest.raises(UserError, match=re.escape(words)):
+        problem.neighbourhood("mine").listed(0, 30, problem.encoding, np.zeros(6, np.int32))
+
+
+def broken(encoding):
+    return encoding.n // (encoding.n - 6)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (broken, "`size` raised ZeroDivisionError: integer division or modulo by zero ({file}:{line}: broken)"),
+        (lambda: 3, "`size` raised TypeError: "),
+        (
+            lambda encoding: float("nan"),
+            "mine on 6 elements has nan neighbours: expected an integer from 1 to 4294967295",
+        ),
+        (lambda encoding: "6", "has '6' neighbours: expected an integer"),
+        (lambda encoding: 0, "has 0 neighbours: expected an integer"),
+        (lambda encoding: 2**40, "has 1099511627776 neighbours: expected an integer"),
+    ],
+)
+def test_a_size_that_is_none_names_the_function(size, words):
+    problem = with_own(own((left_one, right_one), "exchange", size))
+    words = words.format(file=__file__, line=broken.__code__.co_firstlineno + 1)
+    with pytest.raises(UserError, match=re.escape(words)) as raised:
+        check(problem)
+    assert f"({__file__}:" in str(raised.value)
+    with pytest.raises(UserError, match="neighbours|raised"):
+        problem.sha256  # noqa: B018

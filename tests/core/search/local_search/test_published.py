@@ -1,34 +1,20 @@
 """The paper's own mapping makes the same search as the suite's, and lays it on a device as the paper says."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from backends.cpu import CpuBackend
-from backends.python import PythonBackend
 from backends.tuning import Tuner
 from cluster import Solo
 from core.errors import UserError
 from core.kernels.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.hooks import BEST, FIRST, NO_KEY
 from core.kernels.moves import NEVER
-from core.problems import perceptron
-from core.problems.encodings import NEIGHBOURHOODS, Bits, Permutation, Values, listed_moves, made_neighbours
-from core.problems.max_k_cut import MaxKCut
-from core.problems.ppp import Ppp
-from core.problems.qap import Qap
-from core.problems.tsp_moves import TspTour
-from core.problems.weierstrass import Weierstrass
+from core.problems import encodings, max_cut, perceptron, ppp, qap
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, Seconds, SimulatedAnnealing, TabuSearch
 from core.search.local_search.host_driven import blocks_of
 from tests.core.problems.neighbours import neighbours
-from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, found
+from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, cases, found
 
-ROOT = Path(__file__).parents[4]
 # problem, neighbourhoods, algorithm, who selects
 ROWS = [
     ("qap", "exchange2", "tabu", "host"),
@@ -40,28 +26,17 @@ ROWS = [
     ("weierstrass", "crowns", "tabu", "host"),
     ("order", "insert", "ils", "device"),
     ("order", "blocks", "hill", "host"),
+    ("cut", "assign", "tabu", "host"),
+    ("qap", "exchange3", "hill", "host"),
 ]
 
 
-def quick_first(rows, quick):
-    """Rows as parameters, of which those with these numbers alone are quick."""
-    return [pytest.param(row, marks=() if k in quick else pytest.mark.slow) for k, row in enumerate(rows)]
-
-
-@pytest.fixture(scope="module")
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
-
-
-def made(backend, row, **how):
+def made(backend, row, ranks=None, **how):
     """The search of a row, mapped in the suite's way unless ``how`` says otherwise."""
     problem, names, algorithm, _ = row
-    return LocalSearch(backend, Solo(), PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"), seed=3, **how)
+    return LocalSearch(
+        backend, ranks or Solo(), PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"), seed=3, **how
+    )
 
 
 def published(backend, row, **how):
@@ -69,83 +44,52 @@ def published(backend, row, **how):
     return made(backend, row, mapping="published", select=row[3], **how)
 
 
-@pytest.mark.parametrize("row", quick_first(ROWS, (0, 2, 6)), ids="-".join)
+@pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4], ROWS[9]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 10)]))
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
-    assert found(published(backend, row)) == found(made(cpu, row))
-
-
-@pytest.mark.parametrize(("layout", "select"), [("columns", "host"), ("rows", "device")])
-def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
-    problem = Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
-    assert found(one) == found(made(cpu, ROWS[2]))
-
-
-@pytest.mark.parametrize("layout", ["columns", "rows"])
-@pytest.mark.parametrize("how", [{}, {"level": "algorithm", "walks": 3}], ids=["one walk", "three walks"])
-def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
-    several = {"neighbourhoods": "flip1", "algorithm": ALGORITHMS["first"], "seed": 3, **how}
-    problem = Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(python, Solo(), problem, evaluation="histogram", **several)
-    assert found(one) == found(LocalSearch(cpu, Solo(), PROBLEMS["ppp"](), **several))
+    """Where the host selects, it may also make the neighbours."""
+    expected = found(made(cpu, row))
+    assert found(published(backend, row)) == expected
+    assert row[3] == "device" or found(published(backend, row, generate="host")) == expected
 
 
 @pytest.mark.parametrize(
-    ("problem", "names", "algorithm"),
-    [
-        ("qap", "exchange2", "tabu"),
-        pytest.param("qap", "exchange3", "hill", marks=pytest.mark.slow),
-        pytest.param("ppp", "flip1+flip2+flip3", "vns", marks=pytest.mark.slow),
-        ("tsp", "2opt", "ils"),
-        ("cut", "assign", "tabu"),
-        ("order", "insert", "tabu"),
-        pytest.param("order", "reverse", "hill", marks=pytest.mark.slow),
-        pytest.param("order", "blocks", "tabu", marks=pytest.mark.slow),
-        pytest.param("order", "adjacent", "tabu", marks=pytest.mark.slow),
-        pytest.param("weierstrass", "crowns", "first", marks=pytest.mark.slow),
-    ],
+    ("layout", "select"), [("columns", "host"), pytest.param("rows", "device", marks=pytest.mark.slow)]
 )
-def test_a_host_that_makes_the_neighbours_makes_the_same_search(backend, problem, names, algorithm, cpu):
-    row = (problem, names, algorithm, "host")
-    one = published(backend, row, generate="host")
-    assert found(one) == found(made(cpu, row))
+def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
+    problem = ppp.Ppp(perceptron.load("9-11"), layout)
+    one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
+    assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
+
+
+@pytest.mark.parametrize(("layout", "how"), [("columns", {}), ("rows", {"level": "algorithm", "walks": 2})])
+def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
+    several = {"neighbourhoods": "flip1", "algorithm": ALGORITHMS["first"], "seed": 3, **how}
+    problem = ppp.Ppp(perceptron.load("9-11"), layout)
+    one = LocalSearch(python, Solo(), problem, evaluation="histogram", **several)
+    expected = LocalSearch(cpu, Solo(), PROBLEMS["ppp"](), **several)
+    assert found(one, Iterations(5)) == found(expected, Iterations(5))
 
 
 @pytest.mark.parametrize(
     "name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "insert", "reverse", "2opt", "assign"]
 )
 def test_a_host_makes_the_neighbours_that_the_paper_defines(name):
-    one = NEIGHBOURHOODS[name]
-    encoding = {"bits": Bits(7), "permutation": Permutation(7), "values": Values(7, 3)}[one.encoding]
+    one = encodings.NEIGHBOURHOODS[name]
+    encoding = {"bits": encodings.Bits(7), "permutation": encodings.Permutation(7), "values": encodings.Values(7, 3)}[
+        one.encoding
+    ]
     draw = np.random.default_rng(5)
     solution = draw.permutation(7) if one.encoding == "permutation" else draw.integers(0, encoding.choices, 7)
-    listed = listed_moves(one.shape, 0, one.size(encoding), 7, encoding.choices, solution)
+    listed = encodings.listed_moves(one.shape, 0, one.size(encoding), 7, encoding.choices, solution)
     found_here = np.zeros((len(listed), 7), int)
-    made_neighbours(one.change, listed, solution, found_here)
+    encodings.made_neighbours(one.change, listed, solution, found_here)
     for mine, other in zip(found_here.tolist(), neighbours(name, solution, encoding.choices), strict=True):
         assert other is None or mine == [int(v) for v in other]
 
 
-def test_a_host_copies_whole_solutions_with_the_paper_s_mapping_and_moves_with_the_suite_s(cpu):
-    copied = {}
-    for mapping in ("suite", "published"):
-        one = LocalSearch(
-            cpu, Solo(), Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", mapping=mapping,
-            select="host", generate="host",
-        )  # fmt: skip
-        one.begin(Iterations(9), None)
-        before = cpu.timings.copied_bytes
-        one.iterate(5)
-        copied[mapping] = cpu.timings.copied_bytes - before
-    assert copied["published"] - copied["suite"] == 5 * 780 * 4 * (40 - 3)
-
-
-@pytest.mark.parametrize("problem", ["qap", "ppp", "weierstrass"])
-@pytest.mark.parametrize("algorithm", ["hill", "tabu"])
-def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, problem, algorithm):
+@pytest.mark.parametrize("row", cases([("qap", "exchange2", "hill", "device")], [("ppp", "flip2", "tabu", "device")]))
+def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
     """The paper's sequence of 100 hill climbs (section 6.7)."""
-    name = {"qap": "exchange2", "ppp": "flip2", "weierstrass": "crowns"}[problem]
-    row = (problem, name, algorithm, "device")
     side_by_side = found(made(cpu, row, level="algorithm", walks=5))
     one = published(cpu, row, walks=5)
     assert [found(one), found(one)] == [side_by_side] * 2
@@ -157,7 +101,7 @@ def test_no_walk_begins_after_the_time_is_over(cpu):
     assert 0 < outcome.iterations < 10**8
 
 
-@pytest.mark.parametrize("row", [ROWS[0], ROWS[1], ROWS[2]], ids="-".join)
+@pytest.mark.parametrize("row", cases(ROWS[:1], ROWS[1:3]))
 def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, cpu):
     def tune(kernel, n, size):
         assert kernel.name == "write_fitness"
@@ -168,69 +112,62 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
     assert one.tuner.done
 
 
-@pytest.mark.parametrize("layout", ["columns", "rows"])
-def test_thread_control_has_room_for_the_histograms_of_every_shape(python, layout, cpu):
-    problem = Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(
-        python, Solo(), problem, TabuSearch(), "flip2", mapping="published", select="host", seed=3,
-        tune=lambda kernel, n, size: Tuner(python.capabilities, n, size, 1),
-    )  # fmt: skip
+@pytest.mark.slow
+def test_thread_control_has_room_for_the_histograms_of_every_shape(python, cpu):
+    how = {
+        "mapping": "published",
+        "select": "host",
+        "tune": lambda kernel, n, size: Tuner(python.capabilities, n, size, 1),
+    }
+    one = LocalSearch(python, Solo(), ppp.Ppp(perceptron.load("9-11"), "rows"), TabuSearch(), "flip2", seed=3, **how)
     assert found(one, Iterations(40)) == found(made(cpu, ROWS[2]), Iterations(40))
 
 
 # --- how it is laid on the device ---
 
 
-def test_every_neighbour_has_a_lane_of_a_team_of_256(python, monkeypatch):
-    launches = []
+@pytest.fixture
+def launches(python, monkeypatch):
+    """The launches of a search: kernel, teams and team size."""
+    noted = []
     execute = python.execute
 
-    def noted(launch):
-        launches.append((launch.executable.kernel.source.name, launch.teams, launch.executable.team_size))
+    def note(launch):
+        noted.append((launch.executable.kernel.source.name, launch.teams, launch.executable.team_size))
         execute(launch)
 
-    monkeypatch.setattr(python, "execute", noted)
-    for select, reduced in (("host", []), ("device", [("reduce_fitnesses", 2, 256), ("reduce_keys", 1, 256)])):
-        one = LocalSearch(
-            python, Solo(), Qap.load("taillard:40:seeds=1,2"), HillClimbing(), "exchange2",
-            mapping="published", select=select,
-        )  # fmt: skip
-        launches.clear()
-        one.run(Iterations(1))
-        # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
-        assert launches[2:-2] == [("write_fitness", 4, 256), *reduced]
-
-
-def test_a_smaller_neighbourhood_has_fewer_teams(python, monkeypatch):
-    teams = []
-    execute = python.execute
-
-    def noted(launch):
-        if launch.executable.kernel.source.name == "write_fitness":
-            teams.append(launch.teams)
-        execute(launch)
-
-    one = LocalSearch(
-        python, Solo(), Ppp.load("3-13"), HillClimbing(), ["flip1", "flip3"], mapping="published", select="device"
-    )
-    monkeypatch.setattr(python, "execute", noted)
-    one.run(Iterations(30))
-    assert set(teams) == {1, 2}  # 13 and 286 neighbours
+    monkeypatch.setattr(python, "execute", note)
+    return noted
 
 
 @pytest.mark.parametrize(
-    ("problem", "name", "evaluation"),
-    [
-        (lambda: Qap.load("taillard:6:seeds=1,2"), "exchange2", "linear"),
-        (lambda: Ppp.load("9-11"), "flip2", "histogram"),
-        (lambda: TspTour.load("uniform:9:seed=3"), "exchange2", "table"),
-        (lambda: Weierstrass.load("3", points=12), "crowns", "full"),
-        (lambda: MaxKCut.load("maxcut:9:3:seed=1"), "assign", "ties"),
-    ],
-    ids=["qap", "ppp", "tsp", "weierstrass", "a problem that is not the paper's"],
+    ("select", "reduced"), [("host", []), ("device", [("reduce_fitnesses", 2, 256), ("reduce_keys", 1, 256)])]
+)
+def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, reduced):
+    problem = max_cut.MaxCut("random:40:seed=1")
+    one = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
+    one.run(Iterations(1))
+    # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
+    assert launches[-3 - len(reduced) : -2] == [("write_fitness", 4, 256), *reduced]
+
+
+def test_a_smaller_neighbourhood_has_fewer_teams(python, launches):
+    one = LocalSearch(
+        python, Solo(), ppp.Ppp.load("3-13"), HillClimbing(), ["flip1", "flip3"], mapping="published", select="device"
+    )
+    one.run(Iterations(8))
+    # 13 and 286 neighbours.
+    assert {teams for kernel, teams, _ in launches if kernel == "write_fitness"} == {1, 2}
+
+
+EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("tsp", "exchange2", "table")]
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "evaluation"), [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "ties")]
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
-    one = LocalSearch(cpu, Solo(), problem(), TabuSearch(), name, mapping="published")
+    one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
     assert one.evaluation_name == evaluation
     assert (one.ways["mapping"], one.ways["evaluation"]) == ("published", evaluation)
 
@@ -244,21 +181,28 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
     assert names == ["plane", "table"]
 
 
+def copied_bytes(cpu, **how):
+    """What five iterations copy between host and device."""
+    one = LocalSearch(cpu, Solo(), qap.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
+    one.begin(Iterations(9), None)
+    before = cpu.timings.copied_bytes
+    one.iterate(5)
+    return cpu.timings.copied_bytes - before
+
+
 def test_a_reduction_copies_one_key_and_a_host_that_selects_all_fitnesses(cpu):
-    copied = {}
-    for select in ("host", "device"):
-        one = LocalSearch(
-            cpu, Solo(), Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", mapping="published",
-            select=select,
-        )  # fmt: skip
-        one.begin(Iterations(9), None)
-        before = cpu.timings.copied_bytes
-        one.iterate(5)
-        copied[select] = cpu.timings.copied_bytes - before
-    assert copied["host"] - copied["device"] == 5 * (4 * 780 - 8)
+    on_host, on_device = (copied_bytes(cpu, mapping="published", select=select) for select in ("host", "device"))
+    assert on_host - on_device == 5 * (4 * 780 - 8)
 
 
-@pytest.mark.parametrize("count", [1, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK * BLOCK + 1])
+def test_a_host_copies_whole_solutions_with_the_paper_s_mapping_and_moves_with_the_suite_s(cpu):
+    suite, paper = (
+        copied_bytes(cpu, mapping=mapping, select="host", generate="host") for mapping in ("suite", "published")
+    )
+    assert paper - suite == 5 * 780 * 4 * (40 - 3)
+
+
+@pytest.mark.parametrize("count", [1, BLOCK + 1, BLOCK * BLOCK + 1])
 def test_a_reduction_finds_the_smallest_key(backend, count):
     if backend.oracle and count > 2 * BLOCK:
         pytest.skip("minutes of plain Python")
@@ -288,7 +232,7 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
 def test_histograms_lie_as_their_layout_says(python, layout):
     instance = perceptron.load("9-11")
     one = LocalSearch(
-        python, Solo(), Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
+        python, Solo(), ppp.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
     )
     one.begin(Iterations(9), None)
     one.host_loop.evaluate(0, 0, 55)
@@ -322,84 +266,16 @@ def test_histograms_lie_as_their_layout_says(python, layout):
 def test_what_the_paper_does_not_map_is_refused(cpu, algorithm, how, words):
     with pytest.raises(UserError, match=words):
         LocalSearch(
-            cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), algorithm, "exchange2", **{"mapping": "published"} | how
+            cpu, Solo(), qap.Qap.load("taillard:6:seeds=1,2"), algorithm, "exchange2", **{"mapping": "published"} | how
         )
 
 
-def test_a_layout_that_there_is_not_is_refused():
+def test_a_layout_that_there_is_not_and_arrays_beyond_32_bits_are_refused(cpu):
     with pytest.raises(UserError, match="histograms in layout 'tiles': expected local, columns, rows"):
-        Ppp.load("9-11", layout="tiles")
-
-
-def test_whole_neighbours_beyond_32_bits_are_refused(cpu):
+        ppp.Ppp.load("9-11", layout="tiles")
+    on_host = {"mapping": "published", "select": "host", "generate": "host"}
     with pytest.raises(UserError, match=r"2001000 whole neighbours of 2001 elements from the host: expected less than"):
-        LocalSearch(
-            cpu, Solo(), Ppp.load("3-2001"), TabuSearch(), "flip2", mapping="published", select="host", generate="host"
-        )
-
-
-def test_histograms_beyond_32_bits_are_refused(cpu):
-    problem = Ppp.load("3-2000", layout="rows")
+        LocalSearch(cpu, Solo(), ppp.Ppp.load("3-2001"), TabuSearch(), "flip2", **on_host)
+    problem = ppp.Ppp.load("3-2000", layout="rows")
     with pytest.raises(UserError, match=r"histograms of 2001 groups for 1100000 neighbours .* use layout local"):
         problem.with_room(problem.data_for("histogram"), 1_100_000)
-
-
-PROGRAM = """
-import sys
-from backends.cpu import CpuBackend
-from cluster import communicator
-from tests.core.search.local_search.table import found
-from tests.core.search.local_search import test_published as here
-ranks = communicator()
-here.Solo = lambda: ranks
-backend = CpuBackend(CpuBackend.devices()[0])
-for k in map(int, sys.argv[1:]):
-    outcome = found(here.published(backend, here.ROWS[k]))
-    if ranks.rank == 0:
-        print(k, outcome, flush=True)
-"""
-
-
-@pytest.mark.xdist_group("mpi")
-def test_ranks_share_the_neighbourhood_of_the_paper_s_mapping(mpirun, cpu, tmp_path):
-    program = tmp_path / "share.py"
-    program.write_text(PROGRAM)
-    done = mpirun(3, program, 0, 1, 3, 5)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    assert printed == {str(k): str(found(made(cpu, ROWS[k]))) for k in (0, 1, 3, 5)}
-
-
-SIMULATED = """
-import backends
-from tests.core.search.local_search import test_published as here
-from core.search.local_search import Iterations
-backend = backends.create("cuda")
-assert backend.device.driver == "simulated"
-for k, tables in ((0, "readonly"), (3, "global")):
-    one = here.published(backend, here.ROWS[k], tables=tables)
-    one.team_size, one.teams, one.step_size = 8, 3, 4
-    if one.host_loop.reduction is not None:
-        one.host_loop.reduction.team_size = 8
-    print(here.found(one, Iterations(3)))
-try:
-    here.published(backend, here.ROWS[0], tables="image")
-except here.UserError as error:
-    print(error)
-"""
-
-
-def test_the_simulator_of_cuda_makes_the_same_search_and_refuses_images(cpu):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    done = subprocess.run(
-        [sys.executable, "-c", SIMULATED],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=250,
-    )
-    assert done.returncode == 0, done.stderr
-    *searches, refused = done.stdout.splitlines()
-    assert searches == [str(found(made(cpu, ROWS[k]), Iterations(3))) for k in (0, 3)]
-    assert refused.endswith("is an image on cuda: images exist on OpenCL devices; use readonly")

@@ -12,13 +12,10 @@ from core.search.local_search import search as searching
 from core.search.local_search import slices as slicing
 from core.search.local_search.slices import SLICE_S, Slices, longest_s
 from tests.core.search.local_search import table
-from tests.core.search.local_search.table import ROWS, found, named
+from tests.core.search.local_search.table import found, named
 from tests.thread_ranks import on_ranks, twin
 
-WALKS = ("qap", "exchange2", "kept", "tabu of moves", {"level": "algorithm", "walks": 5, "exchange": 4})
-NEIGHBOURS = ROWS[0]
-LEVELS = ROWS[1]
-assert WALKS in ROWS
+WALKS, NEIGHBOURS, LEVELS = table.TOGETHER, table.KEPT, table.IN_TURN
 SOME_WALKS, PARTS = 0.02, 10.0
 """Seconds of an iteration of one walk, that make slices of some walks, or of some neighbours."""
 
@@ -54,38 +51,32 @@ class Clock:
 
 
 @pytest.fixture
-def cpu():
-    return CpuBackend(CpuBackend.devices()[0])
-
-
-@pytest.fixture
 def always(monkeypatch):
     """Iterations are made in slices from the beginning of a run."""
     monkeypatch.setattr(Slices, "is_on", property(lambda self: True, lambda self, value: None), raising=False)
 
 
 @pytest.fixture(scope="module")
-def expected():
-    backend = CpuBackend(CpuBackend.devices()[0])
-    return {named(row): found(table.search(backend, Solo(), row)) for row in (WALKS, NEIGHBOURS, LEVELS)}
+def expected(cpu):
+    return {named(row): found(table.search(cpu, Solo(), row)) for row in (WALKS, NEIGHBOURS, LEVELS)}
 
 
-@pytest.mark.parametrize("row", [WALKS, NEIGHBOURS, LEVELS], ids=named)
-@pytest.mark.parametrize("seconds", [SOME_WALKS, PARTS])
+@pytest.mark.parametrize(
+    ("row", "seconds"), [(WALKS, SOME_WALKS), (WALKS, PARTS), (NEIGHBOURS, PARTS), (LEVELS, PARTS)]
+)
 def test_slices_make_the_moves_of_whole_iterations(row, seconds, cpu, expected, always):
     one = table.search(cpu, Solo(), row)
     one.iteration_s = seconds
     assert found(one, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
 
 
-def test_slices_of_several_cores_keep_the_history(expected, always):
+def test_slices_of_several_cores_keep_the_history(always):
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
     whole, cut = (table.search(backend, Solo(), WALKS, history=True) for _ in range(2))
     cut.iteration_s = PARTS
-    first = whole.run(Iterations(table.ITERATIONS))
-    second = cut.run(Iterations(table.ITERATIONS) | Seconds(1e6))
-    assert (second.cost, second.digest) == (first.cost, first.digest)
-    assert [(row[0], row[1], row[3]) for row in second.history] == [(row[0], row[1], row[3]) for row in first.history]
+    outcomes = [whole.run(Iterations(8)), cut.run(Iterations(8) | Seconds(1e6))]
+    first, second = ([(row[0], row[1], row[3]) for row in one.history] for one in outcomes)
+    assert first == second and outcomes[0].digest == outcomes[1].digest
 
 
 def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypatch):
@@ -101,7 +92,7 @@ def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypa
     assert clock.looks > len(clock.launched)
 
 
-def test_one_walks_neighbours_are_looked_at_in_parts(cpu, monkeypatch):
+def test_one_walks_neighbours_are_looked_at_in_parts(cpu, monkeypatch, expected):
     one = table.search(cpu, Solo(), NEIGHBOURS)
     one.iteration_s = 2.0
     one.bind_slices(5.0)
@@ -113,15 +104,8 @@ def test_one_walks_neighbours_are_looked_at_in_parts(cpu, monkeypatch):
     assert clock.launched[:2] == [("part", 0, neighbours), ("part", 1, neighbours)]
     assert 5.0 < clock.now <= 5.0 + 2.0 / neighbours + 1e-9
     assert outcome.iterations == 2
-
-
-def test_the_next_run_begins_as_if_none_had_been_cut(cpu, monkeypatch, expected):
-    one = table.search(cpu, Solo(), NEIGHBOURS)
-    one.iteration_s = 2.0
-    with monkeypatch.context() as patch:
-        Clock(one, 2.0, patch)
-        one.run(Seconds(5.05))
-    assert found(one) == expected[named(NEIGHBOURS)]
+    monkeypatch.undo()
+    assert found(one) == expected[named(NEIGHBOURS)], "the next run begins as if none had been cut"
 
 
 def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monkeypatch):

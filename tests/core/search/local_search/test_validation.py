@@ -1,15 +1,10 @@
 """What a problem's functions say is held to its scorer: by `check`, before a search, and after it."""
 
-import importlib
-import math
-import pkgutil
 import re
 
 import numpy as np
 import pytest
 
-import core.problems
-from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.search.local_search import (
@@ -17,126 +12,23 @@ from core.search.local_search import (
     HillClimbing,
     Iterations,
     LocalSearch,
-    Problem,
     ProblemError,
     TabuSearch,
     Unconfirmed,
-    WrongDelta,
-    WrongLanes,
-    WrongNumber,
-    WrongState,
-    WrongSubscript,
-    WrongWrite,
-    check,
     trials,
-    validation,
 )
 from drivers.command import driver
 from drivers.local_search import local_search
 from drivers.search_options import SearchOptions
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
-from tests.core.search.local_search.weighted import RIGHT, Weighted
+from tests.core.search.local_search.weighted import TWELVE, Weighted
 
-WEIGHTS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
-KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update}
-QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "quick_for": ("flip1",)}
+pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 
-@pytest.fixture(scope="module")
-def python():
-    return PythonBackend(PythonBackend.devices()[0])
-
-
-@pytest.fixture(autouse=True)
-def nothing_seen(monkeypatch):
-    """Each test meets its problems for the first time, and tries of them what takes a moment, however busy it is here."""
-    monkeypatch.setattr(validation, "seen", set())
-    monkeypatch.setattr(validation, "READS", 30_000)
-    monkeypatch.setattr(validation, "SECONDS", math.inf)
-    monkeypatch.setattr(validation, "WHOLE", 400)
-    monkeypatch.setattr(validation, "SCORING_SECONDS", math.inf)
-
-
-def evaluation(delta=weighted.added, **hooks):
-    return {"only": Evaluation(delta, **hooks)}
-
-
-# --- check ---
-
-
-@pytest.mark.parametrize("name", ["flip1", "flip2", "flip3"])
-@pytest.mark.parametrize("way", RIGHT)
-def test_a_right_problem_passes(name, way):
-    check(Weighted(WEIGHTS), name, way)
-
-
-@pytest.mark.parametrize(
-    ("problem", "name", "way"),
-    [
-        ("qap", "exchange2", "kept"),
-        ("qap", "exchange3", "linear"),
-        ("ppp", "flip2", "words"),
-        ("tsp", "exchange2", "table"),
-        ("tsp", "2opt", "plane"),
-        ("cut", None, None),
-        *(pytest.param(name, None, None, marks=pytest.mark.slow) for name in PROBLEMS),
-    ],
-)
-def test_every_problem_of_the_suite_passes(problem, name, way):
-    check(PROBLEMS[problem](), name, way, moves=6)
-
-
-@pytest.mark.parametrize(
-    ("name", "ways", "mistake", "words"),
-    [
-        (
-            "flip3",
-            evaluation(weighted.forgets_the_third),
-            WrongDelta,
-            r"^flip3 \(\d+, \d+, \d+\) from seed 0: delta says -?\d+, cost says -?\d+; every one of \d+ tried is that of "
-            r"the first two elements alone: is move.k forgotten\? "
-            r"\(.*weighted.py:\d+: forgets_the_third, weighted:12, evaluation only, in plain Python\)$",
-        ),
-        ("flip1", evaluation(weighted.reads_beyond), WrongSubscript,
-         r"weighted.py:\d+: reads_beyond: index 12 outside an array of 12 .*\(weighted:12, flip1, evaluation only, in pl"),
-        ("flip1", evaluation(weighted.asserts), ProblemError,
-         r"weighted.py:\d+: asserts: assertion failed: .*: too many \(weighted"),
-        ("flip2", evaluation(weighted.overflows), WrongNumber, r"weighted.py:\d+: overflows: .*overflow"),
-        ("flip1", evaluation(weighted.writes), WrongWrite,
-         r"weighted.py:\d+: writes: it writes where it should only read"),
-        ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"begin": weighted.begins_all_but_one}), WrongDelta,
-         r"delta says .*\(.*: added_kept, begin .*weighted.py:\d+, weighted:12"),
-        ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"begin": weighted.begins_with_a_race}), WrongLanes,
-         "in plain Python with 3 lanes.*with one lane it is right"),
-        ("flip2", evaluation(weighted.added_kept, **KEPT_HOOKS | {"update": weighted.updates_without_the_second}),
-         WrongState,
-         r"after \d+ moves?: row 'terms' holds (-?\d+) at \d+, begin gives (?!\1\b)-?\d+; delta says .*, cost says .* "
-         r"\(.*: updates_without_the_second, begin .*weighted.py:\d+, "),
-        ("flip2", evaluation(weighted.added_kept, begin=weighted.begin), WrongState, "is update missing"),
-        ("flip1", evaluation(weighted.added_kept, **KEPT_HOOKS | {"update": weighted.meets_alone}), WrongLanes, "barrier"),
-        ("flip2", evaluation(move=weighted.moves_elsewhere), WrongState,
-         r"the move leaves [01] at \d+ of the solution, expected [01] \(.*: moves_elsewhere"),
-        ("flip1", evaluation(**QUICK_HOOKS | {"refresh": weighted.refreshes_too_little}), WrongDelta,
-         r"quick says .*, delta says .*: quick, refresh .*weighted.py:\d+"),
-        ("flip2", evaluation(partial=weighted.counts_twice), WrongLanes,
-         "partial says .*, delta says .*counts_twice.* with 3 lanes"),
-    ],
-    ids=lambda value: next(iter(value.values())).delta.name if isinstance(value, dict) else None,
-)  # fmt: skip
-def test_a_wrong_function_is_found_and_named(name, ways, mistake, words):
-    with pytest.raises(ProblemError, match=words) as found:
-        check(Weighted(WEIGHTS, **ways), name)
-    assert type(found.value) is mistake
-    assert "\n" not in str(found.value)
-
-
-def test_the_difference_is_the_scorer_s():
-    problem = Weighted([7] * 12, **evaluation(weighted.forgets_the_third))
-    with pytest.raises(WrongDelta) as raised:
-        check(problem, "flip3")
-    claimed, true = map(int, re.search(r"delta says (-?\d+), cost says (-?\d+)", str(raised.value)).groups())
-    assert abs(claimed - true) == 7
+def wrong(delta):
+    return Weighted(TWELVE, only=Evaluation(delta))
 
 
 # --- before a search ---
@@ -161,52 +53,33 @@ def tried_first(monkeypatch):
 
 
 def test_a_search_tries_a_new_problem_first(python):
-    problem = Weighted(WEIGHTS, **evaluation(weighted.forgets_the_third))
     with pytest.raises(ProblemError, match="^flip3 .*: delta says .*: forgets_the_third, weighted:12"):
-        searched(problem, python, "flip3").run(Iterations(5))
+        searched(wrong(weighted.forgets_the_third), python, "flip3").run(Iterations(5))
     with pytest.raises(ProblemError, match="reads_beyond: index 12 outside"):
-        searched(Weighted(WEIGHTS, **evaluation(weighted.reads_beyond)), python).warm_up()
+        searched(wrong(weighted.reads_beyond), python).warm_up()
 
 
 def test_a_problem_is_tried_once_for_each_neighbourhood_and_evaluation(python, tried_first):
     for _ in range(2):
-        search = LocalSearch(python, Solo(), Weighted(WEIGHTS), HillClimbing(), ["flip1", "flip2"])
+        search = LocalSearch(python, Solo(), Weighted(TWELVE), HillClimbing(), ["flip1", "flip2"])
         search.warm_up()
         search.run(Iterations(3))
-        searched(Weighted(WEIGHTS), python, evaluation="kept").run(Iterations(3))
+        searched(Weighted(TWELVE), python, evaluation="kept").run(Iterations(3))
     assert tried_first == [("weighted:12", *one) for one in (("flip1", "plain"), ("flip2", "plain"), ("flip1", "kept"))]
 
 
 def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, tried_first):
-    problem = Weighted([1] * 6000, **evaluation(weighted.wrong_where_all_is_zero))
+    problem = Weighted([1] * 6000, only=Evaluation(weighted.wrong_where_all_is_zero))
     searched(problem, python).try_problem()
     assert len(tried_first) == 1
 
 
-def test_problems_of_the_suite_are_not_tried_again(python, tried_first):
-    LocalSearch(python, Solo(), PROBLEMS["cut"](), TabuSearch(), "assign").run(Iterations(2))
+def test_problems_of_the_suite_are_not_tried_again_but_subclasses_are(python, tried_first):
+    problem = PROBLEMS["cut"]()
+    LocalSearch(python, Solo(), problem, TabuSearch(), "assign").run(Iterations(2))
     assert tried_first == []
-
-
-def test_exactly_the_problems_that_these_tests_check_are_marked():
-    for module in pkgutil.iter_modules(core.problems.__path__, "core.problems."):
-        importlib.import_module(module.name)
-    ours = {one for one in all_below(Problem) if one.__module__.startswith("core.problems.")}
-    # A problem's base has the functions that are tried with it, such as `Qubo` those of `MaxCut`.
-    checked = {base for make in PROBLEMS.values() for base in type(make()).__mro__ if base in ours}
-    assert checked == ours == {one for one in ours if vars(one).get("tested")}
-
-
-def all_below(base):
-    """Every subclass, and theirs."""
-    return {found for one in base.__subclasses__() for found in (one, *all_below(one))}
-
-
-def test_a_subclass_of_a_tested_problem_is_tried(python, tried_first):
-    class Mine(type(PROBLEMS["cut"]())):
-        pass
-
-    LocalSearch(python, Solo(), Mine(PROBLEMS["cut"]().instance), TabuSearch(), "assign").run(Iterations(2))
+    mine = type("Mine", (type(problem),), {})(problem.instance)
+    LocalSearch(python, Solo(), mine, TabuSearch(), "assign").run(Iterations(2))
     assert len(tried_first) == 1
 
 
@@ -214,7 +87,7 @@ def test_a_subclass_of_a_tested_problem_is_tried(python, tried_first):
 
 
 def test_a_search_does_not_return_what_the_scorer_does_not_confirm(python):
-    problem = Weighted(WEIGHTS, **evaluation(weighted.wrong_where_all_is_zero))
+    problem = wrong(weighted.wrong_where_all_is_zero)
     with pytest.raises(
         Unconfirmed, match=r"weighted:12, tabu by flip1, evaluation only: .* costs -\d+, but `cost`"
     ) as e:
@@ -226,12 +99,12 @@ def test_a_search_does_not_return_what_the_scorer_does_not_confirm(python):
 @pytest.mark.parametrize("walks", [1, 4])
 def test_a_right_search_returns(python, walks):
     how = {"level": "algorithm", "walks": walks} if walks > 1 else {}
-    outcome = searched(Weighted(WEIGHTS), python, **how).run(Iterations(20))
+    outcome = searched(Weighted(TWELVE), python, **how).run(Iterations(20))
     assert (outcome.cost, outcome.solution.tolist()) == (0, [0] * 12)
 
 
 def test_a_driver_prints_what_is_not_confirmed(capsys):
-    problem = Weighted(WEIGHTS, **evaluation(weighted.wrong_where_all_is_zero))
+    problem = wrong(weighted.wrong_where_all_is_zero)
     workload = local_search(
         "weighted", "bits of weights", SearchOptions, load=lambda _: (problem, "made here"), chosen="12", standard=()
     )
@@ -252,17 +125,15 @@ def with_range(problem, found):
 def test_a_stated_range_beyond_32_bits_is_refused_before_anything_is_compiled(python):
     words = r"weighted:12: costs from -1 to 2147483647 are possible: expected costs and differences of costs below 2147483647"
     with pytest.raises(UserError, match=words):
-        searched(with_range(Weighted(WEIGHTS), (-1, 2**31 - 1)), python)
+        searched(with_range(Weighted(TWELVE), (-1, 2**31 - 1)), python)
     with pytest.raises(UserError, match="costs from -1500000000 to 1500000000 are possible"):
-        searched(with_range(Weighted(WEIGHTS), (-1_500_000_000, 1_500_000_000)), python)
+        searched(with_range(Weighted(TWELVE), (-1_500_000_000, 1_500_000_000)), python)
 
 
 def test_costs_up_to_the_limit_are_searched_where_the_range_is_stated(python):
     heavy = [2**31 // 13] * 12
-    outcome = searched(with_range(Weighted(heavy), (0, sum(heavy))), python).run(
-        Iterations(40), start=np.ones(12, np.int32)
-    )
-    assert outcome.cost == 0
+    one = searched(with_range(Weighted(heavy), (0, sum(heavy))), python)
+    assert one.run(Iterations(40), start=np.ones(12, np.int32)).cost == 0
 
 
 def test_a_start_out_of_range_is_refused(python):
@@ -271,7 +142,7 @@ def test_a_start_out_of_range_is_refused(python):
     with pytest.raises(UserError, match=words):
         searched(heavy, python).run(Iterations(4), start=np.ones(12, np.int32))
     with pytest.raises(UserError, match="a start solution costs 52: expected 0 to 51, as its cost_range says"):
-        searched(with_range(Weighted(WEIGHTS), (0, 51)), python).run(Iterations(4), start=np.ones(12, np.int32))
+        searched(with_range(Weighted(TWELVE), (0, 51)), python).run(Iterations(4), start=np.ones(12, np.int32))
 
 
 def test_a_walk_that_leaves_32_bits_ends_the_search(python):
@@ -279,30 +150,3 @@ def test_a_walk_that_leaves_32_bits_ends_the_search(python):
     search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
     with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
         search.run(Iterations(30), start=np.zeros(30, np.int32))
-
-
-HANGS = """
-from backends.python import PythonBackend
-from cluster import communicator
-from core.search.local_search import Evaluation, Iterations, LocalSearch, ProblemError, TabuSearch, Unconfirmed
-from tests.core.search.local_search import weighted
-ranks = communicator()
-backend = PythonBackend(PythonBackend.devices()[0])
-for delta in (weighted.reads_beyond, weighted.wrong_where_all_is_zero):
-    problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
-    try:
-        LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))
-    except (ProblemError, Unconfirmed) as error:
-        said = ranks.gather(type(error).__name__ + str(error))
-        if ranks.rank == 0:
-            print(len(said), len(set(said)), type(error).__name__)
-"""
-
-
-@pytest.mark.xdist_group("mpi")
-def test_every_rank_is_told(mpirun, tmp_path):
-    program = tmp_path / "wrong.py"
-    program.write_text(HANGS)
-    done = mpirun(2, program)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["2 1 WrongSubscript", "2 1 Unconfirmed"]

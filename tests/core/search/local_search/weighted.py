@@ -185,6 +185,8 @@ def counts_twice(worker: i32, workers: i32, solution: Array[i32], move: Move, da
     return shared_out(worker, workers, solution, move, data) + (1 if worker == 1 else 0)
 
 
+TWELVE = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
+"""Weights of a small problem."""
 ONE_OF_1770 = {"only": Evaluation(wrong_for_one_pair)}
 """An evaluation that is wrong for one pair of 60 bits."""
 RIGHT = {

@@ -92,11 +92,6 @@ def one_too_many(bits: Array[i32], move: Move, data: Ring) -> i32:
 
 
 @function
-def twice(bits: Array[i32], move: Move, data: Ring) -> i32:
-    return 2 * added(bits, move, data)
-
-
-@function
 def one_more(bits: Array[i32], move: Move, data: Ring) -> i32:
     return added(bits, move, data) + 1
 
@@ -114,17 +109,6 @@ def one_by_one(bits: Array[i32], move: Move, data: Ring) -> i32:
 @function
 def wrong_for_several(bits: Array[i32], move: Move, data: Ring) -> i32:
     return added(bits, move, data) + (1 + move.i if move.j >= 0 else 0)
-
-
-@function
-def behind_the_end(bits: Array[i32], move: Move, data: Ring) -> i32:
-    before = data.weights[move.i - 1 if move.i > 0 else data.n]
-    return before - before + added(bits, move, data)
-
-
-@function
-def too_large(bits: Array[i32], move: Move, data: Ring) -> i32:
-    return added(bits, move, data) * 1_000_000_000 // 1_000_000_000
 
 
 @function

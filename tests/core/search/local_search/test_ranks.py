@@ -1,0 +1,89 @@
+"""Ranks that share a local search find what one process finds, all of them the same."""
+
+import functools
+
+import pytest
+
+from cluster import Solo
+from core.search.local_search import Evaluation, Iterations, LocalSearch, ProblemError, TabuSearch, Unconfirmed
+from tests.core.search.local_search import test_history, test_published, weighted
+from tests.core.search.local_search.table import FIRST, KEPT, QUICK_ROWS, ROWS, TOGETHER, found, named, search
+
+
+def one_search(row, backend, ranks):
+    return found(search(backend, ranks, row))
+
+
+def published(row, backend, ranks):
+    """A search by the paper's mapping."""
+    return found(test_published.made(backend, row, ranks, mapping="published", select=row[3]))
+
+
+def history(row, how, backend, ranks):
+    outcome = test_history.searching(backend, *row, ranks=ranks, **how).run(Iterations(25))
+    return test_history.without_seconds(outcome)
+
+
+def refused(delta, backend, ranks):
+    """What is said of a problem with a wrong function."""
+    problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
+    with pytest.raises((ProblemError, Unconfirmed)) as raised:
+        LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))
+    return str(raised.value)
+
+
+FEW_WALKS = [row for row in ROWS if "walks" in row[4] and row != TOGETHER]
+SEARCHES = {
+    **{named(row): functools.partial(one_search, row) for row in (KEPT, TOGETHER)},
+    "published": functools.partial(published, test_published.ROWS[0]),
+    "published on the device": functools.partial(published, test_published.ROWS[4]),
+    "history": functools.partial(history, ("qap6", "exchange2", "tabu"), {}),
+    "history of walks": functools.partial(
+        history, ("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}
+    ),
+    "a wrong subscript": functools.partial(refused, weighted.reads_beyond),
+    "a wrong delta": functools.partial(refused, weighted.wrong_where_all_is_zero),
+}
+MORE = {
+    **{named(row): functools.partial(one_search, row) for row in [*QUICK_ROWS[1:], FIRST] if row not in FEW_WALKS},
+    **{"-".join(row): functools.partial(published, row) for row in test_published.ROWS[1:]},
+    **{
+        f"history {k}": functools.partial(history, row, how)
+        for k, (row, how) in enumerate([
+            (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
+            (("qap6", "exchange2", "annealing"), {}),
+            (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
+            (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 7}),
+            (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 7, "exchange": 7}),
+            (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 7}),
+        ])
+    },
+}  # fmt: skip
+PROGRAM = """
+import sys
+from backends.cpu import CpuBackend
+from cluster import communicator
+from tests.core.search.local_search import test_ranks
+ranks = communicator()
+backend = CpuBackend(CpuBackend.devices()[0])
+for name, act in getattr(test_ranks, sys.argv[1]).items():
+    every = ranks.gather(act(backend, ranks))
+    if ranks.rank == 0:
+        print(name, set(map(str, every)), sep=": ", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ranks", "searches"),
+    [
+        (3, "SEARCHES"),
+        pytest.param(2, "MORE", marks=pytest.mark.slow),
+        pytest.param(3, "MORE", marks=pytest.mark.slow),
+        pytest.param(7, "MORE", marks=pytest.mark.long),
+    ],
+)
+def test_ranks_find_what_one_process_finds(ranks, searches, mpirun, cpu):
+    expected = [f"{name}: { {str(act(cpu, Solo()))} }" for name, act in globals()[searches].items()]
+    done = mpirun(ranks, "-c", PROGRAM, searches)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == expected
