@@ -5,7 +5,7 @@ mpirun -n 3 python tests/drivers/lost_rank.py HOW WHO FILE DRIVER --backend B AR
 HOW is one of:
 
 before     the rank is killed while the others start
-running    it is killed half a second after its first repetition begins, or the others' first where it only waits
+running    it is killed a moment after its first repetition begins, or the others' first where it only waits
 building   its device refuses the first memory that it asks for
 full       its device refuses to be written to, and to repeat launches, when its first repetition begins, after all were
            made ready
@@ -23,7 +23,7 @@ from drivers.endings import run_driver
 from drivers.repetitions import Repetitions
 
 REFUSED = "123,456,789 bytes do not fit this device"
-AFTER_S = 0.5
+AFTER_S = 0.2
 
 
 def told(path):

@@ -15,7 +15,11 @@ SURVIVING = ("2 walks that exchange", "2 climbers", "2 colonies that exchange")
 
 
 @pytest.mark.parametrize(
-    ("options", "names"), [((), tuple(WORK)), (("--with-ft", "ulfm"), SURVIVING)], ids=["plain", "ulfm"]
+    ("options", "names"),
+    [
+        pytest.param((), tuple(WORK), marks=pytest.mark.slow, id="plain"),
+        pytest.param(("--with-ft", "ulfm"), SURVIVING, marks=pytest.mark.long, id="ulfm"),
+    ],
 )
 def test_three_ranks_and_one_find_the_same_from_each_other_s_states(options, names, mpirun, tmp_path, monkeypatch):
     alone, together = tmp_path / "alone", tmp_path / "together"

@@ -36,7 +36,7 @@ def lines(records):
     return records.read_bytes().count(b"\n") if records.exists() else 0
 
 
-@pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL"])
+@pytest.mark.parametrize("how", ["Ctrl-C", pytest.param("SIGKILL", marks=pytest.mark.slow)])
 def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(how, tmp_path, environment):
     records = tmp_path / "compare-ihc.jsonl"
     comparison = endless(tmp_path, environment)

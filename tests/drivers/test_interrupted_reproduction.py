@@ -16,8 +16,7 @@ from tests.conftest import ROOT
 from tests.drivers.made_up_paper import HEAD
 from tests.patience import PATIENCE_S, soon
 
-# All are measured against one undisturbed run.
-pytestmark = pytest.mark.xdist_group("reproduction")
+pytestmark = pytest.mark.slow
 
 # The oracle has nothing to compile, and a repetition takes milliseconds.
 PAPER = (
@@ -91,7 +90,7 @@ def resumed(folder, environment):
 
 
 @pytest.mark.filterwarnings("ignore:.*the last line is incomplete")
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 21))])
+@pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.long if k > 1 else ()) for k in range(21)])
 def test_a_kill_at_any_moment_loses_at_most_the_repetition_in_flight(seed, undisturbed, tmp_path, environment):
     report, takes_s = undisturbed
     draw = random.Random(seed)

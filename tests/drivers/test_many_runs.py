@@ -9,7 +9,13 @@ PROGRAM = Path(__file__).with_name("many_runs.py")
 RANKS = 2
 
 
-@pytest.mark.parametrize("options", [(), ("--with-ft", "ulfm")], ids=["plain", "ulfm"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), marks=pytest.mark.slow, id="plain"),
+        pytest.param(("--with-ft", "ulfm"), marks=pytest.mark.long, id="ulfm"),
+    ],
+)
 def test_runs_in_one_process_hold_no_more_than_the_first_and_give_all_back(options, mpirun):
     done = mpirun(RANKS, PROGRAM, options=options)
     assert done.returncode == 0, done.stderr

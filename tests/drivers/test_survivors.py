@@ -12,19 +12,19 @@ import psutil
 import pytest
 
 from drivers.configurations import mpirun as launcher
+from tests.drivers.small_runs import driver_of
 
 PROGRAM = Path(__file__).with_name("lost_rank.py")
 ULFM = ("--with-ft", "ulfm")
 SHARED = ("--backend", "cpu", "--no-progress", "--share", "always")
 WORK = {
-    "ihc": ("--instance", "uniform:100:seed=1", "--climbers", "20000"),
+    "ihc": ("--instance", "uniform:60:seed=1", "--climbers", "12000"),
     "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "200000"),
     "ppp": ("--instance", "73-73", "--iterations", "30000"),
     "aco": ("--instance", "uniform:60:seed=1", "--colonies", "6", "--iterations", "600"),
     "exact": ("--instance", "uniform:13:seed=1", "--bound", "none"),
 }
 """Work of seconds on one core, by driver; all but that of ppp needs no word between ranks."""
-QUICK = ("ihc", "qap")
 KILLS, MOST_S = 100, 120.0
 STARTING = ("a rank was killed while MPI started", "ompi_mpi_init")
 """What is said of a rank that is killed while MPI starts, in the last moments of which Open MPI crashes itself."""
@@ -37,19 +37,19 @@ def hashes(said):
 @pytest.mark.parametrize(
     ("driver", "who"),
     [
-        pytest.param(driver, who, marks=[] if (driver, who) in zip(QUICK, (0, 2), strict=True) else pytest.mark.slow)
-        for driver in WORK
-        for who in (0, 2)
+        ("ihc", 0),
+        pytest.param("qap", 2, marks=pytest.mark.slow),
+        *(pytest.param(driver, who, marks=pytest.mark.long) for driver in ("ppp", "aco", "exact") for who in (0, 2)),
     ],
 )
-def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, tmp_path):
-    plain = mpirun(1, "-m", f"drivers.{driver}", *SHARED, *WORK[driver])
+def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, drive, tmp_path):
+    _, plain, _ = drive(*SHARED, *WORK[driver], driver=driver_of(driver))
     record = tmp_path / "runs.jsonl"
     given = (*SHARED, *WORK[driver], "--record", record)
     done = mpirun(3, PROGRAM, "running", who, tmp_path / "when", driver, *given, options=ULFM)
     assert done.returncode == 0, done.stderr
     assert f"note: lost rank {who}; the other 2 go on" in done.stderr
-    assert hashes(done.stdout) == hashes(plain.stdout) != []
+    assert hashes(done.stdout) == hashes(plain) != []
     (line,) = record.read_text().splitlines()
     told = json.loads(line)
     (sample,) = told["samples"]
@@ -57,6 +57,7 @@ def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, t
     assert sample.get("rank_seconds") is None
 
 
+@pytest.mark.slow
 def test_repetitions_that_were_recorded_are_not_made_again(mpirun, tmp_path):
     record = tmp_path / "runs.jsonl"
     given = (*SHARED, *WORK["ihc"], "--repeats", "2", "--record", record)
@@ -98,7 +99,7 @@ class Job:
             return None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_ranks_are_killed_a_hundred_times_at_random_moments(mpirun):
     chance = random.Random(2013)
