@@ -63,7 +63,7 @@ def record_of(contest, configuration, seed):
         "trajectory_hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
         "scored": configuration.backend != "unscored",
         "environment": environment(),
-        "details": {"asked": contest.asked, "scaled": getattr(options, "scaled", 1)},
+        "details": {"asked": contest.asked},
     }
 
 

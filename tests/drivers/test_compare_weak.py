@@ -1,62 +1,39 @@
 """Weak scaling by `drivers.compare`: what is run on how many ranks, with a stub in the driver's place."""
 
-import json
-import sys
-from types import SimpleNamespace
-
 import pytest
 
 from core.errors import UserError
 from drivers.compare import House, main
-from drivers.workloads import everything
-
-# Stands in for a driver: reads its own options as the driver does, and writes a record; a rank's work takes a second.
-STUB = """
-import dataclasses, json, sys
 from drivers.compare_options import asked_of
-from drivers.workloads import named
-from reports.environment import environment
-name, sha256, backend, ranks, scored, *arguments = sys.argv[1:]
-declared = named(name)
-options = asked_of(declared, arguments)
-amount = getattr(options, declared.scaled)
-sample = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 1.0, "total_s": 1.0}
-record = {
-    "schema": 2, "workload": name, "instance": "stub", "instance_sha256": sha256, "ways": {},
-    "parameters": {declared.scaled: amount}, "seed": options.seed, "backend": backend, "device": "0",
-    "device_kind": "core", "ranks": int(ranks), "samples": [sample] * options.repeats, "best_cost": 7,
-    "best_index": 3, "evaluations": 10**9, "trajectory_hash": f"{amount:04x}", "hash_covers": "climbs",
-    "scored": scored == "True", "environment": environment(1), "unit": declared.unit,
-    "details": {"asked": options.asked(), "scaled": options.scaled},
-}
-print(json.dumps(record), file=open(options.record, "a"))
-"""
+from drivers.workloads import everything
+from reports.records import load
+from tests.drivers.made_up_runs import device, run_of
+
 INSTANCE = "uniform:20:seed=1"
 
 
 @pytest.fixture
-def weak(tmp_path, monkeypatch):
-    """Compare with `--weak` in a folder of its own, on a core and all cores; the exit code and the drivers' options."""
+def weak(tmp_path, monkeypatch, undrawn):
+    """Compare with `--weak` on a core and all cores; the exit code, and backend, ranks and options of the runs."""
     monkeypatch.setattr("drivers.configurations.mpi_obstacle", lambda: None)
 
     def run(*arguments, scored=lambda ranks: True):
         given = []
 
         def command(contest, configuration):
-            own = contest.command(configuration)
-            own = own[own.index("-m") + 2 :]
-            given.append((configuration.backend, configuration.ranks, own))
-            about = contest.workload.name, contest.task.problem.sha256, configuration.backend, configuration.ranks
-            words = (*about, scored(configuration.ranks), *own)
-            return [sys.executable, "-c", STUB, *map(str, words)]
+            given.append((configuration.backend, configuration.ranks, contest.command(configuration)))
+            options = asked_of(contest.workload, contest.arguments)
+            return run_of(
+                contest,
+                configuration,
+                parameters=options.deciding("work"),
+                trajectory_hash=f"{getattr(options, contest.workload.scaled):04x}",
+                scored=scored(configuration.ranks),
+                details={"asked": options.asked(), "scaled": options.scaled},
+            )
 
-        devices = [
-            SimpleNamespace(backend=name, device="0", name=name, usable=True, reason="", kind=kind, oracle=False)
-            for name, kind in (("cpu", "core"), ("threads", "cores"))
-        ]
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
-        code = main([*arguments, *fixed], House(lambda: devices, command))
-        return code, given
+        return main([*arguments, *fixed], House(lambda: [device("cpu"), device("threads")], command)), given
 
     return run
 
@@ -67,35 +44,24 @@ def value(arguments, flag):
 
 
 def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
-    code, given = weak("ihc", "--instance", INSTANCE, "--climbers", "50", "--ranks", "1", "2", "4")
+    arguments = ("ihc", "--instance", INSTANCE, "--climbers", "50", "--ranks")
+    code, given = weak(*arguments, "1", "2")
     assert code == 0
     assert [(backend, ranks, value(own, "--climbers")) for backend, ranks, own in given] == [
         ("cpu", 1, "50"),
         ("threads", 1, "50"),
         ("cpu", 2, "100"),
-        ("cpu", 4, "200"),
     ]
-    records = [json.loads(line) for line in (tmp_path / "compare-ihc-weak.jsonl").open()]
-    assert [record["details"]["scaled"] for record in records] == [1, 1, 2, 4]
+    assert weak(*arguments, "1", "2") == (0, [])
+    assert [(ranks, value(own, "--climbers")) for _, ranks, own in weak(*arguments, "2", "4")[1]] == [(4, "200")]
+    records = load(tmp_path / "compare-ihc-weak.jsonl")
+    assert [one.details["scaled"] for one in records] == [1, 1, 2, 4]
     assert (tmp_path / "compare-ihc-weak.md").exists()
 
 
-@pytest.mark.parametrize(("workload", "flag", "usual"), [("aco", "--ants", 256), ("ppp", "--walks", 64)])
-def test_what_is_left_open_grows_from_what_one_rank_does(weak, workload, flag, usual):
-    instance = INSTANCE if workload == "aco" else "31-31:seed=1"
-    _, given = weak(workload, "--instance", instance, "--ranks", "3")
-    assert [(ranks, value(own, flag)) for _, ranks, own in given] == [
-        (1, f"{usual}"),
-        (1, f"{usual}"),
-        (3, f"{3 * usual}"),
-    ]
-
-
-def test_what_is_recorded_already_is_not_run_again(weak):
-    arguments = ("ihc", "--instance", INSTANCE, "--ranks", "2")
-    assert len(weak(*arguments)[1]) == 3
-    assert weak(*arguments) == (0, [])
-    assert [ranks for _, ranks, _ in weak(*arguments, "4")[1]] == [4]
+def test_what_is_left_open_grows_from_what_one_rank_does(weak):
+    _, given = weak("ppp", "--instance", "31-31:seed=1", "--ranks", "3")
+    assert [(ranks, value(own, "--walks")) for _, ranks, own in given] == [(1, "64"), (1, "64"), (3, "192")]
 
 
 def test_grown_work_that_the_scorer_contradicts_is_an_error(weak, capsys):
