@@ -22,8 +22,8 @@ from drivers.options import (
     spelled,
 )
 from drivers.outputs import OutputFile
-from drivers.workload import Task, Workload
 from drivers.workloads import everything
+from tests.drivers.small_runs import idle
 
 BAKING = Group("baking", "in an oven")
 
@@ -152,21 +152,6 @@ def test_a_rank_works_at_its_own_place_and_on_the_first_ranks_work():
     assert at_place_of(first, own) == CakeOptions(layers=5, kitchen="large", backend="threads", progress=False)
 
 
-CAKE = Workload(
-    "cake",
-    "a cake",
-    CakeOptions,
-    unit="crumbs",
-    hash_covers="answer",
-    doing="baking",
-    load=lambda options, ranks: Task(options, None, "here"),
-    search=lambda backend, ranks, problem, options: None,
-    once=lambda run, callback: None,
-    result=lambda run, outcome: None,
-    judges=lambda run, outcome, result: iter(()),
-)
-
-
 class Two:
     """The first of two ranks, of which the second was given other options."""
 
@@ -187,16 +172,16 @@ class Two:
 
 def test_ranks_may_differ_in_options_of_place_only(monkeypatch):
     two = Two(monkeypatch)
-    command.agree_on_start(two, CAKE, CakeOptions(kitchen="small"))
+    command.agree_on_start(two, idle(CakeOptions), CakeOptions(kitchen="small"))
     for one, declared in CakeOptions.declared():
         other = CakeOptions(kitchen="small", **{} if one.name == "kitchen" else {one.name: "something else"})
         if one.name == "kitchen":
             other = CakeOptions(kitchen="large")
         if declared.decides == "place":
-            command.agree_on_start(two, CAKE, other)
+            command.agree_on_start(two, idle(CakeOptions), other)
         else:
             with pytest.raises(UserError, match=f"^unlike: {spelled(one)}$"):
-                command.agree_on_start(two, CAKE, other)
+                command.agree_on_start(two, idle(CakeOptions), other)
 
 
 # --- all workloads ---

@@ -93,7 +93,17 @@ def test_a_metric_that_the_device_does_not_have_is_named():
 
 
 def test_what_a_profiled_run_must_not_repeat_is_dropped():
-    given = ["a.fasta", "--profile", "--record=runs.jsonl", "b.fasta", "--tiling", "none", "--output", "x", "--no-trace"]
+    given = [
+        "a.fasta",
+        "--profile",
+        "--record=runs.jsonl",
+        "b.fasta",
+        "--tiling",
+        "none",
+        "--output",
+        "x",
+        "--no-trace",
+    ]
     given += ["--backend", "cpu", "--repeats", "7", "--peers", "--verify", "--device-memory", "64K", "--tour", "t"]
     assert profile.cleaned(given) == ["a.fasta", "b.fasta", "--tiling", "none", "--no-trace", "--device-memory", "64K"]
 

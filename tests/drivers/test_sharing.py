@@ -10,10 +10,11 @@ from drivers import exact, repetitions
 from drivers import sharing as deciding
 from drivers.options import Options, option, positive
 from drivers.repetitions import Repetitions
-from drivers.sharing import SHORT_S, Sharing, Verdict
-from drivers.workload import Result, Run, Task, Workload
+from drivers.sharing import SHORT_S, Sharing
+from drivers.workload import Run
 from drivers.workloads import named
 from reports.records import load
+from tests.drivers.small_runs import idle, idle_backend
 
 DRIVER = exact
 SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1", "--bound", "one-tree")
@@ -66,19 +67,7 @@ def work(run, callback):
     return "found"
 
 
-WHOLE = Workload(
-    "nothing",
-    "repetitions of no work",
-    Options,
-    unit="steps",
-    hash_covers="answer",
-    doing="resting",
-    load=lambda options, ranks: Task(options, None, "made here"),
-    search=lambda backend, ranks, problem, options: None,
-    once=work,
-    result=lambda run, outcome: Result(0, 0, 0, outcome),
-    judges=lambda run, outcome, result: iter(()),
-)
+WHOLE = idle(Options, work)
 STEPWISE = replace(
     WHOLE,
     options=Steps,
@@ -87,12 +76,7 @@ STEPWISE = replace(
 
 
 def search(working_s, meeting_s=0.0):
-    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
-    device = SimpleNamespace(kind="core", name="a core", driver="")
-    backend = SimpleNamespace(
-        timings=timings, name="cpu", device=device, seconds_in_collectives=lambda: 0.0, why_ranks_are_slow=""
-    )
-    return SimpleNamespace(backend=backend, working_s=working_s, meeting_s=meeting_s, iterations=[])
+    return SimpleNamespace(backend=idle_backend(), working_s=working_s, meeting_s=meeting_s, iterations=[])
 
 
 def sharing(workload, together, alone, **options):
@@ -162,10 +146,9 @@ class Disturbed:
         return getattr(self.one, name)
 
 
-@pytest.mark.parametrize("disturbed", [(8,), (9,), (10,)])
-def test_a_single_noisy_round_decides_nothing(disturbed):
+def test_a_single_noisy_round_decides_nothing():
     """An iteration takes 0.6 ms together and 1 ms alone; seven trials of all ranks together come before the rounds."""
-    together = Disturbed(search(2e-4, 4e-4), disturbed)
+    together = Disturbed(search(2e-4, 4e-4), (9,))
     one = sharing(STEPWISE, together, search(1e-3))
     one.before()
     assert together.made == 10 and one.verdict is None
@@ -229,14 +212,6 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
     assert len(together.iterations) == 1 + 5 and len(alone.iterations) == 5 + 1
     said = capsys.readouterr()
     assert said.out.count("none: found") == 1 and "together they take 2.1 ms, the first alone 100 us" in said.err
-
-
-def test_short_times_are_worded_in_a_fitting_unit():
-    assert (
-        Verdict(0.00087, 1.94e-6, None)
-        .words("x", 2)
-        .startswith("x is too small for 2 ranks here: together they take 870 us, the first alone 1.9 us; ")
-    )
 
 
 def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path):
