@@ -29,24 +29,14 @@ def test_a_run_beyond_ten_minutes_is_foretold(made, ranks, repetitions, line):
     assert forecast(Work(10**13, "cells", 1e9), made, ranks, repetitions) == line
 
 
-def test_an_upper_bound_is_called_so():
+def test_an_upper_bound_is_called_so_and_no_number_is_too_large():
     said = forecast(Work(10**13, "cells", 1e9, at_most=True), device(), 1, 1)
     assert said == "at most about 2.8 h on this device (at most 1.0e13 cells at some 1 G cells/s)"
-
-
-def test_no_number_is_too_large_to_foretell():
     assert "e" in forecast(Work(10**400, "moves", 1e9), device(), 1, 1)
 
 
 def test_numbers_and_times_are_said_roughly():
-    assert [rounded(x) for x in (2.54, 9.99, 36.4, 99.9, 4100, 3.14e15)] == [
-        "2.5",
-        "10",
-        "36",
-        "100",
-        "4,100",
-        "3.1e15",
-    ]
+    assert [rounded(x) for x in (2.54, 9.99, 4100, 3.14e15)] == ["2.5", "10", "4,100", "3.1e15"]
     assert [in_words(s) for s in (601, 7300, 3 * 86400, 1e9)] == ["10 min", "2 h", "3 days", "32 years"]
     assert [prefixed(x) for x in (1.5e12, 2e9, 7e6, 3e3, 12)] == ["1.5 T ", "2 G ", "7 M ", "3 k ", "12 "]
 
@@ -65,11 +55,7 @@ class BegunError(Exception):
         (exact, ["--instance", "uniform:20:seed=1", "--bound", "none"], "e16 nodes"),
         (exact, ["--instance", "uniform:18:seed=1", "--bound", "none", "--enumerate", "permutations"], "3.6e14 "),
         (heldkarp, ["--instance", "uniform:16:seed=1", "--repeats", "100000000"], " transitions at some"),
-        (
-            heldkarp,
-            ["--instance", "uniform:9:seed=1", "--k", "3", "--repeats", "1000000000"],
-            "e11 transitions at some 200 M",
-        ),
+        (heldkarp, ["--instance", "uniform:9:seed=1", "--k", "3", "--repeats", "1000000000"], "e11 transitions at "),
         (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], "e12 selections"),
         (knapsack, ["--items", "9", "--capacity", "999", "--repeats", "1000000000"], "e12 cells"),
         (ihc, ["--instance", "uniform:100:seed=1", "--climbers", "1000000000"], "5.0e14 moves"),

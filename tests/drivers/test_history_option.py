@@ -26,13 +26,13 @@ def recorded(path):
 
 @pytest.mark.parametrize(
     ("driver", "arguments"),
-    [(qap, QAP), (aco, ANTS), (exact, EXACT), (ihc, CLIMBS)],
-    ids=["qap", "aco", "exact", "ihc"],
+    [(qap, QAP), (qap, [*QAP, "--walks", "5", "--exchange", "20"]), (aco, ANTS), (exact, EXACT), (ihc, CLIMBS)],
+    ids=["qap", "walks that exchange", "aco", "exact", "ihc"],
 )
-def test_a_record_has_a_history_if_it_is_asked_for(drive, tmp_path, driver, arguments):
-    without, asked = tmp_path / "without.jsonl", tmp_path / "asked.jsonl"
+def test_a_record_and_a_file_have_a_history_if_it_is_asked_for(drive, tmp_path, driver, arguments):
+    without, asked, curve = tmp_path / "without.jsonl", tmp_path / "asked.jsonl", tmp_path / "curve.csv"
     assert drive(*arguments, "--record", without, driver=driver)[0] == 0
-    assert drive(*arguments, "--record", asked, "--history", "--repeats", "2", driver=driver)[0] == 0
+    assert drive(*arguments, "--record", asked, "--history", "--curve", curve, "--repeats", "2", driver=driver)[0] == 0
     (plain, nothing), (record, history) = recorded(without), recorded(asked)
     assert nothing is None
     assert "history" not in json.loads(Path(without).read_text())["samples"][0]
@@ -42,39 +42,12 @@ def test_a_record_has_a_history_if_it_is_asked_for(drive, tmp_path, driver, argu
     assert record.samples[1].history[-1][3] == record.best_cost
     assert record.trajectory_hash == plain.trajectory_hash
     assert (record.parameters, record.ways) == (plain.parameters, plain.ways)
-
-
-@pytest.mark.parametrize(
-    ("driver", "arguments"),
-    [(qap, QAP), (aco, ANTS), (exact, EXACT), (ihc, CLIMBS)],
-    ids=["qap", "aco", "exact", "ihc"],
-)
-def test_a_curve_is_the_history_of_the_first_repetition(drive, tmp_path, driver, arguments):
-    record, curve = tmp_path / "r.jsonl", tmp_path / "curve.csv"
-    assert drive(*arguments, "--record", record, "--curve", curve, driver=driver)[0] == 0
     with open(curve) as file:
         head, *rows = csv.reader(file)
     assert head == ["iteration", "evaluations", "seconds", "best_cost"]
-    _, history = recorded(record)
     assert [[int(a), int(b), float(c), int(d)] for a, b, c, d in rows] == [
         [a, b, round(c, 9), d] for a, b, c, d in history
     ]
-
-
-def test_walks_that_exchange_have_one_history(drive, tmp_path):
-    asked = tmp_path / "r.jsonl"
-    assert drive(*QAP, "--walks", "5", "--exchange", "20", "--history", "--record", asked)[0] == 0
-    record, history = recorded(asked)
-    assert history[-1][3] == record.best_cost
-
-
-@pytest.mark.parametrize(
-    ("arguments", "found"), [(["--curve", "no/such/curve.csv"], "--curve no/such/curve.csv: cannot")]
-)
-def test_a_curve_that_cannot_be_written_is_refused_before_the_search(drive, arguments, found):
-    code, said, error = drive(*QAP, *arguments)
-    assert (code, said) == (2, "")
-    assert error.startswith(f"error: {found}") and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
@@ -86,10 +59,11 @@ def test_a_plot_is_drawn_beside_the_curve(drive, tmp_path, form):
     assert drawn.read_bytes().startswith(start)
 
 
-def test_a_plot_that_nobody_could_write_is_refused_before_the_search(drive):
-    code, said, error = drive(*QAP, "--plot", "no/such/course.svg")
+@pytest.mark.parametrize("option", ["--plot", "--curve"])
+def test_a_file_that_nobody_could_write_is_refused_before_the_search(drive, option):
+    code, said, error = drive(*QAP, option, "no/such/course.svg")
     assert (code, said) == (2, "")
-    assert error == "error: --plot no/such/course.svg: cannot write there: there is no folder no/such\n"
+    assert error == f"error: {option} no/such/course.svg: cannot write there: there is no folder no/such\n"
 
 
 def test_a_plot_needs_a_format_and_matplotlib(monkeypatch):

@@ -14,15 +14,12 @@ RUNS = {
     "walks that exchange": (qap, f"{QAP} --walks 3 --exchange 50"),
     "level iteration": (qap, f"{QAP} --level iteration"),
     "published mapping": (qap, f"{QAP} --mapping published"),
-    "annealing": (qap, f"{QAP} --algorithm annealing"),
     "hill climbing": (ihc, "--instance uniform:20:seed=1 --climbers 3000"),
-    "ants": (aco, "--instance uniform:30:seed=1 --ants 20 --iterations 60"),
     "colonies": (aco, "--instance uniform:30:seed=1 --ants 10 --colonies 2 --iterations 60"),
     "exact": (exact, "--instance uniform:12:seed=1 --bound edges"),
 }
-EVERY = pytest.mark.parametrize("name", RUNS)
 QUICK = ("several walks", "hill climbing", "colonies", "exact")
-QUICKLY = pytest.mark.parametrize(
+EVERY = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in RUNS]
 )
 WITHOUT = "found one without a history, expected no --history, --curve or --plot"
@@ -49,7 +46,7 @@ def cut_short(drive, tmp_path, cut_off, monkeypatch):
 def test_a_history_cannot_begin_or_end_where_a_run_goes_on(name, drive, cut_short, tmp_path):
     driver, going_on, path = cut_short(name)
     kept = path.read_bytes()
-    for asked in (["--history"], ["--curve", tmp_path / "c.csv"], ["--history", "--curve", tmp_path / "c.csv"]):
+    for asked in (["--history"], ["--curve", tmp_path / "c.csv"]):
         code, said, error = drive(*going_on, *asked, driver=driver)
         assert code == 2 and "hash" not in said
         assert error.splitlines()[-1] == f"error: {path}: the state of another run: {WITHOUT}"
@@ -62,7 +59,7 @@ def test_a_history_cannot_begin_or_end_where_a_run_goes_on(name, drive, cut_shor
     )
 
 
-@QUICKLY
+@EVERY
 def test_the_history_of_a_run_that_went_on_is_that_of_the_whole_run(name, drive, cut_short, tmp_path):
     driver, going_on, _ = cut_short(name, "--history")
     record, curve, whole = tmp_path / "r.jsonl", tmp_path / "c.csv", tmp_path / "whole.csv"
