@@ -127,18 +127,17 @@ def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
     assert not fitted or fitted == workload.standard[-len(fitted) :]
 
 
+NINE = "--instance uniform:9:seed=1"
+
+
 @pytest.mark.parametrize(
     ("line", "arguments"),
     [
         ("lcs {0} --no-trace {1} --repeats 1", "{0} --no-trace {1} --seed 0"),
         ("heldkarp --matrix {2} --tiling none", "--matrix {2} --tiling none --seed 0"),
         (
-            "tsp --target -5 --walks=2 --instance uniform:9:seed=1",
-            "--target -5 --walks=2 --instance uniform:9:seed=1 --algorithm tabu --neighbourhood exchange2 --seed 0",
-        ),
-        (
-            "tsp --neighbourhood 2opt --walks 2 --instance uniform:9:seed=1 --iterations 3",
-            "--neighbourhood 2opt --walks 2 --iterations 3 --instance uniform:9:seed=1 --seed 0",
+            f"tsp --target -5 --walks=2 {NINE}",
+            f"--target -5 --walks=2 {NINE} --algorithm tabu --neighbourhood exchange2 --seed 0",
         ),
     ],
 )

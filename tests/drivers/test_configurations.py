@@ -53,12 +53,9 @@ def processor(backend, cores=4):
 def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once():
     devices = [processor(name) for name in ("cpu", "threads", "cuda")]
     chosen, _ = plan(devices, None, [], None, [4, 1, 4])
-    assert [(one.backend, one.cores, one.recorded) for one in chosen] == [
-        ("cpu", None, "0"),
-        ("threads", 1, "1 of 4 cores"),
-        ("threads", 4, "4 of 4 cores"),
-        ("cuda", None, "0"),
-    ]
+    recorded = [(one.backend, one.cores, one.recorded) for one in chosen]
+    assert recorded[:2] == [("cpu", None, "0"), ("threads", 1, "1 of 4 cores")]
+    assert recorded[2:] == [("threads", 4, "4 of 4 cores"), ("cuda", None, "0")]
     assert str(chosen[1]) == "threads (device 0: stub device, 1 of 4 cores)"
 
 

@@ -34,27 +34,12 @@ def parse(*arguments):
 
 
 def test_all_drivers_share_these_options():
-    line = "--instance kroA100 --data D --backend opencl --device 1:0 --cores 4 --repeats 3 --seed 9 --record r.jsonl"
-    options = parse(*line.split(), *["--state", "s.state", "--resume", "--state-every", "5", "--progress"])
-    assert vars(options) == {
-        "instance": "kroA100",
-        "data": "D",
-        "backend": "opencl",
-        "device": "1:0",
-        "cores": 4,
-        "own_cores": False,
-        "repeats": 3,
-        "seed": 9,
-        "seeds": None,
-        "record": "r.jsonl",
-        "state": "s.state",
-        "resume": True,
-        "state_every": 5.0,
-        "share": "auto",
-        "peers": False,
-        "progress": True,
-        "quiet": False,
-    }
+    places = "--data D --backend opencl --device 1:0 --cores 4 --record r.jsonl --state s.state --state-every 5"
+    line = f"--instance kroA100 --repeats 3 --seed 9 --resume --progress {places}"
+    work = {"instance": "kroA100", "repeats": 3, "seed": 9, "resume": True, "progress": True, "state_every": 5.0}
+    where = {"data": "D", "backend": "opencl", "device": "1:0", "cores": 4, "record": "r.jsonl", "state": "s.state"}
+    usual = {"own_cores": False, "seeds": None, "share": "auto", "peers": False, "quiet": False}
+    assert vars(parse(*line.split())) == work | where | usual
     assert parse("--no-progress").progress is False
     assert parse().progress is None
 

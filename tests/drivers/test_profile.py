@@ -93,18 +93,8 @@ def test_a_metric_that_the_device_does_not_have_is_named():
 
 
 def test_what_a_profiled_run_must_not_repeat_is_dropped():
-    given = [
-        "a.fasta",
-        "--profile",
-        "--record=runs.jsonl",
-        "b.fasta",
-        "--tiling",
-        "none",
-        "--output",
-        "x",
-        "--no-trace",
-    ]
-    given += ["--backend", "cpu", "--repeats", "7", "--peers", "--verify", "--device-memory", "64K", "--tour", "t"]
+    asked = "a.fasta --profile --record=runs.jsonl b.fasta --tiling none --output x --no-trace --backend cpu"
+    given = f"{asked} --repeats 7 --peers --verify --device-memory 64K --tour t".split()
     assert profile.cleaned(given) == ["a.fasta", "b.fasta", "--tiling", "none", "--no-trace", "--device-memory", "64K"]
 
 
@@ -196,29 +186,22 @@ def test_a_profiler_that_fails_is_quoted_in_one_line(stand_in, capsys, code, wri
     assert capsys.readouterr().out.splitlines()[1:] == [f"no profile: ncu {told}"]
 
 
-@pytest.mark.parametrize(
-    ("backend", "ranks", "said"),
-    [
-        ("cuda", 1, "no profile: ncu is not on PATH"),
-        ("cuda", 2, "no profile: found 2 ranks, expected one"),
-    ],
-)
-def test_what_cannot_be_profiled_says_so_in_one_line(monkeypatch, tmp_path, capsys, backend, ranks, said):
+@pytest.mark.parametrize(("ranks", "said"), [(1, "ncu is not on PATH"), (2, "found 2 ranks, expected one")])
+def test_what_cannot_be_profiled_says_so_in_one_line(monkeypatch, tmp_path, capsys, ranks, said):
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
-    assert profile.profiled("lcs", ["--profile"], backend=backend, ranks=ranks) is None
+    assert profile.profiled("lcs", ["--profile"], backend="cuda", ranks=ranks) is None
     (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith(said)
+    assert line.startswith(f"no profile: {said}")
 
 
 # --- from the command line to the record ---
 
 
+SMALL = ["--instance", "uniform:8:seed=1"]
+
+
 @pytest.mark.parametrize(
-    ("workload", "small", "sized"),
-    [
-        ("heldkarp", ["--instance", "uniform:8:seed=1"], True),
-        ("knapsack", ["--method", "dp"], False),
-    ],
+    ("workload", "small", "sized"), [("heldkarp", SMALL, True), ("knapsack", ["--method", "dp"], False)]
 )
 def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, tmp_path, workload, small, sized):
     arguments = stand_in()
@@ -230,11 +213,9 @@ def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, 
     assert said.startswith(f"profiling: python -m drivers.{workload} ")
     assert said.index("Nsight Compute, python -m") < said.index(" of the answer, confirmed by ")
     given = arguments()
-    assert given[given.index(f"drivers.{workload}") + 1 :] == [
-        *(*small, "--no-progress"),
-        *(() if sized else profile.PAPER_SIZES[workload]),
-        *("--backend", "cuda", "--repeats", "1"),
-    ]
+    size = () if sized else profile.PAPER_SIZES[workload]
+    own = [*small, "--no-progress", *size, "--backend", "cuda", "--repeats", "1"]
+    assert given[given.index(f"drivers.{workload}") + 1 :] == own
     (found,) = [json.loads(line) for line in record.read_text().splitlines()]
     assert [kernel["kernel"] for kernel in found["details"]["profile"]["kernels"]] == ["clear", "tiles", "wave"]
 

@@ -118,23 +118,21 @@ def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
 SCORER, FILE = Opinion("the scorer"), Opinion("the file")
 
 
+NEITHER = [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the file says 6")]
+
+
 @pytest.mark.parametrize(
-    ("opinions", "result", "verdict"),
+    ("opinions", "verdict"),
     [
-        ([SCORER], FOUND, (True, "confirmed by the scorer")),
-        ([SCORER, FILE], FOUND, (True, "confirmed by the scorer and by the file")),
-        ([SCORER, Opinion("", "the optimum is 6")], FOUND, (False, "NOT CONFIRMED: the optimum is 6")),
-        (
-            [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the file says 6")],
-            FOUND,
-            (False, "NOT CONFIRMED: the scorer finds 8; the file says 6"),
-        ),
-        ([], FOUND, (None, "not confirmed: nobody was asked (--verify)")),
-        ([Opinion("")], FOUND, (None, "not confirmed: nobody was asked (--verify)")),
+        ([SCORER], (True, "confirmed by the scorer")),
+        ([SCORER, FILE], (True, "confirmed by the scorer and by the file")),
+        ([SCORER, Opinion("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
+        (NEITHER, (False, "NOT CONFIRMED: the scorer finds 8; the file says 6")),
+        ([Opinion("")], (None, "not confirmed: nobody was asked (--verify)")),
     ],
 )
-def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, result, verdict):
-    assert judged(opinions, result, "--verify") == verdict
+def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, verdict):
+    assert judged(opinions, FOUND, "--verify") == verdict
 
 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
