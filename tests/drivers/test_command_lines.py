@@ -4,7 +4,6 @@ import importlib
 import os
 import shlex
 import signal
-import socket
 
 import pytest
 
@@ -20,20 +19,12 @@ EVERYWHERE = [
 """What no driver takes, and a part of the line that says so."""
 
 SHARED = [
-    ("--repeats 0", "at least 1"),
-    ("--repeats 1e3", "expected an integer"),
-    ("--seed -1", "at least 0"),
-    ("--seed 1.5", "expected an integer"),
-    ("--seeds 1,1", "different seeds"),
     ("--seed 1 --seeds 0..2", "--seed 1 and --seeds: expected one of them"),
     ("--seeds 0..2 --solution s", "--solution with --seeds: expected one seed"),
     ("--backend ''", "no backend ''"),
     ("--backend cpu --device 99", "no device '99'"),
     ("--record missing/r.jsonl", "--record missing/r.jsonl: cannot write there: there is no folder missing"),
-    ("--record socket", "it is no regular file"),
-    ("--record ''", "expected the name of a file"),
     ("--record text.txt", "text.txt"),
-    (f"--record {'x' * 300}", "File name too long"),
 ]
 """The same of options that are read in one place for all drivers."""
 
@@ -48,16 +39,13 @@ WRONG = {
         ("--climbers 3000000000", "2147483648 start tours"),
         ("--assign static", "--assign changes nothing here: expected with --mapping published"),
         ("--mapping published --scan pruned", "--scan pruned with --mapping published"),
-        ("--mapping published --backend cpu --instance uniform:1025:seed=1", "expected at most 1024 on this device"),
         ("--seed 99999999999999999999 --start philox", "does not fit"),
         ("--tour folder", "--tour folder: cannot write there: it is a folder"),
-        ("--svg missing/t.svg", "--svg missing/t.svg: cannot write there"),
         ("--tour a --svg a", "--tour names the same file"),
         ("--instance nine.tsp --tour ./nine.tsp", "the run reads it"),
         ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),
     ],
     "aco": [
-        ("--ants 99999999999999", "pass 2^31"),
         ("--alpha nan", "at least 0"),
         ("--beta 1e300", "beta"),
         ("--rho 0", "rho"),
@@ -65,7 +53,6 @@ WRONG = {
         ("--stagnation 3", "--stagnation changes nothing here"),
         ("--variant mmas --smoothing 0.5", "--smoothing changes nothing here"),
         ("--curve folder", "--curve folder: cannot write there"),
-        ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),
         ("--instance kroX100", "no such instance"),
     ],
     "tsp": [
@@ -75,11 +62,9 @@ WRONG = {
         ("--seconds nan", "at least 0"),
         ("--tenure 5 --algorithm hill", "--tenure with --algorithm hill"),
         ("--algorithm annealing --cooling 2", "cooling"),
-        ("--walks 99999999999", "less than 2^31"),
         ("--walks 2 --level iteration", "walks"),
         ("--seconds 1 --record r.jsonl --repeats 2", "--record with --seconds"),
         ("--solution s --tour s", "--solution names the same file"),
-        ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),
         ("--instance matrix.tsp --tables image --backend cpu", "image"),
         ("--seed 4294967296", "seed 4294967296"),
     ],
@@ -127,19 +112,15 @@ WRONG = {
         ("--parts 3 --neighbourhood flip1", "for a values encoding: expected assign"),
     ],
     "exact": [
-        ("--instance uniform:31:seed=1", "30"),
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
         ("--depth 2", "--depth changes nothing here"),
         ("--bound edges --depth 99", "items of 99 cities"),
         ("--enumerate permutations", "--enumerate changes nothing here"),
-        ("--instance uniform:21:seed=1 --bound none --enumerate permutations", "at most 20 cities"),
         ("--seeds 0..2", "changes nothing here"),
     ],
     "heldkarp": [
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
-        ("--k 1", "k = 1"),
-        ("--k 20000", "k = 20000"),
         ("--k 3 --rotations 9", "9 rotations of 8 cities"),
         ("--improve", "change nothing here"),
         ("--k 3 --verify", "--verify with a restricted search"),
@@ -156,7 +137,6 @@ WRONG = {
     ],
     "knapsack": [
         ("--capacity -1", "at least 0"),
-        ("--capacity 99999999999999999999", "capacity 99999999999999999999"),
         ("--items 99999999999", "number of items 99999999999"),
         ("--nodes 5", "--nodes changes nothing here"),
         ("--method bb --no-trace", "change nothing here"),
@@ -168,12 +148,10 @@ OTHERS = [
     ("lcs", "missing.fasta text.txt --backend cpu", "missing.fasta"),
     ("lcs", "text.txt text.txt text.txt --backend cpu", "expected two files"),
     ("lcs", "text.txt empty.tsp --output text.txt --backend cpu", "the run reads it"),
-    ("lcs", "random:99999999999 --backend cpu", "99999999999"),
     ("knapsack", "--instance missing.csv --backend cpu", "missing.csv"),
     ("knapsack", "--instance knap.csv --seeds 0..2 --backend cpu", "--seeds changes nothing here"),
     ("exact", "--matrix matrix.txt --tour matrix.txt --backend cpu", "the run reads it"),
     ("heldkarp", "--matrix missing.npy --backend cpu", "missing.npy"),
-    ("heldkarp", "--instance uniform:400:seed=1 --k 15 --backend cpu", "k = 15"),
     ("compare", "--backends nothing --out out", "found 'nothing'"),
     ("compare", "--backends cpu --instance uniform:9:seed=1 --out text.txt", "text.txt: cannot write there"),
     ("bench", "--workload nothing", "invalid choice"),
@@ -210,12 +188,7 @@ def odd_files(tmp_path_factory):
     os.mkfifo(folder / "fifo")
     # Held open, so that a driver that opens it in spite of everything fails a test and does not wait for ever.
     descriptor = os.open(folder / "fifo", os.O_RDWR | os.O_NONBLOCK)
-    with socket.socket(socket.AF_UNIX) as one:
-        before = os.getcwd()
-        os.chdir(folder)  # the name of a socket has at most 107 letters
-        one.bind("socket")
-        os.chdir(before)
-        yield folder
+    yield folder
     os.close(descriptor)
 
 

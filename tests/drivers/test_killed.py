@@ -79,25 +79,13 @@ class Killed:
             time.sleep(0.002)
 
     def kill(self, pid):
-        """Kill the launcher, and all ranks, and wait until they are gone."""
-        first = psutil.Process(pid)
-        for one in [first, *first.children(recursive=True)]:
-            try:
-                one.kill()
-            except psutil.NoSuchProcess:
-                continue
-        # Ranks that were started a moment ago.
-        assert soon(lambda: not self.left_behind(pid))
-
-    def left_behind(self, launcher):
-        """Processes of this run that are still there, after another attempt to kill them."""
-        found = []
-        for one in psutil.process_iter(["pid", "cmdline", "status"]):
-            mine = str(self.state) in (one.info["cmdline"] or [])
-            if mine and one.info["status"] != psutil.STATUS_ZOMBIE and one.info["pid"] != launcher:
-                one.kill()
-                found.append(one)
-        return found
+        """Kill the launcher, which starts no more ranks once it is suspended, and all ranks."""
+        launcher = psutil.Process(pid)
+        launcher.suspend()
+        every = [*launcher.children(recursive=True), launcher]
+        for one in every:
+            one.kill()
+        assert soon(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in every))
 
     def until(self, kills, ways, expected):
         """Run and kill until so many kills have hit, and then until what was begun is done."""

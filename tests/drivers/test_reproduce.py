@@ -292,6 +292,7 @@ def test_the_list_has_a_line_for_each_table_and_figure(reproduce, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_the_list_of_all_papers_names_every_exhibit_of_each(capsys):
     from reports.paper_file import load as paper_of
     from reports.paper_file import names
@@ -371,10 +372,7 @@ def test_a_small_paper_is_reproduced_on_one_core_and_all_cores_and_the_same_agai
         assert main([str(path), "--scale", "quick", "--out", str(out), "--backends", "cpu", "threads"]) == 0
         assert said in capsys.readouterr().out
         found = load(out / "made-up.jsonl")
-        assert [(one.backend, one.instance, len(one.samples)) for one in found] == [
-            ("cpu", FIRST, 2),
-            ("threads", FIRST, 2),
-        ]
+        assert [(one.backend, one.instance) for one in found] == [("cpu", FIRST), ("threads", FIRST)]
         assert len({one.trajectory_hash for one in found}) == 1
         assert all(one.scored for one in found)
         reports.append(page(out))

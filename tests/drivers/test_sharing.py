@@ -97,17 +97,11 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     )
 
 
-def test_ranks_that_hardly_meet_in_long_iterations_are_not_compared_with_one(capsys):
-    one = sharing(STEPWISE, search(1e-3, 1e-5), None)
-    one.make_alone = lambda: pytest.fail("nobody is alone")
-    one.before()
-    assert one.verdict is None and one.run is one.shared and capsys.readouterr().err == ""
-
-
-def test_ranks_that_meet_much_and_are_faster_all_the_same_share():
-    one = sharing(STEPWISE, search(1e-4, 2e-4), search(1e-3))
-    one.before()
-    assert one.verdict is None and one.run is one.shared
+def test_ranks_that_hardly_meet_in_long_iterations_or_are_faster_all_the_same_share(capsys):
+    for together, alone in ((search(1e-3, 1e-5), None), (search(1e-4, 2e-4), search(1e-3))):
+        one = sharing(STEPWISE, together, alone)
+        one.before()
+        assert one.verdict is None and one.run is one.shared and capsys.readouterr().err == ""
 
 
 def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
@@ -172,19 +166,15 @@ def test_a_rehearsal_that_was_right_is_confirmed(capsys):
     assert capsys.readouterr().err.count("note:") == 1
 
 
-def test_unlike_devices_always_share():
+def test_unlike_devices_and_ranks_one_of_which_has_no_room_for_all_of_it_share():
+    def too_large():
+        raise MemoryError
+
     one = sharing(STEPWISE, search(1e-4, 1e-3), search(1e-5))
     one.ranks.other = ("gpu", "a card")
     one.before()
     assert one.verdict is None
-
-
-def test_one_rank_that_has_no_room_for_all_of_it_is_not_left_alone():
     one = sharing(STEPWISE, search(1e-4, 1e-3), None)
-
-    def too_large():
-        raise MemoryError
-
     one.make_alone = too_large
     one.before()
     assert one.verdict is None
@@ -234,9 +224,7 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     [
         ("ihc", {"climbers": 1}, "note: 1 climbers for 3 ranks: 2 of them have no work\n"),
         ("ihc", {"climbers": 3}, ""),
-        ("ppp", {"walks": 2, "level": "algorithm"}, "note: 2 walks for 3 ranks: 1 of them has no work\n"),
-        # All ranks share the neighbours of one walk.
-        ("ppp", {"walks": 1, "level": "iteration"}, ""),
+        ("ppp", {"walks": 1, "level": "iteration"}, ""),  # all ranks share the neighbours of one walk
     ],
 )
 def test_ranks_without_work_are_told(name, given, told, capsys):
