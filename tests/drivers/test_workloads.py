@@ -6,12 +6,15 @@ import re
 
 import pytest
 
+from backends.cpu import CpuBackend
+from cluster import Solo
 from core.errors import UserError
 from drivers import __main__ as listing
 from drivers import command, workloads
 from drivers.endings import run_driver
 from drivers.options import Options
 from reports.rules import HASH_COVERS
+from tests.core.search.searches import KINDS
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
 
 UNITS = {"moves", "neighbours", "selections", "nodes", "cells", "transitions"}
@@ -104,3 +107,14 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
 def test_the_file_of_a_tour_names_the_program_that_found_it(drive, tmp_path, name):
     drive(*QUICK[name].split(), "--no-progress", "--tour", tmp_path / "best.tour", driver=driver_of(name))
     assert f"found by onekernel, drivers.{name}\n" in (tmp_path / "best.tour").read_text()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_search_has_the_hash_of_its_driver(drive, name):
+    kind = KINDS[name]
+    driver, *arguments = kind.command.split()
+    code, said, error = drive(*arguments, "--backend", "cpu", driver=driver_of(driver))
+    assert code == 0, error
+    found = kind.made(CpuBackend(CpuBackend.devices()[0]), Solo()).run(kind.stop)
+    assert re.search(r"hash ([0-9a-f]{16}) of", said)[1] == found.hash
+    assert re.search(rf"\b{found.cost}\b", said)
