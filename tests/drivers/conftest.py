@@ -7,6 +7,7 @@ import pytest
 
 from drivers.endings import run_driver
 from drivers.state_file import StateFile
+from reports import plot_style
 
 
 @pytest.fixture
@@ -53,6 +54,19 @@ def mpirun(request, mpirun):
     name = request.module.DRIVER.__name__
     # The last of two options counts.
     return lambda ranks, *arguments: mpirun(ranks, "-m", name, "--share", "always", *arguments)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Make empty files of plots: to draw them takes longer than all else that a report needs."""
+
+    def save(figure, folder, name, formats=plot_style.FORMATS, **how):
+        files = [folder / f"{name}.{form}" for form in formats]
+        for one in files:
+            one.touch()
+        return files
+
+    monkeypatch.setattr(plot_style, "save", save)
 
 
 @pytest.fixture

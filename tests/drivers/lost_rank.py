@@ -2,10 +2,11 @@
 
 mpirun -n 3 python tests/drivers/lost_rank.py HOW WHO FILE DRIVER --backend B ARGUMENTS...
 
-HOW is one of:
+WHO is one rank, or several with commas between them. HOW is one of:
 
 before     the rank is killed while the others start
-running    it is killed half a second after its first repetition begins, or the others' first where it only waits
+running    it is killed a moment after its first repetition begins, or the others' first where it only waits;
+           `running:1.5` after so many seconds
 building   its device refuses the first memory that it asks for
 full       its device refuses to be written to, and to repeat launches, when its first repetition begins, after all were
            made ready
@@ -23,7 +24,7 @@ from drivers.endings import run_driver
 from drivers.repetitions import Repetitions
 
 REFUSED = "123,456,789 bytes do not fit this device"
-AFTER_S = 0.5
+AFTER_S = 0.2
 
 
 def told(path):
@@ -65,14 +66,15 @@ def at_first_repetition(act):
 def main():
     """Lose the rank that is meant."""
     how, who, path, driver, *arguments = sys.argv[1:]
-    if launcher.rank() == int(who):
+    if str(launcher.rank()) in who.split(","):
         import backends
 
         device = backends.backend_class(arguments[arguments.index("--backend") + 1])
         if how == "before":
             kill(path, 0.0)
-        elif how == "running":
-            at_first_repetition(lambda: threading.Thread(target=kill, args=(path, AFTER_S), daemon=True).start())
+        elif how.startswith("running"):
+            after_s = float(how.partition(":")[2] or AFTER_S)
+            at_first_repetition(lambda: threading.Thread(target=kill, args=(path, after_s), daemon=True).start())
         elif how == "building":
             device.allocate = refuse(path)
         else:

@@ -1,7 +1,9 @@
 """Runs of all workloads that take no time, and searches that claim what is not so."""
 
 import importlib
+from types import SimpleNamespace
 
+from drivers.workload import Result, Task, Workload
 from drivers.workloads import FURTHER
 
 QUICK = {
@@ -56,6 +58,31 @@ SEARCHES = {
 
 FAR = 10**6
 """How far a claimed cost of the Weierstrass function is off, which its scorer finds only roughly; the others by 1."""
+
+
+def idle(options, once=lambda run, callback: "found"):
+    """A workload of no work."""
+    return Workload(
+        "nothing",
+        "repetitions of no work",
+        options,
+        unit="steps",
+        hash_covers="answer",
+        doing="resting",
+        load=lambda options, ranks: Task(options, None, "made here"),
+        search=lambda backend, ranks, problem, options: None,
+        once=once,
+        result=lambda run, outcome: Result(0, 0, 0, outcome),
+        judges=lambda run, outcome, result: iter(()),
+    )
+
+
+def idle_backend(seconds_in_collectives=lambda: 0.0):
+    """A backend that only counts times, which are zero."""
+    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
+    device = SimpleNamespace(kind="core", name="a core", part="", driver="")
+    facts = {"name": "cpu", "device": device, "why_ranks_are_slow": ""}
+    return SimpleNamespace(timings=timings, seconds_in_collectives=seconds_in_collectives, **facts)
 
 
 def driver_of(name):

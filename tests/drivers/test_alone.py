@@ -59,15 +59,14 @@ def pauses_soon(monkeypatch):
 
 
 @pytest.mark.parametrize("given", [PPP, ANTS], ids=["tabu search", "ants"])
-@pytest.mark.parametrize("pauses", [1, 3])
-def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(given, pauses, tmp_path, capsys):
+def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(given, tmp_path, capsys):
     expected = repeated(given, 1, [], tmp_path / "one.jsonl")
-    one = repeated(given, 2, [ALONE] * pauses + [None], tmp_path / "two.jsonl")
+    one = repeated(given, 2, [ALONE, ALONE, None], tmp_path / "two.jsonl", repeats=2)
     assert (one.trajectory_hash, one.best_cost) == (expected.trajectory_hash, expected.best_cost)
     said = one.details["first_rank_alone"]
     assert said["together_s"] == 2.0 and said["until_s"] > 0
-    (sample,) = one.samples
-    assert all(seconds > 0 for seconds in sample.rank_seconds)
+    assert len(one.samples) == 2
+    assert all(seconds > 0 for sample in one.samples for seconds in sample.rank_seconds)
     assert "s alone, all 2 ranks continue" in capsys.readouterr().err
 
 
@@ -78,12 +77,6 @@ def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_pat
     assert "until_s" not in one.details["first_rank_alone"]
     assert one.samples[0].rank_seconds[1] == 0
     assert capsys.readouterr().err.count("note:") == 1
-
-
-def test_later_repetitions_are_shared_and_say_nothing_of_one_rank_alone(tmp_path):
-    one = repeated(PPP, 2, [ALONE, None], tmp_path / "two.jsonl", repeats=3)
-    assert len(one.samples) == 3
-    assert all(seconds > 0 for sample in one.samples for seconds in sample.rank_seconds)
 
 
 # --- pauses, in virtual time ---
@@ -141,12 +134,6 @@ def test_pauses_are_ever_further_apart(clock):
     assert gaps == pytest.approx([5.0, 20.1, 80.1, 320.1, 600.1, 600.1, 600.1, 600.1])
 
 
-def test_a_run_of_a_moment_never_pauses(clock):
-    asked = Asked(clock)
-    assert BegunAlone(asked, None).search(worked(clock, 4)) == 4
-    assert asked.asked == []
-
-
 def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
     asked = Asked(clock)
     asked.run = Run(SimpleNamespace(seconds=60.0), None, "", None, Solo())
@@ -154,9 +141,10 @@ def test_a_run_with_a_time_limit_does_not_pause_near_its_end(clock):
     assert asked.asked == pytest.approx([5.0, 25.1])
 
 
-def test_what_cannot_be_rehearsed_again_is_not_interrupted(clock):
-    asked = Asked(clock, may_change=False)
-    assert BegunAlone(asked, None).search(worked(clock, 100)) == 100
+@pytest.mark.parametrize(("may_change", "seconds"), [(False, 100), (True, 4)])
+def test_what_cannot_be_rehearsed_again_or_takes_a_moment_is_not_interrupted(clock, may_change, seconds):
+    asked = Asked(clock, may_change)
+    assert BegunAlone(asked, None).search(worked(clock, seconds)) == seconds
     assert asked.asked == []
 
 

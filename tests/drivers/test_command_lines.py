@@ -4,7 +4,6 @@ import importlib
 import os
 import shlex
 import signal
-import socket
 
 import pytest
 
@@ -20,253 +19,144 @@ EVERYWHERE = [
 """What no driver takes, and a part of the line that says so."""
 
 SHARED = [
-    ("--repeats 0", "at least 1"),
-    ("--repeats -3", "at least 1"),
-    ("--repeats 1e3", "expected an integer"),
-    ("--repeats ''", "expected an integer"),
-    ("--repeats 9999999999999999999999999999x", "expected an integer"),
-    ("--seed -1", "at least 0"),
-    ("--seed 1.5", "expected an integer"),
-    ("--seed nan", "expected an integer"),
-    ("--seeds 3..1", "different seeds"),
-    ("--seeds 1,1", "different seeds"),
-    ("--seeds ..", "expected an integer"),
     ("--seed 1 --seeds 0..2", "--seed 1 and --seeds: expected one of them"),
     ("--seeds 0..2 --solution s", "--solution with --seeds: expected one seed"),
     ("--backend ''", "no backend ''"),
     ("--backend cpu --device 99", "no device '99'"),
-    ("--backend cpu --device -1", "no device '-1'"),
     ("--record missing/r.jsonl", "--record missing/r.jsonl: cannot write there: there is no folder missing"),
-    ("--record text.txt/r.jsonl", "there is no folder text.txt"),
-    ("--record socket", "it is no regular file"),
-    ("--record /dev/full", "it is no regular file"),
-    ("--record ''", "expected the name of a file"),
     ("--record text.txt", "text.txt"),
-    (f"--record {'x' * 300}", "File name too long"),
 ]
 """The same of options that are read in one place for all drivers."""
 
 WRONG = {
     "ihc": [
-        ("--instance ''", "found"),
         ("--instance folder", "folder"),
-        ("--instance missing.tsp", "missing.tsp"),
-        ("--instance text.txt", "text.txt"),
-        ("--instance empty.tsp", "empty.tsp"),
         ("--instance fifo", "fifo"),
-        ("--instance uniform:-9:seed=1", "uniform:-9:seed=1"),
         ("--instance uniform:99999999999999999999:seed=1", "99999999999999999999"),
         ("--instance uniform:3:seed=1", "hill climbing takes 5"),
-        ("--instance uniform:9:seed=x", "seed"),
         ("--instance kroX --data missing", "missing: found no such folder"),
-        ("--data text.txt --instance kroX", "text.txt: found no such folder"),
         ("--climbers 0", "at least 1"),
         ("--climbers 3000000000", "2147483648 start tours"),
-        ("--start somewhere", "invalid choice"),
-        ("--mapping other", "invalid choice"),
         ("--assign static", "--assign changes nothing here: expected with --mapping published"),
-        ("--mapping published --assign lazy", "invalid choice"),
         ("--mapping published --scan pruned", "--scan pruned with --mapping published"),
-        ("--mapping published --backend cpu --instance uniform:1025:seed=1", "expected at most 1024 on this device"),
         ("--seed 99999999999999999999 --start philox", "does not fit"),
         ("--tour folder", "--tour folder: cannot write there: it is a folder"),
-        ("--tour fifo", "--tour fifo: cannot write there"),
-        ("--svg missing/t.svg", "--svg missing/t.svg: cannot write there"),
         ("--tour a --svg a", "--tour names the same file"),
-        ("--tour a --record ./a", "names the same file"),
         ("--instance nine.tsp --tour ./nine.tsp", "the run reads it"),
         ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),
     ],
     "aco": [
-        ("--ants 0", "at least 1"),
-        ("--ants 99999999999999", "pass 2^31"),
         ("--alpha nan", "at least 0"),
-        ("--alpha inf", "at least 0"),
-        ("--beta -1", "at least 0"),
         ("--beta 1e300", "beta"),
         ("--rho 0", "rho"),
-        ("--rho 1.01", "rho"),
         ("--candidates 33", "33"),
-        ("--variant acs", "invalid choice"),
         ("--stagnation 3", "--stagnation changes nothing here"),
-        ("--exchange 3", "--exchange changes nothing here"),
         ("--variant mmas --smoothing 0.5", "--smoothing changes nothing here"),
         ("--curve folder", "--curve folder: cannot write there"),
-        ("--curve /dev/full", "--curve /dev/full: cannot write there"),
-        ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),
         ("--instance kroX100", "no such instance"),
     ],
     "tsp": [
-        ("--algorithm genetic", "invalid choice"),
         ("--neighbourhood 9opt", "9opt"),
-        ("--neighbourhood ''", "neighbourhood"),
         ("--neighbourhood 2opt,2opt,2opt,2opt", "4 neighbourhoods: expected 1 to 3"),
         ("--evaluation magic", "magic"),
-        ("--iterations 0", "at least 1"),
         ("--seconds nan", "at least 0"),
-        ("--seconds -1", "at least 0"),
-        ("--target x", "invalid int value"),
-        ("--patience 0", "at least 1"),
         ("--tenure 5 --algorithm hill", "--tenure with --algorithm hill"),
-        ("--temperature 1 --algorithm tabu", "--temperature with --algorithm tabu"),
         ("--algorithm annealing --cooling 2", "cooling"),
-        ("--algorithm annealing --temperature inf", "at least 0"),
-        ("--tenure 99999999999", "tenure"),
-        ("--walks 0", "at least 1"),
-        ("--walks 99999999999", "less than 2^31"),
         ("--walks 2 --level iteration", "walks"),
         ("--seconds 1 --record r.jsonl --repeats 2", "--record with --seconds"),
-        ("--solution folder", "--solution folder: cannot write there"),
         ("--solution s --tour s", "--solution names the same file"),
-        ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),
         ("--instance matrix.tsp --tables image --backend cpu", "image"),
         ("--seed 4294967296", "seed 4294967296"),
     ],
     "qap": [
         ("--instance nug999", "nug999"),
         ("--instance folder", "folder"),
-        ("--instance text.txt", "text.txt"),
         ("--instance taillard:0:seeds=1,2", "taillard:0"),
-        ("--instance taillard:9:seeds=1", "seeds"),
         ("--neighbourhood flip1", "flip1"),
     ],
     "ppp": [
         ("--instance 0-0", "0-0"),
-        ("--instance 73", "73"),
-        ("--instance 73-73:seed=x", "73-73:seed=x"),
         ("--instance 999999999-999999999", "999999999"),
         ("--neighbourhood flip9", "flip9"),
         ("--peers", "--peers: found no solver that knows ppp"),
     ],
     "weierstrass": [
         ("--instance 0", "weierstrass:0"),
-        ("--instance nan", "N from 1 to 341"),
-        ("--points 0", "at least 1"),
         ("--points 99999999999", "random points"),
-        ("--dtype float16", "invalid choice"),
         ("--peers", "--peers: found no solver that knows weierstrass"),
     ],
     "labs": [
         ("--instance 0", "a number of signs from 1 to 1861"),
-        ("--instance 1862", "found '1862'"),
-        ("--instance text.txt", "found 'text.txt'"),
         ("--neighbourhood exchange2", "for a bits encoding"),
     ],
     "maxsat": [
-        ("--instance missing.cnf", "missing.cnf: found no such instance"),
         ("--instance folder", "folder: found a folder"),
         ("--instance empty.tsp", "empty.tsp:1: found an empty file"),
         ("--instance text.txt", "text.txt:1: found 'no instance, no record'"),
-        ("--instance random:0", "variables '0'"),
         ("--instance random:9:seeds=1", "option 'seeds=1' (unknown)"),
         ("--neighbourhood flip2", "knows flip1"),
     ],
     "flowshop": [
         ("--instance ta121", "no such instance, expected ta001 to ta120"),
-        ("--instance text.txt", "no such instance"),
         ("--instance taillard:5:99", "machines '99'"),
         ("--neighbourhood flip1", "for a permutation encoding"),
     ],
     "linearordering": [
-        ("--instance missing.mat", "missing.mat: found no such instance"),
-        ("--instance folder", "folder: found a folder"),
-        ("--instance empty.tsp", "empty.tsp:1: found no number"),
         ("--instance random:9:seed=-1", "seed '-1'"),
         ("--neighbourhood exchange2", "knows insert"),
     ],
     "maxcut": [
-        ("--instance G99", "G99: found no such file"),
-        ("--instance folder", "folder: found a folder"),
         ("--instance text.txt", "text.txt:1: found 'no instance, no record'"),
         ("--instance random:9:density=2", "density '2'"),
         ("--instance maxcut:9:3", "--parts 2 for maxcut:9:3:seed=0"),
-        ("--parts 1", "1 parts"),
         ("--parts 3 --neighbourhood flip1", "for a values encoding: expected assign"),
     ],
     "exact": [
-        ("--instance uniform:31:seed=1", "30"),
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
-        ("--bound magic", "invalid choice"),
-        ("--depth 0", "at least 1"),
         ("--depth 2", "--depth changes nothing here"),
         ("--bound edges --depth 99", "items of 99 cities"),
         ("--enumerate permutations", "--enumerate changes nothing here"),
-        ("--instance uniform:21:seed=1 --bound none --enumerate permutations", "at most 20 cities"),
-        ("--seed 1", "--seed changes nothing here"),
         ("--seeds 0..2", "changes nothing here"),
-        ("--tour fifo", "--tour fifo: cannot write there"),
     ],
     "heldkarp": [
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
-        ("--k 1", "k = 1"),
-        ("--k 20000", "k = 20000"),
         ("--k 3 --rotations 9", "9 rotations of 8 cities"),
-        ("--rotations 2", "change nothing here"),
         ("--improve", "change nothing here"),
         ("--k 3 --verify", "--verify with a restricted search"),
-        ("--device-memory 0", "expected bytes"),
-        ("--device-memory -5", "--device-memory"),
         ("--device-memory 5Q", "expected bytes"),
         ("--device-memory 1", "bytes of the device"),
         ("--spill folder", "--spill changes nothing here"),
-        ("--no-trace --tour t.tour", "--tour needs --trace"),
         ("--tour folder", "--tour folder: cannot write there"),
-        ("--tiling tiles", "invalid choice"),
     ],
     "lcs": [
         ("text.txt", "expected two files, or --instance, or --text"),
-        ("--text A", "expected 2 arguments"),
-        ("--instance random:10", "expected two files, or --instance, or --text"),
         ("--spill missing", "expected a folder in which files can be made"),
-        ("--spill text.txt", "expected a folder in which files can be made"),
         ("--no-trace --spill folder", "--spill changes nothing here"),
         ("--no-trace --output common.txt", "--output needs --trace"),
-        ("--output folder", "--output folder: cannot write there"),
-        ("--output fifo", "--output fifo: cannot write there"),
-        ("--tiling magic", "invalid choice"),
     ],
     "knapsack": [
         ("--capacity -1", "at least 0"),
-        ("--capacity 99999999999999999999", "capacity 99999999999999999999"),
-        ("--items 0", "at least 1"),
         ("--items 99999999999", "number of items 99999999999"),
-        ("--class magic", "invalid choice"),
-        ("--range 5", "--range changes nothing here"),
         ("--nodes 5", "--nodes changes nothing here"),
         ("--method bb --no-trace", "change nothing here"),
         ("--instance knap.csv", "--items changes nothing here"),
-        ("--output folder", "--output folder: cannot write there"),
-        ("--seed 99999999999999999999999", "seed"),
     ],
 }
 
 OTHERS = [
     ("lcs", "missing.fasta text.txt --backend cpu", "missing.fasta"),
-    ("lcs", "folder text.txt --backend cpu", "folder"),
     ("lcs", "text.txt text.txt text.txt --backend cpu", "expected two files"),
     ("lcs", "text.txt empty.tsp --output text.txt --backend cpu", "the run reads it"),
-    ("lcs", "random:99999999999 --backend cpu", "99999999999"),
-    ("lcs", "random:-1 --backend cpu", "random:-1"),
-    ("lcs", "random:nan --backend cpu", "random:nan"),
     ("knapsack", "--instance missing.csv --backend cpu", "missing.csv"),
-    ("knapsack", "--instance folder --backend cpu", "folder"),
     ("knapsack", "--instance knap.csv --seeds 0..2 --backend cpu", "--seeds changes nothing here"),
-    ("knapsack", "--instance text.txt --backend cpu", "text.txt"),
     ("exact", "--matrix matrix.txt --tour matrix.txt --backend cpu", "the run reads it"),
-    ("exact", "--matrix folder --backend cpu", "folder"),
     ("heldkarp", "--matrix missing.npy --backend cpu", "missing.npy"),
-    ("heldkarp", "--matrix empty.tsp --backend cpu", "empty.tsp"),
-    ("heldkarp", "--instance uniform:400:seed=1 --k 15 --backend cpu", "k = 15"),
     ("compare", "--backends nothing --out out", "found 'nothing'"),
-    ("compare", "--climbers 0", "at least 1"),
-    ("compare", "--backends cpu --instance missing.tsp --out out", "missing.tsp"),
     ("compare", "--backends cpu --instance uniform:9:seed=1 --out text.txt", "text.txt: cannot write there"),
     ("bench", "--workload nothing", "invalid choice"),
-    ("bench", "--repeats 0", "at least 1"),
     ("bench", "--workload ihc --instance missing.tsp", "missing.tsp"),
     ("bench", "--record folder", "--record folder: cannot write there: it is a folder"),
-    ("bench", "--record text.txt", "text.txt"),
 ]
 
 LINES = [
@@ -298,12 +188,7 @@ def odd_files(tmp_path_factory):
     os.mkfifo(folder / "fifo")
     # Held open, so that a driver that opens it in spite of everything fails a test and does not wait for ever.
     descriptor = os.open(folder / "fifo", os.O_RDWR | os.O_NONBLOCK)
-    with socket.socket(socket.AF_UNIX) as one:
-        before = os.getcwd()
-        os.chdir(folder)  # the name of a socket has at most 107 letters
-        one.bind("socket")
-        os.chdir(before)
-        yield folder
+    yield folder
     os.close(descriptor)
 
 
@@ -340,10 +225,3 @@ def test_a_wrong_command_line_is_one_line_and_exit_code_2(ended, odd_files, driv
     assert expected in errors[0]
     assert "Traceback" not in said
     assert sorted(odd_files.rglob("*")) == before
-
-
-@pytest.mark.parametrize("driver", QUICK)
-def test_the_line_that_the_wrong_ones_begin_with_is_right(ended, driver):
-    code, said = ended(driver, QUICK[driver])
-    assert code == 0, said
-    assert "error:" not in said

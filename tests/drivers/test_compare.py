@@ -1,21 +1,24 @@
-"""How a comparison ends and what it leaves, with a stub in the driver's place."""
+"""How a comparison ends and what it leaves, also of weak scaling, with a stub in the driver's place."""
 
-import json
+import pytest
 
-from drivers.compare import main
+from core.errors import UserError
+from drivers.compare import House, main
+from drivers.compare_options import asked_of
+from drivers.workloads import everything
+from reports.records import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
 from tests.drivers.made_up_comparison import device, stub_house
+from tests.drivers.made_up_runs import run_of
 
 compare = compare_fixture
 
 
-def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_path, capsys):
-    devices = [
-        device("threads"),
-        device("cpu"),
-        device("cuda", usable=False, reason="no driver"),
-        device("python"),
-    ]
+def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("reports.environment.cores", lambda: 3)
+    monkeypatch.setattr("drivers.compare_options.cores", lambda: 3)
+    missing = device("cuda", usable=False, reason="no driver")
+    devices = [device("threads"), device("cpu"), missing, device("python")]
     assert compare("--ranks", "2", "4", "--oversubscribe", devices=devices) == 0
     report = (tmp_path / "compare-ihc.md").read_text()
     printed = capsys.readouterr().out
@@ -24,22 +27,15 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
         assert "the oracle" in text
         assert "2.00x" in text  # threads, and two ranks
         assert "4.00x" in text  # four ranks
+    assert "oversubscribed: 4 ranks on 3 cores" in report
     left = {file.name for file in tmp_path.iterdir()}
     assert {"compare-ihc.md", "compare-ihc.tex", "compare-ihc.jsonl"} <= left
     assert {"compare-ihc-1.svg", "compare-ihc-1.png"} <= left
-    records = [json.loads(line) for line in (tmp_path / "compare-ihc.jsonl").open()]
-    ran = [(record["backend"], record["ranks"]) for record in records]
+    ran = [(record.backend, record.ranks) for record in load(tmp_path / "compare-ihc.jsonl")]
     assert ran == [("cpu", 1), ("threads", 1), ("cpu", 2), ("cpu", 4)]
 
 
-def test_more_ranks_than_cores_are_marked(compare, tmp_path, monkeypatch):
-    monkeypatch.setattr("reports.environment.cores", lambda: 3)
-    monkeypatch.setattr("drivers.compare_options.cores", lambda: 3)
-    assert compare("--ranks", "4", "--oversubscribe", devices=[device("cpu")]) == 0
-    assert "oversubscribed: 4 ranks on 3 cores" in (tmp_path / "compare-ihc.md").read_text()
-
-
-def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, capsys):
+def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, tmp_path, capsys):
     compare("--ranks", devices=[device("cpu"), device("threads")])
     first, second = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
     assert first.startswith("[1/2] ihc, uniform")
@@ -47,31 +43,20 @@ def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, capsy
     assert first.endswith(" s left)")
     assert second.startswith("[2/2] ihc, uniform")
     assert "left" not in second
+    described = "It does not say why uniform:8:seed=1:side=10000 was chosen."
+    assert described in (tmp_path / "compare-ihc.md").read_text()
 
 
-def test_a_backend_that_fails_is_named_and_the_others_are_still_reported(compare, tmp_path, capsys):
-    assert compare("--ranks", devices=[device("cpu"), device("joblib"), device("threads")]) == 1
-    report = (tmp_path / "compare-ihc.md").read_text()
+def test_backends_that_fail_are_named_and_the_others_are_still_reported(compare, tmp_path, capsys):
+    devices = [device(name) for name in ("cpu", "joblib", "late", "silent", "unequal", "threads")]
+    assert compare("--ranks", devices=devices) == 1
+    report, said = (tmp_path / "compare-ihc.md").read_text(), capsys.readouterr()
     assert "failed with exit code 1: error: no shared memory" in report
+    assert "error: failed after its last repetition" in report
+    assert "not the same work" in report  # repetitions of one backend that differ
     assert "| threads |" in report
-    assert "worker processes died" in capsys.readouterr().err
-
-
-def test_a_backend_that_fails_after_its_last_repetition_has_failed(compare, tmp_path):
-    assert compare("--ranks", devices=[device("cpu"), device("late")]) == 1
-    assert "error: failed after its last repetition" in (tmp_path / "compare-ihc.md").read_text()
-
-
-def test_a_backend_that_writes_no_record_has_failed(compare, capsys):
-    assert compare("--ranks", devices=[device("cpu"), device("silent")]) == 1
-    assert "silent (device 0): wrote no record" in capsys.readouterr().out
-
-
-def test_a_backend_whose_repetitions_differ_has_failed_and_the_others_are_reported(compare, tmp_path):
-    assert compare("--ranks", devices=[device("cpu"), device("unequal"), device("threads")]) == 1
-    report = (tmp_path / "compare-ihc.md").read_text()
-    assert "not the same work" in report
-    assert "| threads |" in report
+    assert "silent (device 0): wrote no record" in said.out
+    assert "worker processes died" in said.err
 
 
 def test_unequal_hashes_end_in_an_error_and_no_report(compare, tmp_path, capsys):
@@ -93,15 +78,11 @@ def test_a_result_that_the_scorer_contradicts_enters_no_ratio_and_fails(compare,
         assert "failed with exit code" not in (tmp_path / "compare-ihc.md").read_text()
 
 
-def test_nothing_confirmed_is_an_error_and_no_report(compare, tmp_path, capsys):
-    assert compare("--ranks", devices=[device("unscored")]) == 1
-    assert "confirmed none of them" in capsys.readouterr().err
-    assert not (tmp_path / "compare-ihc.md").exists()
-
-
-def test_nothing_that_runs_is_an_error(compare, capsys):
-    assert compare("--ranks", devices=[device("silent")]) == 1
-    assert "nothing ran" in capsys.readouterr().err
+def test_nothing_confirmed_and_nothing_that_runs_are_errors_and_no_report(compare, tmp_path, capsys):
+    for backend, error in (("unscored", "confirmed none of them"), ("silent", "nothing ran")):
+        assert compare("--ranks", devices=[device(backend)]) == 1
+        assert error in capsys.readouterr().err
+        assert not (tmp_path / "compare-ihc.md").exists()
 
 
 def test_only_the_named_backends_run(compare):
@@ -119,45 +100,105 @@ def test_several_seeds_are_one_row_with_the_repetitions_of_all(compare, tmp_path
     assert "| cpu | 6 |" in (tmp_path / "compare-ihc.md").read_text()
 
 
-def test_an_instance_that_is_missing_does_not_keep_the_others_from_running(tmp_path, capsys):
+def test_an_instance_that_is_missing_does_not_keep_the_others_from_running(compare, tmp_path, capsys):
     commands = []
-    house = stub_house(device("cpu"), commands=commands)
     named = ["--instance", "uniform:8:seed=1", "nowhere", "uniform:9:seed=1"]
-    arguments = [*named, "--climbers", "16", "--ranks", "--repeats", "1", "--out", str(tmp_path)]
-    assert main(["ihc", *arguments], house) == 2
-    said = capsys.readouterr()
-    (error,) = said.err.splitlines()
+    assert compare(*named, "--ranks", devices=[device("cpu")], commands=commands) == 2
+    (error,) = capsys.readouterr().err.splitlines()
     assert error.startswith("error: nowhere: found no such instance")
     assert len(commands) == 2
     report = (tmp_path / "compare-ihc.md").read_text()
-    assert "uniform:8:seed=1" in report
-    assert "uniform:9:seed=1" in report
+    assert "uniform:8:seed=1" in report and "uniform:9:seed=1" in report
 
 
-def test_each_seed_that_generates_an_instance_has_a_section(tmp_path, monkeypatch):
-    ran = []
-
-    def command(contest, configuration):
-        ran.append((contest.task.problem.name, contest.seeds, contest.arguments[-2:]))
-        return ["true"]
-
-    house = stub_house(device("cpu"))
-    house = type(house)(house.survey, command)
+def test_each_seed_that_generates_an_instance_has_a_section(tmp_path, undrawn):
     arguments = ["--items", "5", "--capacity", "50", "--seeds", "1,4", "--ranks", "--out", str(tmp_path)]
-    assert main(["knapsack", *arguments], house) == 1
-    assert ran == [
-        ("paper:5:50:seed=1", (1,), ("--seed", "1")),
-        ("paper:5:50:seed=4", (4,), ("--seed", "4")),
+    assert main(["knapsack", *arguments], stub_house(device("cpu"))) == 0
+    ran = [(record.instance, record.seed) for record in load(tmp_path / "compare-knapsack.jsonl")]
+    assert ran == [("paper:5:50:seed=1", 1), ("paper:5:50:seed=4", 4)]
+
+
+def test_the_instance_that_nobody_asked_for_has_its_reason(tmp_path, undrawn):
+    assert main(["ihc", "--ranks", "--repeats", "1", "--out", str(tmp_path)], stub_house(device("cpu"))) == 0
+    reason = "Why this one: the one that this workload is compared on if nothing is asked of it"
+    assert reason in (tmp_path / "compare-ihc.md").read_text()
+
+
+INSTANCE = "uniform:20:seed=1"
+
+
+@pytest.fixture
+def weak(tmp_path, monkeypatch, undrawn):
+    """Compare with `--weak` on a core and all cores; the exit code, and backend, ranks and options of the runs."""
+    monkeypatch.setattr("drivers.configurations.mpi_obstacle", lambda: None)
+
+    def run(*arguments, scored=lambda ranks: True):
+        given = []
+
+        def command(contest, configuration):
+            given.append((configuration.backend, configuration.ranks, contest.command(configuration)))
+            options = asked_of(contest.workload, contest.arguments)
+            return run_of(
+                contest,
+                configuration,
+                parameters=options.deciding("work"),
+                trajectory_hash=f"{getattr(options, contest.workload.scaled):04x}",
+                scored=scored(configuration.ranks),
+                details={"asked": options.asked(), "scaled": options.scaled},
+            )
+
+        fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
+        return main([*arguments, *fixed], House(lambda: [device("cpu"), device("threads")], command)), given
+
+    return run
+
+
+def value(arguments, flag):
+    """What is given to an option last, which is what counts."""
+    return arguments[len(arguments) - arguments[::-1].index(flag)]
+
+
+def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
+    arguments = ("ihc", "--instance", INSTANCE, "--climbers", "50", "--ranks")
+    code, given = weak(*arguments, "1", "2")
+    assert code == 0
+    assert [(backend, ranks, value(own, "--climbers")) for backend, ranks, own in given] == [
+        ("cpu", 1, "50"),
+        ("threads", 1, "50"),
+        ("cpu", 2, "100"),
     ]
+    assert weak(*arguments, "1", "2") == (0, [])
+    assert [(ranks, value(own, "--climbers")) for _, ranks, own in weak(*arguments, "2", "4")[1]] == [(4, "200")]
+    records = load(tmp_path / "compare-ihc-weak.jsonl")
+    assert [one.details["scaled"] for one in records] == [1, 1, 2, 4]
+    assert (tmp_path / "compare-ihc-weak.md").exists()
 
 
-def test_an_instance_that_nobody_described_has_its_reason(compare, tmp_path):
-    described = "It does not say why uniform:8:seed=1:side=10000 was chosen."
-    assert compare("--ranks", devices=[device("cpu")]) == 0
-    assert described in (tmp_path / "compare-ihc.md").read_text()
-    house = stub_house(device("cpu"))
-    assert main(["ihc", "--ranks", "--repeats", "1", "--out", str(tmp_path / "own")], house) == 0
-    assert (
-        "Why this one: the one that this workload is compared on if nothing is asked of it"
-        in (tmp_path / "own" / "compare-ihc.md").read_text()
-    )
+def test_what_is_left_open_grows_from_what_one_rank_does(weak):
+    _, given = weak("ppp", "--instance", "31-31:seed=1", "--ranks", "3")
+    assert [(ranks, value(own, "--walks")) for _, ranks, own in given] == [(1, "64"), (1, "64"), (3, "192")]
+
+
+def test_grown_work_that_the_scorer_contradicts_is_an_error(weak, capsys):
+    code, _ = weak("ihc", "--instance", INSTANCE, "--ranks", "2", scored=lambda ranks: ranks == 1)
+    assert code == 1
+    assert "error: cpu (device 0, 2 ranks): the NumPy scorer did not confirm" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("workload", [one.name for one in everything() if not one.scaled])
+def test_one_problem_cannot_grow(weak, workload):
+    with pytest.raises(UserError, match=f"--weak: found {workload}, whose work .* expected one of ihc, aco, qap"):
+        weak(workload, "--ranks", "2")
+
+
+@pytest.mark.parametrize("ranks", [(), ("1",)])
+def test_one_rank_alone_is_no_scaling(weak, ranks):
+    with pytest.raises(UserError, match="--weak: found one rank alone"):
+        weak("ihc", "--instance", INSTANCE, "--ranks", *ranks)
+
+
+@pytest.mark.parametrize("declared", [one for one in everything() if one.scaled], ids=lambda one: one.name)
+def test_what_grows_is_an_option_that_decides_the_work(declared):
+    options = {one.name: how for one, how in declared.options.declared()}
+    assert options[declared.scaled].decides in ("work", "search")
+    assert options["scaled"].decides == "nothing"

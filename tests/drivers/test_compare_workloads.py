@@ -34,22 +34,21 @@ def test_all_workloads_of_papers_are_compared_here():
 
 
 @pytest.mark.usefixtures("mpirun")
-@pytest.mark.parametrize(
-    "name", [name if name in OF_PAPERS else pytest.param(name, marks=pytest.mark.slow) for name in SMALL]
-)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.slow if one != "qap" else ()) for one in SMALL])
 def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
-    code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "2", "--out", str(tmp_path)])
+    code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "1", "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
     records = load(tmp_path / f"compare-{name}.jsonl")
     assert [(record.backend, record.ranks) for record in records] == [("cpu", 1), ("threads", 1), ("cpu", 2)]
     assert len({record.trajectory_hash for record in records}) == 1
-    assert all(record.scored and len(record.samples) == 2 for record in records)
+    assert all(record.scored for record in records)
     report = (tmp_path / f"compare-{name}.md").read_text()
     assert re.search(f"all 3 rows have the hash `{records[0].trajectory_hash}`", report)
     assert "[3/3]" in said.out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mpirun")
 def test_each_rank_may_have_all_cores(tmp_path):
     places = ["--backends", "cpu", "--ranks", "2", "--oversubscribe", "--rank-backend", "threads"]
@@ -58,6 +57,7 @@ def test_each_rank_may_have_all_cores(tmp_path):
     assert ran == [("cpu", 1), ("threads", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["weierstrass", "knapsack"])
 def test_several_seeds_are_compared_in_one_run_or_a_section_for_each(name, tmp_path, capsys):
     """Points are drawn anew by each seed on one function; a knapsack is another problem by each seed."""
@@ -69,9 +69,10 @@ def test_several_seeds_are_compared_in_one_run_or_a_section_for_each(name, tmp_p
 
 
 def test_output_is_there_as_it_is_made(tmp_path, environment):
-    """Of a comparison whose output nobody's terminal reads, the line of the run that is on can be read."""
-    command = [sys.executable, "-m", "drivers.compare", "ihc", "--instance", "uniform:8:seed=1", "--climbers", "4"]
-    command += ["--backends", "python", "--ranks", "--repeats", "1000000", "--out", str(tmp_path)]
+    """Of a comparison whose output no terminal reads, the line of the run that is on can be read."""
+    work = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--repeats", "1000000"]
+    places = ["--backends", "python", "--ranks", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "drivers.compare", "ihc", *work, *places]
     with subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             read = iter(lambda: process.stdout.read(1), "")
@@ -83,22 +84,17 @@ def test_output_is_there_as_it_is_made(tmp_path, environment):
     assert "[1/1] ihc, uniform:8" in shown
 
 
-def test_the_same_work_asked_for_in_other_words_is_no_missing_record(tmp_path, capsys):
-    asked = ["qap", *SMALL["qap"].split(), "--backends", "cpu", "--ranks", "--repeats", "1", "--no-peers"]
-    assert main([*asked, "--out", str(tmp_path)]) == 0
-    capsys.readouterr()
-    assert main([*asked, "--exchange", "0", "--out", str(tmp_path)]) == 1
-    assert "recorded already, but asked for in other words" in capsys.readouterr().out
-
-
 def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
-    places = ["--backends", "cpu", "--ranks", "--seeds", "0..3", "--repeats", "1", "--no-peers", "--out", str(tmp_path)]
-    assert main(["qap", *SMALL["qap"].split(), *places]) == 0
+    asked = ["qap", *SMALL["qap"].split(), "--seeds", "0..1", "--repeats", "1", "--out", str(tmp_path)]
+    asked += ["--backends", "cpu", "--ranks", "--no-peers"]
+    assert main(asked) == 0
     assert "Time to target" not in (tmp_path / "compare-qap.md").read_text()
     capsys.readouterr()
-    assert main(["qap", *SMALL["qap"].split(), *places, "--history"]) == 0
+    assert main([*asked, "--exchange", "0"]) == 1
+    assert "recorded already, but asked for in other words" in capsys.readouterr().out
+    assert main([*asked, "--history"]) == 0
     assert "recorded without --history; --fresh runs again with it" in capsys.readouterr().err
-    assert main(["qap", *SMALL["qap"].split(), *places, "--history", "--fresh"]) == 0
+    assert main([*asked, "--history", "--fresh"]) == 0
     report = (tmp_path / "compare-qap.md").read_text()
     assert "## Time to target" in report
     assert "(compare-qap-1-targets.svg)" in report

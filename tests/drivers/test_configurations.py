@@ -1,28 +1,20 @@
-"""Which devices and numbers of ranks a comparison takes, and which not and why."""
+"""Which devices, numbers of ranks and cores a comparison takes, which not and why, and what the records say of cores."""
 
 import pytest
 
 from core.errors import UserError
-from drivers.configurations import plan, refuse_oversubscription
+from drivers import qap
+from drivers.configurations import Configuration, plan
+from drivers.contest import Contest
+from drivers.workloads import named
+from reports.exhibits import processors
+from reports.records import load, merge
 from tests.drivers.made_up_comparison import device
 
 
-def test_a_named_backend_that_cannot_run_is_a_users_mistake():
-    devices = [device("cpu"), device("cuda", usable=False, reason="no\n driver")]
-    with pytest.raises(UserError, match="--backends: cuda is not usable here: no driver"):
-        plan(devices, ["cuda"], [])
-    with pytest.raises(UserError, match="--backends: expected some of cpu, cuda, found 'metal'"):
-        plan(devices, ["metal"], [])
+def test_without_a_usable_backend_there_is_nothing_to_run():
     with pytest.raises(UserError, match="no backend is usable"):
-        plan(devices[1:], None, [])
-
-
-def test_a_backend_for_ranks_that_cannot_run_is_named_by_its_option():
-    devices = [device("cpu"), device("cuda", usable=False, reason="no driver")]
-    with pytest.raises(UserError, match="--rank-backend: cuda is not usable here: no driver"):
-        plan(devices, None, [2], "cuda")
-    with pytest.raises(UserError, match="--rank-backend: expected some of cpu, cuda, found 'metal'"):
-        plan(devices, None, [2], "metal")
+        plan([device("cuda", usable=False, reason="no driver")], None, [])
 
 
 def test_one_core_runs_first_and_ranks_last_each_number_once():
@@ -56,13 +48,6 @@ def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):
     assert "pip install -e '.[mpi]'" in not_run[0].reason
 
 
-def test_more_ranks_than_cores_are_refused():
-    refuse_oversubscription([1, 2, 4], 4)
-    refuse_oversubscription([], 1)
-    with pytest.raises(UserError, match="--ranks 8: found 4 cores, expected at most 4"):
-        refuse_oversubscription([2, 8], 4)
-
-
 def processor(backend, cores=4):
     """A row of a survey for a backend that can be told how many cores it uses."""
     made = device(backend)
@@ -73,12 +58,9 @@ def processor(backend, cores=4):
 def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once():
     devices = [processor(name) for name in ("cpu", "threads", "cuda")]
     chosen, _ = plan(devices, None, [], None, [4, 1, 4])
-    assert [(one.backend, one.cores, one.recorded) for one in chosen] == [
-        ("cpu", None, "0"),
-        ("threads", 1, "1 of 4 cores"),
-        ("threads", 4, "4 of 4 cores"),
-        ("cuda", None, "0"),
-    ]
+    recorded = [(one.backend, one.cores, one.recorded) for one in chosen]
+    assert recorded[:2] == [("cpu", None, "0"), ("threads", 1, "1 of 4 cores")]
+    assert recorded[2:] == [("threads", 4, "4 of 4 cores"), ("cuda", None, "0")]
     assert str(chosen[1]) == "threads (device 0: stub device, 1 of 4 cores)"
 
 
@@ -93,3 +75,47 @@ def test_a_number_of_cores_that_changes_nothing_or_is_too_large_is_one_line(back
     with pytest.raises(UserError) as caught:
         plan([processor("cpu"), processor("threads")], backends, [], None, cores)
     assert str(caught.value) == line
+
+
+DRIVER = qap
+SMALL = ("--instance", "taillard:9:seeds=1,2", "--iterations", "20", "--walks", "4", "--no-progress")
+
+
+@pytest.fixture
+def three_cores(monkeypatch):
+    monkeypatch.setattr("backends.base.available_cores", lambda: 3)
+
+
+def test_runs_with_other_numbers_of_cores_are_other_runs_of_equal_work(drive, tmp_path, three_cores):
+    path = tmp_path / "r.jsonl"
+    for cores in ([], ["--cores", "1"], ["--cores", "2"]):
+        code, _, _ = drive(*SMALL, "--backend", "threads", *cores, "--record", path)
+        assert code == 0
+    runs = merge(load(path))
+    assert [one.device for one in runs] == ["0", "1 of 3 cores", "2 of 3 cores"]
+    assert [one.details.get("cores_used") for one in runs] == [None, 1, 2]
+    assert len({one.identity for one in runs}) == 3
+    assert len({one.trajectory_hash for one in runs}) == 1
+    assert [processors(one) for one in runs[1:]] == ["cores:1", "cores:2"]
+    assert runs[2].details["device_name"].endswith(", 2 of 3 cores")
+    assert "2 of 3 cores" in drive(*SMALL, "--cores", "2")[1]  # auto takes cores
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--backend", "cpu", "--cores", "1"], "error: --cores 1 with cpu: expected it with threads or joblib\n"),
+        (["--backend", "threads", "--cores", "4"], "error: --cores 4: found 3 cores for this process, expected 1 to 3"),
+    ],
+)
+def test_cores_that_a_backend_does_not_have_are_one_line(drive, three_cores, arguments, line):
+    code, _, error = drive(*SMALL, *arguments)
+    assert code == 2
+    assert error.startswith(line) and error.count("\n") == 1
+
+
+def test_a_comparison_hands_the_number_on_and_finds_its_records_by_it(tmp_path):
+    configuration = Configuration("threads", "0", "Test CPU", kind="cores", cores=2, part="2 of 3 cores")
+    command = Contest(named("qap"), None, SMALL, {}, (0,), 1, tmp_path / "r.jsonl").command(configuration)
+    assert command[command.index("--cores") + 1] == "2"
+    assert configuration.recorded == "2 of 3 cores"

@@ -45,7 +45,7 @@ def test_all_ranks_end_with_the_program_that_runs_mpirun(tmp_path, environment, 
     assert ended_with(command, 2, signal.SIGKILL, tmp_path, environment)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_command_that_does_not_listen_is_killed(tmp_path, environment):
     assert ended_with([sys.executable, "-c", STUBBORN], 1, signal.SIGKILL, tmp_path, environment)
 

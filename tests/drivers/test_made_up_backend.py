@@ -10,7 +10,7 @@ from backends.base import DeviceInfo
 from backends.cpu import CpuBackend
 from backends.cuda import CudaBackend
 from drivers import automatic, ihc
-from drivers.bench import devices, hill_climbing
+from drivers.bench import devices
 from drivers.configurations import plan
 from drivers.options import Options
 from reports.comparison import compare, is_baseline
@@ -68,13 +68,8 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
     comparison = compare(runs)
     assert [is_baseline(row) for row in comparison.rows] == [False, False, True, False]
     assert all(row.baseline_s == comparison.rows[2].running.median.value for row in comparison.rows)
-    places = {row.name: processors(row.record) for row in comparison.rows}
-    assert places == {
-        "abacus 2": "gpu:1",
-        "abacus 1": f"cores:{runs[1].environment['cores']}",
-        "cpu": "core:1",
-        "python": "core:1",
-    }
+    places = [processors(row.record) for row in comparison.rows]
+    assert places == ["gpu:1", f"cores:{runs[1].environment['cores']}", "core:1", "core:1"]
 
 
 def test_ranks_take_turns_over_its_devices_of_one_kind():
@@ -89,11 +84,8 @@ def test_ranks_take_turns_over_its_devices_of_one_kind():
 
 def test_auto_takes_it_for_the_kind_that_its_class_says():
     assert automatic.gpus_here() == 2
-    assert [automatic.best_backend(4, rank, 2) for rank in range(3)] == [
-        "abacus",
-        "abacus",
-        automatic.backend_for("core"),
-    ]
+    kinds = [automatic.best_backend(4, rank, 2) for rank in range(3)]
+    assert kinds == ["abacus", "abacus", automatic.backend_for("core")]
     for rank, index in ((0, "0"), (1, "2")):
         ranks = SimpleNamespace(size=2, local_rank=rank)
         assert automatic.automatic_device(Options(), ranks, 2).device.index == index
@@ -109,10 +101,8 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 def test_bench_and_compare_sort_it_by_its_kind():
     rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
     on_gpu, on_cores = devices.places(rows, on_gpu=True), devices.places(rows, on_gpu=False)
-    assert [(place.backend, place.device, place.label) for place in on_gpu] == [
-        ("abacus", "0", "abacus"),
-        ("abacus", "2", "abacus 2"),
-    ]
+    found = [(place.backend, place.device, place.label) for place in on_gpu]
+    assert found == [("abacus", "0", "abacus"), ("abacus", "2", "abacus 2")]
     assert [place[:2] for place in on_cores] == [("abacus", "1"), ("threads", "0"), ("cpu", "0")]
     assert (devices.one_core(on_cores), devices.all_cores(on_cores)) == (on_cores[2], on_cores[1])
     assert devices.one_core_first(on_cores)[0] == on_cores[2]
@@ -123,15 +113,3 @@ def test_bench_and_compare_sort_it_by_its_kind():
     chosen, not_run = plan(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
     assert [one.backend for one in not_run] == ["python"]
-
-
-def test_the_bench_compares_all_cores_with_one_and_others_with_all():
-    on_cores = devices.places(survey(("abacus", "1"), ("threads", "0"), ("cpu", "0")), on_gpu=False)
-    assert hill_climbing.against(on_cores, "C, gcc") == {
-        "cpu full": "C, gcc",
-        "cpu pruned": "C, gcc",
-        "threads full": "cpu full",
-        "threads pruned": "cpu pruned",
-        "abacus full": "threads full",
-        "abacus pruned": "threads pruned",
-    }

@@ -1,25 +1,236 @@
-"""Common options, exit codes and errors of the drivers, and their progress bar."""
+"""How options are declared and read, which of them all drivers share, what errors end with, and the progress bar."""
 
 import argparse
-import os
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
+from dataclasses import dataclass, fields, is_dataclass
+from typing import get_args
 
 import pytest
 
 from core.errors import UserError
+from drivers import command
 from drivers.endings import run_driver
-from drivers.options import Options, add_options, parsed
+from drivers.options import (
+    CHECKS,
+    Decides,
+    Group,
+    Options,
+    add_options,
+    at_place_of,
+    option,
+    parsed,
+    positive,
+    seeds,
+    spelled,
+)
+from drivers.outputs import OutputFile
 from drivers.progress import progress
+from drivers.workloads import everything
+from tests.conftest import ROOT
+from tests.drivers.small_runs import idle
 
-ROOT = Path(__file__).parents[2]
+BAKING = Group("baking", "in an oven")
 
 
-def python(script, **environment):
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | environment)
+@dataclass(frozen=True)
+class CakeOptions(Options):
+    """One option of each kind."""
+
+    layers: int = option(2, "how many (%(default)s)", positive, "N", group=BAKING, decides="work")
+    oven_heat: str = option("high", "how hot", choices=("low", "high"), group=BAKING, decides="way")
+    kitchen: str | None = option(None, "where", metavar="K", decides="place")
+    sugar: bool = option(False, "sweet", bool, group=BAKING)
+    glaze: bool = option(True, "shiny", bool, group=BAKING)
+    eggs: bool | None = option(None, "with eggs (default: if there are)", bool)
+    sort: str | None = option(None, "which", spelled="--class", group=CHECKS)
+    fillings: list[str] | None = option(None, "two of them", metavar=("A", "B"), nargs=2)
+    guests: tuple[str, ...] | list[str] = option((), "who comes", metavar="G", spelled="guests", nargs="*")
+    recipe: OutputFile | None = option(None, "where to write it", OutputFile, "FILE")
+
+
+def cake_parser():
+    parser = argparse.ArgumentParser()
+    add_options(parser, CakeOptions)
+    return parser
+
+
+def read(*arguments):
+    return parsed(CakeOptions, vars(cake_parser().parse_intermixed_args(arguments)))
+
+
+# --- from the command line to values ---
+
+
+def test_what_is_not_given_has_the_default_of_its_field():
+    assert read() == CakeOptions()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (["--layers", "3"], "layers", 3),
+        (["--oven-heat", "low"], "oven_heat", "low"),
+        (["--sugar"], "sugar", True),
+        (["--no-glaze"], "glaze", False),
+        (["--eggs"], "eggs", True),
+        (["--no-eggs"], "eggs", False),
+        (["--class", "sponge"], "sort", "sponge"),
+        (["--fillings", "jam", "cream"], "fillings", ["jam", "cream"]),
+        (["Ann", "--layers", "2", "Bob"], "guests", ["Ann", "Bob"]),
+        (["--recipe", "cake.txt"], "recipe", "cake.txt"),
+        (["--seeds", "3..5"], "seeds", (3, 4, 5)),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_each_kind_of_option_becomes_a_value_of_its_type(arguments, name, value):
+    found = read(*arguments)
+    assert getattr(found, name) == value
+    others = {one.name for one in fields(found)} - {name}
+    assert all(getattr(found, one) == getattr(CakeOptions(), one) for one in others)
+
+
+def test_the_name_of_a_file_to_write_is_told_from_other_texts():
+    assert isinstance(read("--recipe", "cake.txt").recipe, OutputFile)
+    assert not isinstance(read("--kitchen", "small").kitchen, OutputFile)
+
+
+@pytest.mark.parametrize("wrong", [["--layers", "0"], ["--oven-heat", "warm"], ["--no-sugar"], ["--sort", "sponge"]])
+def test_what_an_option_does_not_take_ends_with_exit_code_2(wrong, capsys):
+    with pytest.raises(SystemExit) as end:
+        read(*wrong)
+    assert end.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "found"), [("0..3", (0, 1, 2, 3)), ("7..7", (7,)), ("5,3,8", (5, 3, 8)), ("4", (4,))])
+def test_seeds_are_a_range_with_both_ends_or_a_list(text, found):
+    assert seeds(text) == found
+
+
+@pytest.mark.parametrize("text", ["3..1", "1,1", "", "x", "1..", "..2", "-1..2", "0..10000", "1,,2"])
+def test_seeds_that_are_none_twice_the_same_or_too_many_are_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError):
+        seeds(text)
+
+
+def test_options_are_left_out_by_name():
+    parser = argparse.ArgumentParser()
+    add_options(parser, CakeOptions, leave_out=("layers", "seed"))
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--layers", "3"])
+    assert parsed(CakeOptions, vars(parser.parse_args(["--sugar"]))) == CakeOptions(sugar=True)
+
+
+# --- the help ---
+
+
+def test_the_help_shows_options_in_their_groups_with_their_defaults():
+    blocks = cake_parser().format_help().split("\n\n")
+    baking = next(one for one in blocks if one.startswith("baking:"))
+    assert "in an oven" in baking + blocks[blocks.index(baking) + 1]
+    shown = "\n".join(blocks[blocks.index(baking) : blocks.index(baking) + 2])
+    for flag in ("--layers N", "how many (2)", "--oven-heat {low,high}", "--sugar", "--glaze, --no-glaze"):
+        assert flag in shown, flag
+    assert "--kitchen" not in shown and "--no-sugar" not in shown
+    (checks,) = [one for one in blocks if one.startswith(f"{CHECKS.title}:")]
+    assert "--class" in checks and "--peers" in checks
+
+
+# --- what they decide ---
+
+
+def test_options_are_sorted_by_what_they_decide():
+    options = CakeOptions(layers=5, kitchen="small")
+    assert options.deciding("work") == {"layers": 5}
+    assert options.deciding("way") == {"oven_heat": "high"}
+    assert options.deciding("place") == {
+        "kitchen": "small",
+        **{"data": None, "backend": "auto", "device": "0", "cores": None, "progress": None, "quiet": False},
+    }
+    assert options.asked() == {"layers": 5}
+
+
+def test_a_rank_works_at_its_own_place_and_on_the_first_ranks_work():
+    first = CakeOptions(layers=5, kitchen="small", backend="cpu")
+    own = CakeOptions(layers=2, kitchen="large", backend="threads", progress=False)
+    assert at_place_of(first, own) == CakeOptions(layers=5, kitchen="large", backend="threads", progress=False)
+
+
+class Two:
+    """The first of two ranks, of which the second was given other options."""
+
+    rank, size, local_rank = 0, 2, 0
+
+    def __init__(self, monkeypatch):
+        self.others = None
+        monkeypatch.setattr("cluster.agree", self.agree)
+        monkeypatch.setattr("cluster.agree_on_content", lambda *_: None)
+
+    def agree(self, ranks, said):
+        if self.others is None:
+            self.others = said
+        unlike = [name for name in said if said[name] != self.others[name]]
+        if unlike:
+            raise UserError(f"unlike: {', '.join(unlike)}")
+
+
+def test_ranks_may_differ_in_options_of_place_only(monkeypatch):
+    two = Two(monkeypatch)
+    command.agree_on_start(two, idle(CakeOptions), CakeOptions(kitchen="small"))
+    for one, declared in CakeOptions.declared():
+        other = CakeOptions(kitchen="small", **{} if one.name == "kitchen" else {one.name: "something else"})
+        if one.name == "kitchen":
+            other = CakeOptions(kitchen="large")
+        if declared.decides == "place":
+            command.agree_on_start(two, idle(CakeOptions), other)
+        else:
+            with pytest.raises(UserError, match=f"^unlike: {spelled(one)}$"):
+                command.agree_on_start(two, idle(CakeOptions), other)
+
+
+# --- all workloads ---
+
+
+@pytest.mark.parametrize("workload", list(everything()), ids=lambda workload: workload.name)
+def test_every_option_of_a_workload_is_explained_and_says_what_it_decides(workload):
+    kind = workload.options
+    assert is_dataclass(kind) and kind.__dataclass_params__.frozen and issubclass(kind, Options)
+    options = kind()
+    flags = [spelled(one) for one, _ in kind.declared()]
+    assert len(set(flags)) == len(flags)
+    for one, declared in kind.declared():
+        assert declared.help.strip(), one.name
+        assert declared.decides in get_args(Decides), one.name
+        assert declared.choices is None or one.default in (None, *declared.choices), one.name
+        assert not isinstance(getattr(options, one.name), OutputFile), one.name
+    outputs = [one for one, declared in kind.declared() if declared.read is OutputFile]
+    assert "record" in {one.name for one in outputs}
+    assert all(one.metadata["option"].decides == "nothing" for one in outputs)
+
+
+@pytest.mark.parametrize("workload", list(everything()), ids=lambda workload: workload.name)
+def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workload, capsys):
+    with pytest.raises(SystemExit) as end:
+        command.driver(workload, "What it is for.")(["--help"])
+    assert not end.value.code
+    said = capsys.readouterr().out
+    assert said.startswith(f"usage: python -m drivers.{workload.name} ") and "What it is for." in said
+    explained = said.split("What it is for.")[1]
+    for one, _ in workload.options.declared():
+        declared = one.metadata["option"]
+        written = f"{declared.short}, {spelled(one)}" if declared.short else spelled(one)
+        assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, one.name
+
+
+@pytest.mark.parametrize(("word", "meant"), [("--iteratons=5", " (did you mean --iterations?)"), ("--nonsense", "")])
+def test_an_unknown_option_is_one_line_which_names_what_may_be_meant(word, meant, capsys):
+    with pytest.raises(SystemExit) as end:
+        command.driver(next(one for one in everything() if one.name == "qap"), "")([word])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said == f"python -m drivers.qap: error: unrecognized arguments: {word}{meant} (--help lists all options)\n"
 
 
 def ending_with(error):
@@ -42,51 +253,12 @@ def parse(*arguments):
 
 
 def test_all_drivers_share_these_options():
-    options = parse(
-        *[
-            "--instance",
-            "kroA100",
-            "--data",
-            "D",
-            "--backend",
-            "opencl",
-            "--device",
-            "1:0",
-            "--cores",
-            "4",
-            "--repeats",
-            "3",
-            "--seed",
-            "9",
-            "--record",
-            "r.jsonl",
-            "--state",
-            "s.state",
-            "--resume",
-            "--state-every",
-            "5",
-        ],
-        "--progress",
-    )
-    assert vars(options) == {
-        "instance": "kroA100",
-        "data": "D",
-        "backend": "opencl",
-        "device": "1:0",
-        "cores": 4,
-        "own_cores": False,
-        "repeats": 3,
-        "seed": 9,
-        "seeds": None,
-        "record": "r.jsonl",
-        "state": "s.state",
-        "resume": True,
-        "state_every": 5.0,
-        "share": "auto",
-        "peers": False,
-        "progress": True,
-        "quiet": False,
-    }
+    places = "--data D --backend opencl --device 1:0 --cores 4 --record r.jsonl --state s.state --state-every 5"
+    line = f"--instance kroA100 --repeats 3 --seed 9 --resume --progress {places}"
+    work = {"instance": "kroA100", "repeats": 3, "seed": 9, "resume": True, "progress": True, "state_every": 5.0}
+    where = {"data": "D", "backend": "opencl", "device": "1:0", "cores": 4, "record": "r.jsonl", "state": "s.state"}
+    usual = {"own_cores": False, "seeds": None, "share": "auto", "peers": False, "quiet": False}
+    assert vars(parse(*line.split())) == work | where | usual
     assert parse("--no-progress").progress is False
     assert parse().progress is None
 
@@ -99,13 +271,9 @@ def test_a_wrong_option_ends_with_exit_code_2(wrong, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1), (5, 5)])
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (5, 5)])
 def test_a_driver_that_returns_decides_its_exit_code(returned, code):
-    assert run_driver(lambda argv: returned, []) == code
-
-
-def test_a_driver_gets_its_arguments():
-    assert run_driver(lambda argv: len(argv), ["a", "b", "c"]) == 3
+    assert run_driver(lambda argv: returned if argv == ["a"] else 9, ["a"]) == code
 
 
 @pytest.mark.parametrize("error", [UserError("a.tsp:3: found x, expected y"), OwnError("a.tsp:3: found x, expected y")])
@@ -133,6 +301,7 @@ def test_an_interrupt_ends_with_exit_code_130_and_no_traceback(capsys):
     assert capsys.readouterr().err == "interrupted\n"
 
 
+@pytest.mark.slow
 def test_one_failing_rank_ends_the_others_with_exit_code_2(mpirun):
     script = """
         import sys
@@ -153,29 +322,23 @@ def test_one_failing_rank_ends_the_others_with_exit_code_2(mpirun):
     assert "Traceback" not in result.stderr
 
 
-def test_the_options_are_light_enough_for_64_ranks():
+def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
     # An installed package may load modules at every start of Python (numba-cuda does): those are not ours.
-    result = python("""
+    script = """
         import sys
         before = set(sys.modules)
-        import drivers.options, drivers.progress, drivers.endings, drivers.command
-        print(*sorted(set(sys.modules) - before))
-        """)
-    loaded = set(result.stdout.split())
-    assert "drivers.progress" in loaded
-    assert not loaded & {"numba", "rich", "mpi4py", "psutil", "subprocess", "json"}
-
-
-@pytest.mark.parametrize(("wanted", "rank"), [("None", 0), ("False", 0), ("True", 1)])
-def test_no_bar_means_no_output_and_no_import(wanted, rank):
-    result = python(f"""
-        import sys
+        import drivers.options, drivers.endings, drivers.command
         from drivers.progress import progress
-        with progress("climbing", wanted={wanted}, rank={rank}) as bar:
-            bar.show(3, 3)
-        print("rich" in sys.modules)
-        """)
-    assert (result.stdout, result.stderr) == ("False\n", "")
+        for wanted, rank in (None, 0), (False, 0), (True, 1):
+            with progress("climbing", wanted=wanted, rank=rank) as bar:
+                bar.show(3, 3)
+        print(*sorted(set(sys.modules) - before))
+        """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    loaded = set(result.stdout.split())
+    assert "drivers.progress" in loaded and result.stderr == ""
+    assert not loaded & {"numba", "rich", "mpi4py", "psutil", "subprocess", "json"}
 
 
 def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):

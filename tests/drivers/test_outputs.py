@@ -33,14 +33,11 @@ def test_a_place_that_can_be_written_stays_as_it_was(folder):
     [
         ("", "expected the name of a file"),
         ("folder", "it is a folder"),
-        ("folder/", "it is a folder"),
         ("new/", "there is no folder new"),
         ("no/such/file", "there is no folder no/such"),
-        ("file/below", "there is no folder file"),
         ("fifo", "it is no regular file"),
         ("round", "Too many levels of symbolic links"),
         ("x" * 300, "File name too long"),
-        ("/dev/full", "it is no regular file"),
     ],
 )
 def test_a_place_that_cannot_be_written_is_told_by_its_reason(folder, name, reason):
@@ -49,13 +46,6 @@ def test_a_place_that_cannot_be_written_is_told_by_its_reason(folder, name, reas
     (folder / "round").symlink_to("round")
     os.mkfifo("fifo")
     assert obstacle(name).startswith(reason)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_without_permission_nothing_can_be_written(folder):
-    (folder / "closed").mkdir(mode=0o500)
-    (folder / "closed.txt").touch(mode=0o400)
-    assert [obstacle(name) for name in ("closed/new", "closed.txt")] == ["Permission denied"] * 2
 
 
 def test_a_full_disk_is_an_obstacle_and_one_that_tells_nothing_is_none(folder, monkeypatch):
@@ -78,11 +68,8 @@ def test_two_options_must_not_name_one_file_nor_one_that_is_read(folder):
 
 
 def test_what_the_disk_refuses_while_writing_is_one_line():
-    with (
-        pytest.raises(UserError, match="^/dev/full: cannot write there: No space left on device$"),
-        writing("/dev/full"),
-        open("/dev/full", "w") as file,
-    ):
+    refusal = pytest.raises(UserError, match="^/dev/full: cannot write there: No space left on device$")
+    with refusal, writing("/dev/full"), open("/dev/full", "w") as file:
         file.write("all that was found")
 
 

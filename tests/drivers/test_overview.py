@@ -1,66 +1,30 @@
 """The overview of all workloads, with a stub in the drivers' place, and once with two real ones."""
 
-import json
-import sys
-from types import SimpleNamespace
-
 import pytest
 
 from core.errors import UserError
 from drivers.compare import STANDARD, House
 from drivers.overview import LONG_ENOUGH, WORKS, main, repetitions
 from drivers.workloads import OF_PAPERS, named
-
-# Stands in for a driver: writes a record as the command line says; a backend's name decides how.
-STUB = """
-import json, sys
-from reports.environment import environment
-name, sha256, asked, backend, ranks, repeats, path = sys.argv[1:]
-if backend == "joblib":
-    sys.exit("error: no shared memory")
-second = {"cpu": 2.0 / int(ranks), "threads": 1.0}.get(backend, 0.5)
-sample = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": second, "total_s": second}
-record = {
-    "schema": 2, "workload": name, "instance": "stub", "instance_sha256": sha256, "ways": {}, "parameters": {},
-    "seed": 0, "backend": backend, "device": "0", "device_kind": {"cpu": "core", "cuda": "gpu"}.get(backend, "cores"),
-    "ranks": int(ranks), "samples": [sample] * int(repeats), "best_cost": 7, "best_index": 3, "evaluations": 10**9,
-    "trajectory_hash": "ffff" if backend == "wrong" else "0123", "hash_covers": "answer",
-    "scored": backend != "unscored", "environment": environment(1), "unit": "things",
-    "details": {"asked": json.loads(asked)},
-}
-print(json.dumps(record), file=open(path, "a"))
-"""
+from reports.records import load
+from tests.drivers.made_up_runs import device, run_of
+from tests.drivers.test_compare_workloads import SMALL
 
 
 @pytest.fixture
-def overview(tmp_path):
+def overview(tmp_path, undrawn):
     """Make an overview of `ihc` and `lcs` in a folder of its own: the exit code, and what was started."""
 
     def run(*arguments, backends=("cpu", "threads")):
         started = []
 
         def command(contest, configuration):
-            started.append((contest.workload.name, str(configuration.backend), configuration.ranks))
-            words = (contest.workload.name, contest.task.problem.sha256, json.dumps(contest.asked))
-            words += (configuration.backend, configuration.ranks, contest.repeats, contest.records)
-            return [sys.executable, "-c", STUB, *map(str, words)]
+            started.append((contest.workload.name, configuration.backend, configuration.ranks))
+            return run_of(contest, configuration)
 
-        devices = [
-            SimpleNamespace(
-                backend=name,
-                device="0",
-                name="stub device",
-                usable=name != "opencl",
-                reason="no platform",
-                kind={"cpu": "core", "cuda": "gpu"}.get(name, "cores"),
-                oracle=name == "python",
-            )
-            for name in backends
-        ]
-        chosen = [] if "--workloads" in arguments else ["--workloads", "ihc", "lcs"]
-        ranks = [] if "--ranks" in arguments else ["--ranks"]
-        code = main([*chosen, *ranks, "--out", str(tmp_path), *arguments], House(lambda: devices, command))
-        return code, started
+        devices = [device(name, usable=name != "opencl", reason="no platform") for name in backends]
+        fixed = ["--workloads", "ihc", "lcs", "--ranks", "--out", str(tmp_path)]
+        return main([*fixed, *arguments], House(lambda: devices, command)), started
 
     return run
 
@@ -76,6 +40,12 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
         assert "2.00x" in text and "1.00 s" in text
         assert "opencl (device 0): no platform" in text
     assert {"overview.md", "overview.svg", "overview.png", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
+    assert set(WORKS) == set(OF_PAPERS) - {"lcs"}
+    (climbers,) = {one.parameters["climbers"] for one in load(tmp_path / "overview.jsonl") if one.workload == "ihc"}
+    assert climbers == int(WORKS["ihc"][1]) > int(named("ihc").standard[1])
+    assert LONG_ENOUGH in report
+    assert f"- **lcs**: {named('lcs').title}; 1 G cells, best 7, hash `01230`; {STANDARD}." in report
+    assert "**Kept**: It says why these instances were chosen" in report
 
 
 def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):
@@ -86,10 +56,16 @@ def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):
     assert (tmp_path / "overview.previous.jsonl").exists()
 
 
-def test_a_device_that_fails_has_no_value_and_the_rest_is_shown(overview, tmp_path, capsys):
-    assert overview(backends=("cpu", "joblib", "threads"))[0] == 1
-    failure = "ihc on joblib (device 0): failed with exit code 1: error: no shared memory"
-    assert failure in " ".join(capsys.readouterr().out.split())
+@pytest.mark.parametrize(
+    ("backend", "reason"),
+    [
+        ("joblib", "ihc on joblib (device 0): failed with exit code 1: error: no shared memory"),
+        ("unscored", "lcs on unscored (device 0): the NumPy scorer did not confirm its best cost 7"),
+    ],
+)
+def test_a_device_that_fails_has_no_value_and_the_rest_is_shown(overview, tmp_path, capsys, backend, reason):
+    assert overview(backends=("cpu", backend, "threads"))[0] == 1
+    assert reason in " ".join(capsys.readouterr().out.split())
     assert "| 2.00 s, 1.00x | 1.00 s, 2.00x |" in (tmp_path / "overview.md").read_text()
 
 
@@ -100,16 +76,10 @@ def test_unequal_work_is_an_error_and_not_shown(overview, tmp_path, capsys):
     assert not (tmp_path / "overview.md").exists()
 
 
-def test_what_the_scorer_contradicts_has_no_value_and_is_an_error(overview, tmp_path, capsys):
-    assert overview(backends=("cpu", "unscored"))[0] == 1
-    reason = "lcs on unscored (device 0): the NumPy scorer did not confirm its best cost 7"
-    assert reason in " ".join(capsys.readouterr().out.split())
-    assert "| 2.00 s, 1.00x |" in (tmp_path / "overview.md").read_text()
-
-
 def test_nothing_that_runs_is_an_error_and_no_report(overview, tmp_path, capsys):
     (tmp_path / "overview.md").write_text("an earlier overview")
-    assert overview(backends=("joblib",))[0] == 1
+    code, started = overview("--workloads", "lcs", backends=("joblib", "broken"))
+    assert (code, started) == (1, [("lcs", "joblib", 1), ("lcs", "broken", 1)])  # the first device is not tried twice
     assert "of no workload is there a run to show" in capsys.readouterr().err
     assert not (tmp_path / "overview.md").exists()
 
@@ -162,64 +132,32 @@ def test_repetitions_fill_the_time_roughly(seconds, one_core_s, configurations, 
 def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_path):
     code, started = overview("--workloads", "lcs", "--seconds-each", "30")
     assert (code, started) == (0, [("lcs", "cpu", 1), ("lcs", "cpu", 1), ("lcs", "threads", 1)])
-    records = [json.loads(line) for line in (tmp_path / "overview.jsonl").open()]
-    assert [len(record["samples"]) for record in records] == [3, 10, 10]
+    assert [len(record.samples) for record in load(tmp_path / "overview.jsonl")] == [3, 10, 10]
     assert overview("--workloads", "lcs", "--seconds-each", "30") == (0, [])
-
-
-def test_works_are_longer_than_those_of_a_comparison_and_pages_say_why_they_were_chosen(overview, tmp_path):
-    assert set(WORKS) == set(OF_PAPERS) - {"lcs"}
-    overview()
-    asked = {
-        record["workload"]: record["details"]["asked"]
-        for record in map(json.loads, (tmp_path / "overview.jsonl").open())
-    }
-    assert asked["ihc"]["climbers"] == int(WORKS["ihc"][1]) > int(named("ihc").standard[1])
-    report = (tmp_path / "overview.md").read_text()
-    assert LONG_ENOUGH in report
-    assert f"- **lcs**: {named('lcs').title}; 1 G things, best 7, hash `0123`; {STANDARD}." in report
-    assert "**Kept**: It says why these instances were chosen" in report
-
-
-def test_a_first_device_that_fails_is_not_tried_twice(overview):
-    code, started = overview("--workloads", "lcs", backends=("joblib", "threads"))
-    assert (code, started) == (1, [("lcs", "joblib", 1), ("lcs", "threads", 1)])
 
 
 def test_without_a_choice_the_papers_workloads_are_shown(tmp_path, capsys):
     started = []
-    one_core = SimpleNamespace(
-        backend="cpu", device="0", name="stub device", usable=True, reason="", kind="core", oracle=False
-    )
 
     def command(contest, configuration):
         started.append(contest.workload.name)
         return ["false"]
 
-    assert main(["--ranks", "--out", str(tmp_path)], House(lambda: [one_core], command)) == 1
+    assert main(["--ranks", "--out", str(tmp_path)], House(lambda: [device("cpu")], command)) == 1
     assert tuple(started) == OF_PAPERS
     assert f"/{2 * len(OF_PAPERS)}] " in capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_overview_end_to_end(tmp_path):
-    arguments = [
-        "--workloads",
-        "ihc",
-        "knapsack",
-        "--backends",
-        "cpu",
-        "threads",
-        "--ranks",
-        "2",
-        "--seconds-each",
-        "1",
-    ]
-    assert main([*arguments, "--oversubscribe", "--out", str(tmp_path)]) == 0
-    records = [json.loads(line) for line in (tmp_path / "overview.jsonl").open()]
-    assert {(record["workload"], record["backend"], record["ranks"]) for record in records} == {
+def test_overview_end_to_end(tmp_path, monkeypatch):
+    for name in ("ihc", "knapsack"):
+        monkeypatch.setitem(WORKS, name, tuple(SMALL[name].split()))
+    places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
+    assert main(["--workloads", "ihc", "knapsack", *places, "--seconds-each", "0", "--out", str(tmp_path)]) == 0
+    records = load(tmp_path / "overview.jsonl")
+    assert {(one.workload, one.backend, one.ranks) for one in records} == {
         (name, backend, ranks)
         for name in ("ihc", "knapsack")
         for backend, ranks in (("cpu", 1), ("threads", 1), ("cpu", 2))
     }
-    assert all(record["scored"] for record in records)
+    assert all(one.scored for one in records)

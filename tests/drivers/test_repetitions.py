@@ -1,6 +1,5 @@
 """What is the same for the repetitions of every workload: their times over ranks, and the line's words."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,22 +7,9 @@ import pytest
 from drivers.automatic import turn
 from drivers.options import Options
 from drivers.repetitions import Repetitions, Times, judged, over_ranks
-from drivers.workload import Opinion, Result, Run, Task, Workload
-from reports.schema import Sample
+from drivers.workload import Opinion, Result, Run
+from tests.drivers.small_runs import idle, idle_backend
 
-NOTHING = Workload(
-    "nothing",
-    "repetitions of no work",
-    Options,
-    unit="steps",
-    hash_covers="answer",
-    doing="resting",
-    load=lambda options, ranks: Task(options, None, "made here"),
-    search=lambda backend, ranks, problem, options: None,
-    once=lambda run, callback: "found",
-    result=lambda run, outcome: Result(0, 0, 0, outcome),
-    judges=lambda run, outcome, result: iter(()),
-)
 FOUND = Result(7, 1, 0xBEEF, "cost 7")
 
 
@@ -37,14 +23,7 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     ``met`` are the seconds that its device has been in collectives, before a repetition and after it.
     """
     met = iter(met)
-    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
-    backend = SimpleNamespace(
-        timings=timings,
-        name="cpu",
-        device=SimpleNamespace(kind="core", name="a core", part=""),
-        seconds_in_collectives=lambda: next(met),
-        why_ranks_are_slow="",
-    )
+    backend = idle_backend(lambda: next(met))
     ranks = SimpleNamespace(
         rank=0,
         size=2,
@@ -61,7 +40,7 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     )
     problem = SimpleNamespace(name="none", sha256="ab" * 32)
     options = Options(progress=False, repeats=repeats)
-    return Repetitions(NOTHING, Run(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {})
+    return Repetitions(idle(Options), Run(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {})
 
 
 def of_ranks(*spent):
@@ -93,14 +72,9 @@ def test_what_the_device_spent_in_collectives_is_communication():
 
 def test_parts_of_a_time_are_parts_of_one_ranks_time():
     """The longest transfer and the longest kernel may be two ranks', and together longer than either ran."""
+    assert over_ranks([Times(2.0, 0.5, 1.0, 4.0)]) == (2.0, 0.5, 1.0, 4.0)
     times = over_ranks([Times(0.0, 0.9, 0.1, 1.0), Times(0.0, 0.1, 1.0, 1.2)])
     assert times.transfer_s + times.kernel_s <= times.running_s == 1.2
-
-
-@pytest.mark.parametrize("spent", [(0.0, 0.0, 0.0, 0.0), (2.0, 0.5, 1.0, 4.0)])
-def test_the_times_of_one_rank_are_its_own(spent):
-    assert over_ranks([Times(*spent)]) == spent
-    assert Sample(*over_ranks([Times(*spent)])).running_s == spent[3] - spent[0]
 
 
 def test_a_rank_that_is_not_the_first_keeps_its_own_times():
@@ -123,16 +97,12 @@ def test_ranks_of_a_host_take_turns_over_the_devices_of_the_chosen_ones_kind():
     assert [turn(devices, "0", rank) for rank in range(5)] == ["0", "2", "3", "0", "2"]
     assert [turn(devices, "3", rank) for rank in range(3)] == ["3", "0", "2"]
     assert [turn(devices, "1", rank) for rank in range(3)] == ["1", "1", "1"]
+    assert turn(devices, "H200", 1) == "H200"  # left to the registry
 
 
 def test_two_drivers_of_one_processor_are_not_two_processors():
     devices = [device("0", "cores", "PoCL 3.0"), device("1", "cores", "Intel 2025")]
     assert [turn(devices, "1", rank) for rank in range(3)] == ["1", "1", "1"]
-
-
-@pytest.mark.parametrize("named", ["7", "H200"])
-def test_what_is_no_index_of_a_device_is_left_to_the_registry(named):
-    assert turn([device("0"), device("1")], named, 1) == named
 
 
 @pytest.mark.parametrize(
@@ -148,23 +118,21 @@ def test_a_hash_is_printed_with_what_it_is_made_of(digest, said):
 SCORER, FILE = Opinion("the scorer"), Opinion("the file")
 
 
+NEITHER = [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the file says 6")]
+
+
 @pytest.mark.parametrize(
-    ("opinions", "result", "verdict"),
+    ("opinions", "verdict"),
     [
-        ([SCORER], FOUND, (True, "confirmed by the scorer")),
-        ([SCORER, FILE], FOUND, (True, "confirmed by the scorer and by the file")),
-        ([SCORER, Opinion("", "the optimum is 6")], FOUND, (False, "NOT CONFIRMED: the optimum is 6")),
-        (
-            [Opinion("the scorer", "the scorer finds 8"), Opinion("the file", "the file says 6")],
-            FOUND,
-            (False, "NOT CONFIRMED: the scorer finds 8; the file says 6"),
-        ),
-        ([], FOUND, (None, "not confirmed: nobody was asked (--verify)")),
-        ([Opinion("")], FOUND, (None, "not confirmed: nobody was asked (--verify)")),
+        ([SCORER], (True, "confirmed by the scorer")),
+        ([SCORER, FILE], (True, "confirmed by the scorer and by the file")),
+        ([SCORER, Opinion("", "the optimum is 6")], (False, "NOT CONFIRMED: the optimum is 6")),
+        (NEITHER, (False, "NOT CONFIRMED: the scorer finds 8; the file says 6")),
+        ([Opinion("")], (None, "not confirmed: nobody was asked (--verify)")),
     ],
 )
-def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, result, verdict):
-    assert judged(opinions, result, "--verify") == verdict
+def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, verdict):
+    assert judged(opinions, FOUND, "--verify") == verdict
 
 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
@@ -184,7 +152,7 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
         timings.copied_bytes += 40
         return "found"
 
-    several.workload = replace(NOTHING, once=once)
+    several.workload = idle(Options, once)
     _, spent = several.measure()
     assert spent.read["bytes_moved"] == {"host_device": 45, "ranks": 10}
     assert spent.read["energy_j"]["gpu"] == 2.0

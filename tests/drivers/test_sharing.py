@@ -10,10 +10,11 @@ from drivers import exact, repetitions
 from drivers import sharing as deciding
 from drivers.options import Options, option, positive
 from drivers.repetitions import Repetitions
-from drivers.sharing import SHORT_S, Sharing, Verdict
-from drivers.workload import Result, Run, Task, Workload
+from drivers.sharing import SHORT_S, Sharing
+from drivers.workload import Run
 from drivers.workloads import named
 from reports.records import load
+from tests.drivers.small_runs import idle, idle_backend
 
 DRIVER = exact
 SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1", "--bound", "one-tree")
@@ -66,19 +67,7 @@ def work(run, callback):
     return "found"
 
 
-WHOLE = Workload(
-    "nothing",
-    "repetitions of no work",
-    Options,
-    unit="steps",
-    hash_covers="answer",
-    doing="resting",
-    load=lambda options, ranks: Task(options, None, "made here"),
-    search=lambda backend, ranks, problem, options: None,
-    once=work,
-    result=lambda run, outcome: Result(0, 0, 0, outcome),
-    judges=lambda run, outcome, result: iter(()),
-)
+WHOLE = idle(Options, work)
 STEPWISE = replace(
     WHOLE,
     options=Steps,
@@ -87,12 +76,7 @@ STEPWISE = replace(
 
 
 def search(working_s, meeting_s=0.0):
-    timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
-    device = SimpleNamespace(kind="core", name="a core", driver="")
-    backend = SimpleNamespace(
-        timings=timings, name="cpu", device=device, seconds_in_collectives=lambda: 0.0, why_ranks_are_slow=""
-    )
-    return SimpleNamespace(backend=backend, working_s=working_s, meeting_s=meeting_s, iterations=[])
+    return SimpleNamespace(backend=idle_backend(), working_s=working_s, meeting_s=meeting_s, iterations=[])
 
 
 def sharing(workload, together, alone, **options):
@@ -113,17 +97,11 @@ def test_ranks_whose_meetings_take_longer_than_their_work_leave_it_to_the_first(
     )
 
 
-def test_ranks_that_hardly_meet_in_long_iterations_are_not_compared_with_one(capsys):
-    one = sharing(STEPWISE, search(1e-3, 1e-5), None)
-    one.make_alone = lambda: pytest.fail("nobody is alone")
-    one.before()
-    assert one.verdict is None and one.run is one.shared and capsys.readouterr().err == ""
-
-
-def test_ranks_that_meet_much_and_are_faster_all_the_same_share():
-    one = sharing(STEPWISE, search(1e-4, 2e-4), search(1e-3))
-    one.before()
-    assert one.verdict is None and one.run is one.shared
+def test_ranks_that_hardly_meet_in_long_iterations_or_are_faster_all_the_same_share(capsys):
+    for together, alone in ((search(1e-3, 1e-5), None), (search(1e-4, 2e-4), search(1e-3))):
+        one = sharing(STEPWISE, together, alone)
+        one.before()
+        assert one.verdict is None and one.run is one.shared and capsys.readouterr().err == ""
 
 
 def test_a_rehearsal_has_no_more_iterations_than_it_needs_or_the_run_has():
@@ -162,10 +140,9 @@ class Disturbed:
         return getattr(self.one, name)
 
 
-@pytest.mark.parametrize("disturbed", [(8,), (9,), (10,)])
-def test_a_single_noisy_round_decides_nothing(disturbed):
+def test_a_single_noisy_round_decides_nothing():
     """An iteration takes 0.6 ms together and 1 ms alone; seven trials of all ranks together come before the rounds."""
-    together = Disturbed(search(2e-4, 4e-4), disturbed)
+    together = Disturbed(search(2e-4, 4e-4), (9,))
     one = sharing(STEPWISE, together, search(1e-3))
     one.before()
     assert together.made == 10 and one.verdict is None
@@ -189,19 +166,15 @@ def test_a_rehearsal_that_was_right_is_confirmed(capsys):
     assert capsys.readouterr().err.count("note:") == 1
 
 
-def test_unlike_devices_always_share():
+def test_unlike_devices_and_ranks_one_of_which_has_no_room_for_all_of_it_share():
+    def too_large():
+        raise MemoryError
+
     one = sharing(STEPWISE, search(1e-4, 1e-3), search(1e-5))
     one.ranks.other = ("gpu", "a card")
     one.before()
     assert one.verdict is None
-
-
-def test_one_rank_that_has_no_room_for_all_of_it_is_not_left_alone():
     one = sharing(STEPWISE, search(1e-4, 1e-3), None)
-
-    def too_large():
-        raise MemoryError
-
     one.make_alone = too_large
     one.before()
     assert one.verdict is None
@@ -231,14 +204,6 @@ def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(ca
     assert said.out.count("none: found") == 1 and "together they take 2.1 ms, the first alone 100 us" in said.err
 
 
-def test_short_times_are_worded_in_a_fitting_unit():
-    assert (
-        Verdict(0.00087, 1.94e-6, None)
-        .words("x", 2)
-        .startswith("x is too small for 2 ranks here: together they take 870 us, the first alone 1.9 us; ")
-    )
-
-
 def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path):
     shared, left = tmp_path / "always.jsonl", tmp_path / "auto.jsonl"
     always = mpirun(2, *SMALL, "--share", "always", "--record", shared)
@@ -259,9 +224,7 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
     [
         ("ihc", {"climbers": 1}, "note: 1 climbers for 3 ranks: 2 of them have no work\n"),
         ("ihc", {"climbers": 3}, ""),
-        ("ppp", {"walks": 2, "level": "algorithm"}, "note: 2 walks for 3 ranks: 1 of them has no work\n"),
-        # All ranks share the neighbours of one walk.
-        ("ppp", {"walks": 1, "level": "iteration"}, ""),
+        ("ppp", {"walks": 1, "level": "iteration"}, ""),  # all ranks share the neighbours of one walk
     ],
 )
 def test_ranks_without_work_are_told(name, given, told, capsys):

@@ -1,17 +1,21 @@
 """All workloads' declarations together: what each says of itself is so, and its judges confirm what is right alone."""
 
+import importlib
 import json
 import re
 
 import pytest
 
+from backends.cpu import CpuBackend
+from cluster import Solo
 from core.errors import UserError
 from drivers import __main__ as listing
 from drivers import command, workloads
 from drivers.endings import run_driver
 from drivers.options import Options
 from reports.rules import HASH_COVERS
-from tests.drivers.small_runs import QUICK, claim_another_cost, driver_of, workload_of
+from tests.core.search.searches import KINDS
+from tests.drivers.small_runs import QUICK, driver_of, workload_of
 
 UNITS = {"moves", "neighbours", "selections", "nodes", "cells", "transitions"}
 LINE = re.compile(
@@ -26,17 +30,29 @@ def test_every_one_has_a_small_run_and_ten_are_of_papers():
     assert set(workloads.NAMES) == set(QUICK) and len(workloads.OF_PAPERS) == 10
 
 
-def test_the_list_has_a_line_for_each(capsys):
+def test_the_list_has_a_line_for_every_program_which_can_be_started(capsys):
     assert run_driver(listing.main, []) == 0
     lines = capsys.readouterr().out.splitlines()
-    for name in workloads.NAMES:
-        (line,) = [one for one in lines if one.startswith(f"python -m drivers.{name} ")]
-        assert line.endswith(workload_of(name).title)
+    listed = dict(line.removeprefix("python -m drivers.").split(maxsplit=1) for line in lines)
+    assert set(listed) >= {*workloads.NAMES, "compare", "bench"}
+    assert all(listed[name].endswith(workload_of(name).title) for name in workloads.NAMES)
+    for name, about in listed.items():
+        module = driver_of(name)
+        program = importlib.import_module(f"{module.__name__}.__main__") if hasattr(module, "__path__") else module
+        assert callable(program.main) and len(about) > 15
 
 
 def test_a_name_that_is_nearly_right_is_answered_by_the_right_one():
     with pytest.raises(UserError, match=r"^workload 'qpa' \(did you mean qap\?\): expected one of ihc, "):
         workloads.named("qpa")
+    with pytest.raises(UserError, match=r"workload 'xyz': expected one of"):
+        workloads.named("xyz")
+
+
+def test_an_option_belongs_to_the_workloads_that_declare_it():
+    assert workloads.owners("--climbers") == ["ihc"]
+    assert workloads.owners("--walks") == ["qap", "ppp", "tsp", "weierstrass", *workloads.FURTHER]
+    assert workloads.owners("--nothing") == []
 
 
 @every
@@ -63,8 +79,11 @@ def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_
 @every
 def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path, name):
     one, record = workload_of(name), tmp_path / "r.jsonl"
-    code, said, error = drive(*QUICK[name].split(), "--no-progress", "--record", record, driver=driver_of(name))
+    words = [*QUICK[name].split(), "--no-progress", "--repeats", "2", "--record", record]
+    code, said, error = drive(*words, driver=driver_of(name))
     assert (code, error) == (0, "")
+    hashes = re.findall("hash ([0-9a-f]{16})", said)
+    assert len(hashes) == 2 and len(set(hashes)) == 1
     line = LINE.match(said.splitlines()[-1])
     assert line, said
     assert (line["unit"], line["covered"]) == (one.unit, HASH_COVERS[one.hash_covers])
@@ -84,31 +103,18 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert not kept["parameters"].keys() & kept["ways"].keys()
 
 
-@every
-def test_a_wrong_result_of_the_search_is_not_confirmed(drive, monkeypatch, tmp_path, name):
-    claim_another_cost(monkeypatch.setattr, name)
-    record = tmp_path / "r.jsonl"
-    code, said, error = drive(*QUICK[name].split(), "--no-progress", "--record", record, driver=driver_of(name))
-    assert code == 1
-    line = LINE.match(said.splitlines()[-1])
-    assert line, said
-    assert re.match(r"NOT CONFIRMED: the scorer finds ", line["verdict"])
-    assert error.splitlines()[-1].startswith("error: ")
-    assert error.endswith(": 1 of 1 results NOT CONFIRMED; recorded and saved all the same\n")
-    (kept,) = map(json.loads, record.read_text().splitlines())
-    assert kept["scored"] is False
-    assert "the scorer" not in kept["details"]["confirmed_by"]
-
-
-@every
-def test_every_repetition_of_a_run_has_the_same_hash(drive, name):
-    code, said, _ = drive(*QUICK[name].split(), "--no-progress", "--repeats", "2", driver=driver_of(name))
-    assert code == 0
-    assert len(re.findall("hash ([0-9a-f]{16})", said)) == 2
-    assert len(set(re.findall("hash ([0-9a-f]{16})", said))) == 1
-
-
 @pytest.mark.parametrize("name", ["ihc", "aco", "tsp", "exact", "heldkarp"])
 def test_the_file_of_a_tour_names_the_program_that_found_it(drive, tmp_path, name):
     drive(*QUICK[name].split(), "--no-progress", "--tour", tmp_path / "best.tour", driver=driver_of(name))
     assert f"found by onekernel, drivers.{name}\n" in (tmp_path / "best.tour").read_text()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_search_has_the_hash_of_its_driver(drive, name):
+    kind = KINDS[name]
+    driver, *arguments = kind.command.split()
+    code, said, error = drive(*arguments, "--backend", "cpu", driver=driver_of(driver))
+    assert code == 0, error
+    found = kind.made(CpuBackend(CpuBackend.devices()[0]), Solo()).run(kind.stop)
+    assert re.search(r"hash ([0-9a-f]{16}) of", said)[1] == found.hash
+    assert re.search(rf"\b{found.cost}\b", said)

@@ -1,0 +1,97 @@
+"""Comparisons and reproductions that are stopped lose at most the repetition in flight, and go on when called again."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from drivers import compare, reproduce
+from reports.records import load
+from tests.conftest import ROOT
+from tests.drivers.made_up_paper import HEAD, device
+from tests.patience import PATIENCE_S, soon
+
+# The oracle has nothing to compile, and a repetition takes milliseconds.
+PAPER = """
+[[exhibits]]
+table = "1"
+title = "hill climbing"
+workload = "ihc"
+series = ["core"]
+rows = [{ instance = "uniform:8:seed=1:side=10000" }]
+quick = { amount = { climbers = 4 } }
+"""
+COMPARE = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--ranks"]
+SEVERAL = [(random.Random(seed).choice((compare, reproduce)), "SIGKILL", seed) for seed in range(1, 20)]
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    """The command line of a program, without the number of repetitions, and the names of its files."""
+    (tmp_path / "made-up.toml").write_text(HEAD + PAPER)
+    places = ["--backends", "python", "--out", str(tmp_path)]
+    return {
+        compare: ([*COMPARE, *places], "compare-ihc"),
+        reproduce: ([str(tmp_path / "made-up.toml"), "--scale", "quick", *places], "made-up"),
+    }
+
+
+def stopped(program, how, condition, environment):
+    """Start a program in a process group of its own, as a shell does, and stop it; returns exit code and output."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(program, env=environment, cwd=ROOT, start_new_session=True, **pipes)
+    try:
+        # On a busy machine planning and starting the first driver take longer than what `soon` waits for.
+        assert any(soon(condition) for _ in range(6))
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) >= 2  # the guardian and the driver
+        if how == "Ctrl-C":
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.kill()
+        output, error = process.communicate(timeout=PATIENCE_S)
+        assert soon(lambda: not any(child.is_running() for child in children))
+    finally:
+        process.kill()
+    return process.returncode, output, error
+
+
+@pytest.mark.parametrize(
+    ("program", "how", "seed"),
+    [
+        (compare, "Ctrl-C", 0),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((compare, "SIGKILL", 0), (reproduce, "Ctrl-C", 0))),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in SEVERAL),
+    ],
+    ids=lambda one: getattr(one, "__name__", None),
+)
+def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
+    program, how, seed, arguments, tmp_path, environment, monkeypatch, undrawn
+):
+    given, name = arguments[program]
+    records, report = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.md"
+
+    def several():
+        time.sleep(random.Random(seed).uniform(0.0, 0.02))
+        return records.exists() and records.read_bytes().count(b"\n") >= 3
+
+    endless = [sys.executable, "-m", program.__name__, *given, "--repeats", "1000000"]
+    code, output, error = stopped(endless, how, several, environment)
+    if how == "Ctrl-C":
+        assert code == 130
+        assert "the same command goes on" in output
+        assert error.splitlines()[-1] == "interrupted"
+    kept = [sample for record in load(records) for sample in record.samples]
+    assert len(kept) >= 3
+    assert not report.exists()
+    house = program.House(lambda: [device("python", "core")])
+    assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
+    (whole,) = load(records)
+    assert list(whole.samples[:-2]) == kept
+    assert len(whole.samples) == len(kept) + 2
+    assert report.exists()

@@ -1,0 +1,88 @@
+"""Programs over ranks: unlike command lines, fewer items than ranks, and many runs in one process."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from drivers.state_file import StateFile
+from tests.drivers import few_items
+from tests.drivers.few_items import KEEPING, PLAIN, RESUMED, VARIANTS, WORK
+
+IHC = ("-m", "drivers.ihc", "--instance", "uniform:20:seed=1", "--climbers", "20")
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ((*IHC, "--climbers", "40"), "--climbers: found 20 on rank 0 and 40 on rank 1"),
+        ((*IHC, "--help"), "--help: found not given on rank 0 and given on rank 1"),
+        (("-m", "drivers.qap"), "program: found python -m drivers.ihc on rank 0 and python -m drivers.qap on rank 1"),
+    ],
+    ids=["an option", "help", "another driver"],
+)
+def test_ranks_that_were_not_started_alike_do_nothing(second, told, mpirun):
+    done = mpirun(1, *IHC, ":", "-n", "1", sys.executable, *second)
+    assert (done.returncode, done.stdout) == (2, "")
+    # mpirun's own lines may stand on the same line.
+    assert re.findall("error.*?expected the same|error|Traceback", done.stderr) == [f"error: {told}, expected the same"]
+
+
+def test_ranks_may_work_on_unlike_devices(mpirun):
+    alike = mpirun(1, *IHC)
+    unlike = mpirun(1, *IHC, ":", "-n", "1", sys.executable, *IHC, "--backend", "threads", "--no-progress")
+    assert (alike.returncode, unlike.returncode) == (0, 0), unlike.stderr
+    for done in (alike, unlike):
+        assert " confirmed by the scorer" in done.stdout
+    alone, together = (re.findall("hash ([0-9a-f]{16})", done.stdout) for done in (alike, unlike))
+    assert len(alone) == 1 and alone == together
+
+
+SURVIVING = ("2 walks that exchange", "2 climbers", "2 colonies that exchange")
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        pytest.param((), tuple(WORK), marks=pytest.mark.slow, id="plain"),
+        pytest.param(("--with-ft", "ulfm"), SURVIVING, marks=pytest.mark.long, id="ulfm"),
+    ],
+)
+def test_three_ranks_and_one_find_the_same_from_each_other_s_states(options, names, mpirun, tmp_path, monkeypatch):
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    alone.mkdir()
+    together.mkdir()
+    monkeypatch.setattr(StateFile, "write", StateFile.write)  # what the next line replaces comes back
+    few_items.keep_first_states()
+    assert [few_items.run(alone, name, one) for name in names for one in (PLAIN, KEEPING)] == [0] * 2 * len(names)
+    done = mpirun(3, few_items.__file__, together, alone, *names, options=options)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    expected = {name: few_items.hash_of(alone, name, PLAIN) for name in names}
+    assert found == {name: dict.fromkeys(VARIANTS, one) for name, one in expected.items()}
+    for name in names:
+        assert few_items.run(alone, name, RESUMED, together) == 0
+        assert few_items.hash_of(alone, name, RESUMED) == expected[name]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), marks=pytest.mark.slow, id="plain"),
+        pytest.param(("--with-ft", "ulfm"), marks=pytest.mark.long, id="ulfm"),
+    ],
+)
+def test_runs_in_one_process_hold_no_more_than_the_first_and_give_all_back(options, mpirun):
+    done = mpirun(2, Path(__file__).with_name("many_runs.py"), options=options)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    ends = [one for one in lines if "begin" in one]
+    runs = [one for one in lines if "begin" not in one]
+    assert len(ends) == len(runs) == 2
+    for of_rank in runs:
+        for name, one in of_rank.items():
+            assert len(set(one["hashes"])) == 1, name
+            assert one["after"] == one["before"], name
+    assert [one["end"] for one in ends] == [one["begin"] for one in ends]
