@@ -321,8 +321,8 @@ def test_bundles_and_rows_can_be_copied_and_pickled():
 TWO_CLASSES = """\
 @bundle
 class Data:
-    a: {kind}
-    b: {other}
+    a: i32
+    b: i32
 
 @kernel
 def k(data: D, out: Array[i64]):
@@ -330,18 +330,8 @@ def k(data: D, out: Array[i64]):
 """
 
 
-def test_classes_of_one_name_share_no_machine_code(tmp_path, devices):
-    for kind, other in (("i32", "i64"), ("i64", "i32"), ("u8", "f32")):
-        module = loaded(tmp_path, TWO_CLASSES.format(kind=kind, other=other))
-        module.Data.__module__, module.k.__module__ = "same", "same"
-        for backend in devices:
-            out = backend.upload(np.zeros(1, np.int64))
-            backend.launch(module.k, 1, 1, module.Data(3, 4), out)
-            assert backend.download(out)[0] == 34, backend.name
-
-
 def test_one_kernel_takes_data_of_several_classes_of_one_name(tmp_path, devices):
-    kernel = loaded(tmp_path, TWO_CLASSES.format(kind="i32", other="i32")).k
+    kernel = loaded(tmp_path, TWO_CLASSES).k
     for scalar, value in ((i8, -5), (f32, 2.5), (boolean, True), (i32, 2**20)):
         cls = bundle(type("Data", (), {"__annotations__": {"a": scalar, "b": i32}, "__module__": "same"}))
         for backend in devices:
