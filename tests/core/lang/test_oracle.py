@@ -161,16 +161,6 @@ def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_p
     assert isinstance(caught.value, KernelError)
 
 
-def test_a_view_outside_is_told_in_the_function_that_makes_it(tmp_path):
-    text = "@function\ndef inner(a: Array[i32]):\n    a[0] = 1\n\n@kernel\ndef k(a: Array[i32], n: i32):\n    inner(view(a, n))\n"
-    module = loaded(tmp_path, HEADER + text)
-    backend = PythonBackend(PythonBackend.devices()[0])
-    with pytest.raises(IndexError) as caught:
-        backend.launch(module.k, 1, 1, backend.upload(np.zeros(4, np.int32)), 7)
-    where = f"{module.__file__}:{HEADER.count(chr(10)) + 7}: k: "
-    assert str(caught.value) == where + "a view from element 7 of an array of 4 elements"
-
-
 def test_outside_a_launch_a_lane_stands_alone(tmp_path):
     kernel = kernel_of(tmp_path, "if lane() == 2 and g < 0:\n    out[1] = 1\nbarrier()\nout[0] = u64(lane())")
     backend = PythonBackend(PythonBackend.devices()[0])
