@@ -189,7 +189,6 @@ ERRORS = {
     "a row beyond the last": ("out[0] = walks[n + 3].control[0]", "row 4 of 4 rows of Walk"),
     "a row before the first": ("out[0] = walks[n - 2].control[0]", "row -1 of 4 rows of Walk"),
     "an element of the next row": ("out[0] = walks[0].control[n + 2]", "index 3 outside an array of 3 elements"),
-    "an element of the row before": ("one = walks[1]\nout[0] = one.control[n - 2]", "index -1 outside an array of 3"),
     "an element beyond a row that a function gets": ("out[0] = of_row(walks[1], 3)", "index 3 outside an array of 3"),
     "a view beyond a row": ("out[0] = third(view(walks[1].control, 3 + n))", "a view from element 4 of an array of 3"),
 }
