@@ -225,7 +225,8 @@ def of_teams(teams, candidates):
 @pytest.mark.parametrize(("team", "candidates"), [*of_teams(ALONE, 0), *of_teams(LISTED, 7)])
 def test_every_team_chooses_as_the_reference(team, candidates):
     """Two rows of a column in a small team; in a large one two lanes to a column, and up to two rows to each."""
-    tours, right = made(oracle(), 33 if team[0] <= 64 else 70, team, candidates=candidates)
+    large = {"ants": team[1], "teams": 1} if team[0] > 32 else {}
+    tours, right = made(oracle(), 70 if large else 33, team, candidates=candidates, **large)
     assert tours == right
 
 
