@@ -35,17 +35,16 @@ def updated(backend, launch):
     return backend.download(trails.pheromone).tolist(), [min(sum_, LARGEST) for sum_ in right.reshape(-1).tolist()]
 
 
-def test_one_lane_updates_all_pheromone_up_to_its_largest(backend):
-    found, right = updated(backend, lambda *given: backend.launch(ants_published.update_alone, 1, 1, *given))
-    assert found == right
-
-
-def test_all_lanes_update_it_up_to_its_largest(backend):
+def test_one_lane_or_all_lanes_update_pheromone_up_to_its_largest(backend):
     lanes = min(N, backend.capabilities.max_team_size)
+
+    def alone(*given):
+        backend.launch(ants_published.update_alone, 1, 1, *given)
 
     def both(ants, update, trails):
         backend.launch(ants_published.evaporate_edges, 3, lanes, trails, update)
         backend.launch(ants_published.deposit_edges, 2, lanes, ants, update, trails)
 
-    found, right = updated(backend, both)
-    assert found == right
+    for launch in (alone, both):
+        found, right = updated(backend, launch)
+        assert found == right

@@ -16,7 +16,6 @@ from core.kernels.index_mappings import (
     triple_first,
     triple_index,
     triple_rest,
-    triples,
 )
 from core.lang import Array, Generic, i32, kernel, lane, team_count, team_rank, team_size, u32
 
@@ -58,13 +57,6 @@ def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], s
         first[p] = insertion_source(indices[p], n)
         second[p] = insertion_target(indices[p], n)
         again[p] = insertion_index(first[p], second[p], n)
-
-
-@kernel
-def count_triples(count: i32, sizes: Array[T], found: Array[T]):
-    """How many triples there are of each size."""
-    for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
-        found[p] = triples(sizes[p])
 
 
 def mapped(backend, kernel, n, indices, elements):
@@ -125,15 +117,6 @@ def test_both_ends_of_every_first_element_of_triples(backend, n, dtype):
     for indices, expected in ((starts[firsts], begin), (starts[firsts + 1] - 1, end)):
         found = mapped(backend, map_triples, n, indices.astype(dtype), 3)
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize(("dtype", "most"), [(np.uint32, LARGEST_OF_U32), (np.uint64, LARGEST)])
-def test_the_number_of_triples_of_every_size(cpu, dtype, most):
-    sizes = np.arange(most + 1, dtype=dtype)
-    found = cpu.allocate(sizes.size, dtype)
-    cpu.launch(count_triples, 1, 1, sizes.size, cpu.upload(sizes), found)
-    np.testing.assert_array_equal(cpu.download(found), np.array([math.comb(int(n), 3) for n in sizes], dtype))
-    assert math.comb(most + 1, 3) > np.iinfo(dtype).max or most == LARGEST
 
 
 # --- insertions ---

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from core import lang
 from core.lang import oracle
 from core.lang.types import BY_NAME
+from tests.core.lang.lane_launches import numbers
 
 INPUTS = {"a": "i8", "b": "i16", "c": "i32", "d": "i64", "e": "u8", "f": "u16", "g": "u32", "h": "u64"}
 INPUTS |= {"x": "f32", "y": "f64", "v": "f32", "w": "f64"}
@@ -115,7 +116,6 @@ class Draft:
     def __init__(self, draw):
         self.draw = draw
         self.locals = dict(INPUTS)
-        self.fixed = set()
         self.names = count()
 
     def pick(self, *options):
@@ -181,30 +181,33 @@ class Draft:
         return self.formed(FORMS["truth"][: 12 if depth <= 0 else None], self.pick(*WIDE, *FLOATS), depth)
 
 
-def statement(d, depth, loop):
+def statement(d, depth):
     """One statement, as lines."""
-    nested = ["if", "for"] if depth > 0 else []
-    what = d.pick("local", "local", "update", "update", "flag", *nested, *(["leave"] if loop else []))
-    changeable = [n for n in d.variables(*WIDE, *FLOATS) if n not in d.fixed]
+    what = d.pick("local", "local", "update", "update", "flag", *(["if", "for"] if depth > 0 else []))
+    name, kind = d.fresh(), d.pick(*WIDE, *FLOATS)
     if what == "local":
-        name, value = d.fresh(), d.any_of(d.pick(*INTEGERS, *FLOATS), 2)
-        kind = d.pick(*WIDE, *FLOATS)
-        lines = [f"{name} = {d.exact(kind, 2)}"]
+        lines = [f"{name} = {d.exact(kind, 2)}", f"{name} = {value_for(d, kind)}"]
         d.locals[name] = kind
-        return lines + ([f"{name} = {value_for(d, kind)}"] if d.pick(True, False) else []) + [f"cast = f64({value})"]
-    if what == "update" and changeable:
-        name = d.pick(*changeable)
-        return [update(d, name, d.locals[name])]
-    if what == "leave":
-        return [f"if {d.truth(1)}:", f"    {loop}"]
+        return lines
+    if what == "flag":
+        lines = [f"{name} = {d.truth(2)}"]
+        d.locals[name] = "boolean"
+        return lines
     if what == "if":
-        return [f"if {d.truth(2)}:", *block(d, depth - 1, loop), "else:", *block(d, depth - 1, loop)]
+        return [f"if {d.truth(2)}:", *block(d, depth - 1), "else:", *block(d, depth - 1)]
     if what == "for":
-        return loop_over(d, depth)
-    name = d.fresh()
-    lines = [f"{name} = {d.truth(2)}"]
-    d.locals[name] = "boolean"
-    return lines
+        bounds = d.pick(
+            "4", "-2, 3", "6, 0, -2", "u32(1), 6, 2", "i64(-1), c & 3", "g & 3, g & 7", "c & 1, 9, (c & 3) + 1"
+        )
+        leave = [f"    if {d.truth(1)}:", f"        {d.pick('break', 'continue')}"]
+        return [
+            f"for {name} in range({bounds}):",
+            *leave,
+            *block(d, depth - 1),
+            f"    c ^= i32({name})",
+            f"    {name} = 3",
+        ]
+    return [update(d, d.pick(*d.variables(*WIDE, *FLOATS)))]
 
 
 def value_for(d, kind):
@@ -212,34 +215,19 @@ def value_for(d, kind):
     return d.any_of(d.pick(kind, *narrower(kind)), 2)
 
 
-def update(d, name, kind):
+def update(d, name):
     """An assignment to a local that exists."""
+    kind = d.locals[name]
     if kind in FLOATS:
         return f"{name} {d.pick('=', '+=', '-=', '*=', '/=')} {d.exact(kind, 2)}"
     sign = d.pick("=", "+=", "-=", "*=", "//=", "%=", "&=", "|=", "^=", "<<=", ">>=")
     return f"{name} {sign} {d.pick(value_for(d, kind), d.literal(kind) if sign not in ('<<=', '>>=') else '5')}"
 
 
-def loop_over(d, depth):
-    """A ``for`` whose body may leave it or change the loop variable."""
-    name = d.fresh()
-    bounds = d.pick("4", "-2, 3", "6, 0, -2", "u32(1), 6, 2", "i64(-1), c & 3", "g & 3, g & 7", "c & 1, 9, (c & 3) + 1")
-    kind = {"u": "u32", "i": "i64", "g": "u32"}.get(bounds[0], "i32")
-    lines = [f"for {name} in range({bounds}):"]
-    outside = dict(d.locals)
-    d.locals[name] = kind
-    d.fixed.add(name)
-    body = block(d, depth - 1, d.pick("break", "continue"))
-    if d.pick(True, False):
-        body.append(f"    {name} = {d.exact(kind, 1)}")
-    d.locals = outside
-    return lines + body
-
-
-def block(d, depth, loop):
+def block(d, depth):
     """Some statements one level deeper; the locals that they make are not seen outside."""
     outside = dict(d.locals)
-    lines = [f"    {line}" for _ in range(d.pick(1, 2)) for line in statement(d, depth, loop)]
+    lines = [f"    {line}" for _ in range(d.pick(1, 2)) for line in statement(d, depth)]
     d.locals = outside
     return lines
 
@@ -251,7 +239,7 @@ def programs(draw):
     result = d.pick(*WIDE, *FLOATS)
     lines = []
     for _ in range(d.pick(0, 1, 2, 3)):
-        lines += statement(d, 2, None)
+        lines += statement(d, 2)
     if d.pick(True, False, False):
         lines += [f"if {d.truth(1)}:", f"    return {value_for(d, result)}"]
     lines.append(f"return {value_for(d, result)}")
@@ -262,25 +250,19 @@ def programs(draw):
 
 
 def rows(number):
-    """Inputs: a third small, a third at the edges of their types, a third anywhere."""
+    """Inputs: a third at the edges of their types, the others small or anywhere."""
     source = np.random.default_rng(number)
     found = {}
     for name, kind in INPUTS.items():
         dtype = BY_NAME[kind].dtype
         if kind in FLOATS:
-            tiny = np.finfo(dtype).tiny
-            most = np.finfo(dtype).max
+            tiny, most = np.finfo(dtype).tiny, np.finfo(dtype).max
             edges = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, tiny, tiny / 8, most, 16777217.0]
-            values = np.concatenate([source.normal(size=number) * 3, np.exp(source.normal(size=number) * 20)])
         else:
-            info = np.iinfo(dtype)
-            edges = [info.min, info.max, info.min + 1, info.max - 1, 0, 1, 2, info.max // 2]
-            small = source.integers(max(info.min, -9), 10, number)
-            values = np.concatenate([small, source.integers(info.min, info.max, number, dtype, endpoint=True)])
-        third = number // 3
-        chosen = np.array(edges, dtype)[source.integers(0, len(edges), number - 2 * third)]
-        column = np.concatenate([values[:third].astype(dtype), values[-third:].astype(dtype), chosen])
-        found[name] = column if name == "c" else column[np.argsort(source.random(number) + np.arange(number) // third)]
+            low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+            edges = [low, high, low + 1, high - 1, 0, 1, 2, high // 2]
+        chosen = np.array(edges, dtype)[source.integers(0, len(edges), number)]
+        found[name] = np.where(source.random(number) < 1 / 3, chosen, numbers(source, kind, number))
     return found
 
 

@@ -62,27 +62,21 @@ def test_a_mistake_in_the_users_function_is_told_before_the_templates_calls(tmp_
         assert calls == [f"  called at {path}:7 in scanned", f"  called at {path}:16 in scan"]
 
 
-def test_a_signature_that_is_refused_tells_who_called(tmp_path):
-    own, template = template_of(tmp_path, "pass", "list")
+@pytest.mark.parametrize(
+    ("number", "first", "line"),
+    [
+        ("list", "{own}:4: gain: annotation list is not a type of the kernel language", 7),
+        ("i16", "{template}:8: scanned: argument n of gain is i16, not i32; write i16(...)", None),
+    ],
+)
+def test_a_signature_that_is_refused_tells_who_called(tmp_path, number, first, line):
+    """A call that does not fit is the caller's mistake."""
+    own, template = template_of(tmp_path, "pass", number)
     path = template.__file__
     with pytest.raises(KernelError) as caught:
         launched(template.scan)
-    assert str(caught.value).splitlines() == [
-        f"{own}:4: gain: annotation list is not a type of the kernel language",
-        f"  called at {path}:7 in scanned",
-        f"  called at {path}:16 in scan",
-    ]
-
-
-def test_a_call_that_does_not_fit_is_the_callers_mistake(tmp_path):
-    _, template = template_of(tmp_path, "pass", "i16")
-    path = template.__file__
-    with pytest.raises(KernelError) as caught:
-        launched(template.scan)
-    assert str(caught.value).splitlines() == [
-        f"{path}:8: scanned: argument n of gain is i16, not i32; write i16(...)",
-        f"  called at {path}:16 in scan",
-    ]
+    calls = [f"  called at {path}:{line} in scanned"] * bool(line) + [f"  called at {path}:16 in scan"]
+    assert str(caught.value).splitlines() == [first.format(own=own, template=path), *calls]
 
 
 def deep(levels, last):

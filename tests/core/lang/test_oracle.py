@@ -37,7 +37,6 @@ BODY = "@kernel\ndef k(n: u32, g: i32, out: Array[u64]):\n"
 # name -> (statements, what they store): n = 2**32 - 1, g = -2**31
 WIDENED = {
     "an assignment to a wider local": ("v = u64(0)\nv = n\nout[0] = v + n", 2**33 - 2),
-    "an assignment of several": ("v, w = u64(0), u64(1)\nv, w = n, u64(2)\nout[0] = v * w", 2**33 - 2),
     "one side of a choice": ("out[0] = (n if g < 0 else u64(0)) << 4", (2**32 - 1) << 4),
     "the other side of a choice": ("v = n if g < 0 else out[0]\nout[0] = v + v", 2**33 - 2),
     "an argument": ("out[0] = high(n)", (2**32 - 1) << 30),
@@ -45,14 +44,9 @@ WIDENED = {
     "the bounds of a range": ("for i in range(n, u64(1) << 32):\n    out[0] = i * i", (2**32 - 1) ** 2),
     "the start of a range": ("for i in range(u64(5), n & 6):\n    out[0] = i << 40", 5 << 40),
     "a step of unroll": ("v = n\nfor k in unroll(3):\n    v = v ^ times(n, k)\nout[0] = u64(v)", 2**32 - 1 ^ 7 ^ 1),
-    "a literal in steps of unroll": (
-        "v = u64(0)\nfor k in unroll(2):\n    v = v + ((n if k == 0 else out[0]) + 1)\nout[0] = v",
-        1,
-    ),
-    "unroll inside unroll": (
-        "v = u32(0)\nfor k in unroll(2):\n    for m in unroll(k, 3):\n        v = v * 10 + times(u32(2), m)\nout[0] = u64(v)",
-        7_2_4_2_4,
-    ),
+    "a literal in steps of unroll": ("v = u64(0)\nfor k in unroll(2):\n    v = v + ((n if k == 0 else out[0]) + 1)\nout[0] = v", 1),
+    "unroll inside unroll": ("v = u32(0)\nfor k in unroll(2):\n    for m in unroll(k, 3):\n        v = v * 10 + times(u32(2), m)\n"
+                             "out[0] = u64(v)", 7_2_4_2_4),
     "an index that is updated": ("v = local_array(3, u64)\nv[1] = 5\nv[g + 2147483647 + 2] += n\nout[0] = v[1]", 2**32 + 4),
     "truth values as arguments": ("out[0] = u64(either(n > 1, n < 1, True)) + u64(either(n, u32(8), False))", 9),
     "a branch without its barrier": ("if team_size() > 1:\n    barrier()\nout[0] = 3", 3),
@@ -98,13 +92,9 @@ def test_kernels_of_one_name_and_module_are_two_kernels(tmp_path):
 
 
 ERRORS = {
-    "a falling range whose step is no constant": ("for i in range(9, 0, g):\n    out[0] = 1", ValueError, "must be positive"),
     "a range that stands still": ("for i in range(0, 9, g - g):\n    out[0] = 1", ValueError, "must be positive"),
     "the lowest number modulo -1": ("v = g % (-1 - (g - g))\nout[0] = u64(v)", OverflowError, "signed overflow in %"),
-    "the lowest number divided by -1": ("v = g // (-1 - (g - g))\nout[0] = u64(v)", OverflowError, "overflow in //"),
     "the size of the lowest number": ("out[0] = u64(abs(g))", OverflowError, "signed overflow in abs"),
-    "the negative of the lowest number": ("out[0] = u64(-g)", OverflowError, "signed overflow in -"),
-    "a negative index": ("out[g] = 1", IndexError, "index -2147483648 outside"),
     "not a number as an integer": ("v = f32(0.0) / f32(g - g)\nout[0] = u64(v)", ValueError, "NaN"),
 }  # fmt: skip
 
@@ -165,16 +155,6 @@ def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_p
     line = 6 + statement.count("\n")
     assert calls == [f"  called at {module.__file__}:{HEADER.count(chr(10)) + line + 1} in k"]
     assert isinstance(caught.value, KernelError)
-
-
-def test_a_view_outside_is_told_in_the_function_that_makes_it(tmp_path):
-    text = "@function\ndef inner(a: Array[i32]):\n    a[0] = 1\n\n@kernel\ndef k(a: Array[i32], n: i32):\n    inner(view(a, n))\n"
-    module = loaded(tmp_path, HEADER + text)
-    backend = PythonBackend(PythonBackend.devices()[0])
-    with pytest.raises(IndexError) as caught:
-        backend.launch(module.k, 1, 1, backend.upload(np.zeros(4, np.int32)), 7)
-    where = f"{module.__file__}:{HEADER.count(chr(10)) + 7}: k: "
-    assert str(caught.value) == where + "a view from element 7 of an array of 4 elements"
 
 
 def test_outside_a_launch_a_lane_stands_alone(tmp_path):

@@ -216,7 +216,7 @@ class Colonies:
 
     def __init__(self, distances, seed=0, **changes):
         self.settings = own = SimpleNamespace(**DEFAULTS | changes)
-        self.instance, self.seed, self.n = distances, seed, len(distances)
+        self.seed, self.n = seed, len(distances)
         self.original = nearest_neighbour_tour(distances)
         self.distances = distances[np.ix_(self.original, self.original)].astype(np.int64)
         self.nearest_neighbour_length = int(lengths_of(self.distances, np.arange(self.n)))

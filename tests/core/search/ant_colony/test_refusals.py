@@ -132,11 +132,6 @@ def test_a_team_that_cannot_share_its_lanes_is_refused(distances, team, candidat
     assert refusal(AntColony, oracle, Solo(), distances, Settings(ants=4, candidates=candidates), team=team) == words
 
 
-def test_a_team_larger_than_the_devices_is_refused(cpu, distances):
-    engine = AntColony(cpu, Solo(), distances, Settings(ants=4), team=(32, 1))
-    assert "a team of 32 lanes; this device runs teams of 1 to 1" in refusal(engine.run, Iterations(1))
-
-
 # --- the paper's mapping ---
 
 PUBLISHED = "--mapping published is the paper's Ant System: expected "
@@ -179,17 +174,18 @@ def test_tours_beyond_31_bits_are_refused(cpu, distances):
     assert AntColony(cpu, Solo(), far, Settings(ants=2)).run(Iterations(1)).length < 2**31
 
 
-@pytest.mark.parametrize("iterations", [0, -1, 2**31])
-def test_a_number_of_iterations_is_refused(cpu, distances, iterations):
-    engine = AntColony(cpu, Solo(), distances, Settings(ants=2))
-    expected = f"stop after {iterations} iterations: expected 1 to {2**31 - 1}"
-    assert refusal(engine.run, Iterations(iterations)) == expected
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64])
-def test_a_seed_beyond_64_bits_is_refused(cpu, distances, seed):
-    engine = AntColony(cpu, Solo(), distances, Settings(ants=2), seed=seed)
-    assert f"argument colony.seed is u64; {seed} does not fit" in refusal(engine.run, Iterations(1))
+@pytest.mark.parametrize(
+    ("how", "iterations", "words"),
+    [
+        ({}, 0, f"stop after 0 iterations: expected 1 to {2**31 - 1}"),
+        ({}, 2**31, f"stop after {2**31} iterations: expected 1 to {2**31 - 1}"),
+        ({"seed": -1}, 1, "argument colony.seed is u64; -1 does not fit"),
+        ({"seed": 2**64}, 1, f"argument colony.seed is u64; {2**64} does not fit"),
+        ({"team": (32, 1)}, 1, "a team of 32 lanes; this device runs teams of 1 to 1"),
+    ],
+)
+def test_a_run_is_refused(cpu, distances, how, iterations, words):
+    assert words in refusal(AntColony(cpu, Solo(), distances, Settings(ants=2), **how).run, Iterations(iterations))
 
 
 # --- memory ---

@@ -101,12 +101,6 @@ def test_the_start_is_uniform(sample):
     assert p_value([counts], [np.linspace(1, 1.2, N)]) < REJECTED
 
 
-def test_the_second_city_follows_equation_1(sample):
-    counts, alpha, beta = seconds(sample.tours), sample.changes["alpha"], sample.changes["beta"]
-    assert p_value(counts, sample.weights) > ACCEPTED
-    assert p_value(counts, sample.equation1(alpha, beta)) > ACCEPTED
-
-
 def test_the_third_city_follows_equation_1_without_the_visited(sample):
     counts, pairs = thirds(sample.tours)
     alpha, beta = sample.changes["alpha"], sample.changes["beta"]

@@ -211,7 +211,7 @@ def test_the_blocks_of_a_row_do_not_matter(cpu, rows, candidates):
 
 ALONE = [(1, 1), (2, 1), (4, 1), (8, 8), (16, 2), (32, 1), (32, 8), (32, 32), (64, 1), (128, 4)]
 LISTED = [(1, 1), (2, 2), (8, 8), (32, 1), (16, 2), (32, 32), (64, 2), (96, 3)]
-QUICK = [(4, 1), (16, 2), (8, 8)]
+QUICK = [(4, 1), (16, 2), (8, 8), (64, 1)]
 
 
 def of_teams(teams, candidates):
@@ -225,7 +225,8 @@ def of_teams(teams, candidates):
 @pytest.mark.parametrize(("team", "candidates"), [*of_teams(ALONE, 0), *of_teams(LISTED, 7)])
 def test_every_team_chooses_as_the_reference(team, candidates):
     """Two rows of a column in a small team; in a large one two lanes to a column, and up to two rows to each."""
-    tours, right = made(oracle(), 33 if team[0] <= 32 else 70, team, candidates=candidates)
+    large = {"ants": team[1], "teams": 1} if team[0] > 32 else {}
+    tours, right = made(oracle(), 70 if large else 33, team, candidates=candidates, **large)
     assert tours == right
 
 
