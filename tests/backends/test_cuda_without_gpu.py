@@ -39,8 +39,8 @@ IN_THE_SIMULATOR = [
     ),
     *("shortest tour", "shortest tour both ways", "tour by layers", "restricted tour", "published climbs"),
 ]
-QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits")
-"""Of the conformance suite's kernels those that `make test` compiles to PTX."""
+QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits", "control", "random numbers", "smallest")
+"""Of the conformance suite's kernels those that `make test` runs in the simulator and compiles to PTX."""
 BEGIN = """
 import json
 import backends
@@ -48,16 +48,24 @@ backend = backends.create("cuda")
 assert backend.device.driver == "simulated"
 from tests.backends.small_searches import SEARCHES
 """
-SMALL = """
-import numpy as np
-from backends import self_test
+CONFORMS = """
 from tests.backends.test_conformance import CASES, same, three_launches
-from tests.backends.test_tables import reads_as_numpy
 
-def conforms(name):
-    for team_size in (1, 7):
+def told(run, *arguments):
+    try:
+        return run(*arguments)
+    except Exception as error:
+        return repr(error)
+
+def conforms(name, *team_sizes):
+    for team_size in team_sizes:
         same(*CASES[name](backend, team_size))
     return "agrees"
+
+"""
+SMALL = f"""
+import numpy as np
+from tests.backends.test_tables import reads_as_numpy
 
 def replayed():
     values, sums = backend.upload(np.arange(9, dtype=np.uint32)), backend.upload(np.zeros(9, np.uint64))
@@ -66,16 +74,9 @@ def replayed():
     sequence.replay(2)
     return [backend.download(values).tolist(), backend.download(sums).tolist(), backend.timings.kernel_s > 0]
 
-def told(run, *arguments):
-    try:
-        return run(*arguments)
-    except Exception as error:
-        return repr(error)
-
-found = {name: told(conforms, name) for name in CASES}
-found |= {place: told(reads_as_numpy, backend, place, "u16", 7) for place in ("readonly", "shared", "image")}
-found |= {"self-test": told(self_test.run, backend), "sequence": told(replayed)}
-found |= {"climb": repr(told(SEARCHES["published climbs by worklist"], backend))}
+found = {{name: told(conforms, name, 4) for name in {QUICK}}}
+found |= {{place: told(reads_as_numpy, backend, place, "u16", 7) for place in ("readonly", "shared", "image")}}
+found |= {{"sequence": told(replayed), "climb": repr(told(SEARCHES["published climbs by worklist"], backend))}}
 print(json.dumps(found))
 """
 
@@ -99,21 +100,20 @@ def simulated(program):
 @pytest.fixture(scope="module")
 def small():
     """What small programs find in the simulator, or how they fail: all in one process, whose start takes seconds."""
-    return json.loads(simulated(SMALL))
+    return json.loads(simulated(CONFORMS + SMALL))
 
 
 one_process = pytest.mark.xdist_group("simulator")
 
 
 @one_process
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", QUICK)
 def test_the_simulator_computes_what_numpy_computes(name, small):
     assert small[name] == "agrees"
 
 
 @one_process
-def test_the_simulator_passes_the_self_test_and_climbs(small, cpu):
-    assert small["self-test"] == ""
+def test_a_climb_in_the_simulator_is_that_on_a_core(small, cpu):
     assert small["climb"] == repr(SEARCHES["published climbs by worklist"](cpu))
 
 
@@ -134,9 +134,12 @@ def test_the_simulator_reads_tables_or_refuses_them(place, small):
 
 
 @pytest.mark.slow
-def test_searches_in_the_simulator_find_what_a_core_finds(cpu):
-    program = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
-    assert json.loads(simulated(program)) == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
+def test_the_simulator_finds_and_computes_what_a_core_does(cpu):
+    searches = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
+    conformance = "print(json.dumps({name: told(conforms, name, 1, 7) for name in CASES}))"
+    found, told = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
+    assert found == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
+    assert told == dict.fromkeys(CASES, "agrees")
 
 
 # --- PTX ---
@@ -174,7 +177,7 @@ def compile_all(ptx, gpu, capability=(9, 0)):
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+    "name", [name if name in QUICK[:4] else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
 )
 @pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.slow), (9, 0)])
 def test_kernels_compile_to_ptx(ptx, name, capability):
