@@ -278,25 +278,32 @@ def three_launches(backend, values, sums):
     backend.launch(kernels.grow, 1, 1, values, values.size, 7)
 
 
-@pytest.mark.parametrize("times", [0, 1, 4])
-def test_a_recorded_sequence_is_its_launches_one_by_one(backend, times):
-    given = np.arange(20, dtype=np.uint32)
-    values, sums = backend.upload(given), backend.upload(np.zeros(20, np.uint64))
+def replayed(backend, *times):
+    """Values and sums after a recorded sequence has run so often."""
+    values, sums = backend.upload(np.arange(20, dtype=np.uint32)), backend.upload(np.zeros(20, np.uint64))
     with backend.record() as sequence:
         three_launches(backend, values, sums)
-    same(downloads(backend, values, sums), [given, np.zeros(20, np.uint64)])  # recording runs nothing
-    if times > 1:
-        sequence.replay(times - 1)
-    if times:
-        sequence.replay()
-    expected, total = given.copy(), np.zeros(20, np.uint64)
+    for count in times:
+        sequence.replay(count)
+    return downloads(backend, values, sums)
+
+
+def after(times):
+    """What `replayed` computes, by NumPy."""
+    values, sums = np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64)
     for _ in range(times):
-        expected = expected * np.uint32(5) + np.uint32(1)
-        total = total * np.uint64(3) + expected
-        expected = expected * np.uint32(7) + np.uint32(1)
-    same(downloads(backend, values, sums), [expected, total])
+        values = values * np.uint32(5) + np.uint32(1)
+        sums = sums * np.uint64(3) + values
+        values = values * np.uint32(7) + np.uint32(1)
+    return [values, sums]
+
+
+@pytest.mark.parametrize("times", [(), (1,), (3, 1)])
+def test_a_recorded_sequence_is_its_launches_one_by_one(backend, times):
+    same(replayed(backend, *times), after(sum(times)))  # recording runs nothing
+    values, sums = (backend.upload(one) for one in after(0))
     three_launches(backend, values, sums)  # launches run again after a recording
-    same(downloads(backend, values), [(expected * np.uint32(5) + np.uint32(1)) * np.uint32(7) + np.uint32(1)])
+    same(downloads(backend, values, sums), after(1))
 
 
 def test_warming_up_counts_as_compilation(backend):
