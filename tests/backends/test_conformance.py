@@ -46,18 +46,6 @@ def reductions(dtype):
     return case
 
 
-def smallest(backend, team_size):
-    costs = numbers(np.int32, TEAMS * team_size, -3, 1) * 2**29
-    found, indices = backend.allocate(costs.size, np.int32), backend.allocate(costs.size, np.uint32)
-    backend.launch(kernels.smallest, TEAMS, team_size, backend.upload(costs), found, indices)
-    rows = [min(zip(row, range(team_size - 1, -1, -1), strict=True)) for row in costs.reshape(TEAMS, team_size)]
-    pairs = [row for row in rows for _ in range(team_size)]
-    return downloads(backend, found, indices), [
-        np.array([p[0] for p in pairs], np.int32),
-        np.array([p[1] for p in pairs], np.uint32),
-    ]
-
-
 SEED = 0x0123456789ABCDEF
 BOUNDS = np.array([1, 2, 3, 7, 1000, 2**31 + 1, 3 * 2**30, 2**32 - 1] * 6, np.uint32)
 
@@ -232,7 +220,6 @@ CASES = {
     "reductions of i32": reductions(np.int32),
     "reductions of u32": reductions(np.uint32),
     "reductions of u64": reductions(np.uint64),
-    "smallest": smallest,
     "random numbers": random_numbers,
     "atomics of i32": atomics(np.int32, -2000, 2000),
     "atomics of u32": atomics(np.uint32),

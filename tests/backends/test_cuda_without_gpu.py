@@ -39,7 +39,7 @@ IN_THE_SIMULATOR = [
     ),
     *("shortest tour", "shortest tour both ways", "tour by layers", "restricted tour", "published climbs"),
 ]
-QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits", "control", "random numbers", "smallest")
+QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits", "control", "random numbers")
 """Of the conformance suite's kernels those that `make test` runs in the simulator and compiles to PTX."""
 BEGIN = """
 import json
