@@ -127,7 +127,7 @@ def test_the_simulator_reads_tables_or_refuses_them(place, small):
 @pytest.mark.slow
 def test_the_simulator_finds_and_computes_what_a_core_does(cpu):
     searches = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
-    conformance = "print(json.dumps({name: told(conforms, name, 1, 7) for name in CASES}))"
+    conformance = "print(json.dumps({name: told(conforms, name, 7) for name in CASES}))"
     found, told = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
     assert found == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
     assert told == dict.fromkeys(CASES, "agrees")
@@ -170,7 +170,7 @@ def compile_all(ptx, gpu, capability=(9, 0)):
 @pytest.mark.parametrize(
     "name", [name if name in QUICK[:4] else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
 )
-@pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.slow), (9, 0)])
+@pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.long), (9, 0)])
 def test_kernels_compile_to_ptx(ptx, name, capability):
     gpu = FakeCuda()
     CASES[name](gpu, 32)
