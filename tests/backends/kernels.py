@@ -6,7 +6,7 @@ from core.lang import barrier, clz, lane, local_array, max, min, mulhi, team_cou
 from core.lang.bundles import Row, Rows, bundle
 from core.lang.decorators import function, kernel
 from core.lang.intrinsics import atomic_add, atomic_cas, atomic_max, atomic_min, popcount, set_bits, shared_array, sqrt
-from core.lang.library import packed_cost, packed_index, philox, random_below, team_argmin, team_max, team_min, team_sum
+from core.lang.library import philox, random_below, team_max, team_min, team_sum
 from core.lang.types import Array, Const, Generic, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 
 T = Generic("T")
@@ -24,16 +24,6 @@ def reductions(values: Array[T], found: Array[T]):
     found[3 * me] = total
     found[3 * me + 1] = least
     found[3 * me + 2] = most
-
-
-@kernel
-def smallest(costs: Array[i32], found: Array[i32], indices: Array[u32]):
-    """Every lane stores its team's smallest cost and the smallest index that has it; indices run downwards."""
-    scratch = shared_array(team_size(), u64)
-    me = team_rank() * team_size() + lane()
-    key = team_argmin(costs[me], u32(team_size() - 1 - lane()), scratch)
-    found[me] = packed_cost(key)
-    indices[me] = packed_index(key)
 
 
 @kernel

@@ -24,6 +24,11 @@ print(answers("cpu"), "numba" in sys.modules)
 """
 GROWN = [9 * k + 4 for k in range(5)]
 SUMS = [3 * (3 + 3 * k + 1) + 9 * k + 4 for k in range(5)]
+DAMAGES = (
+    lambda content: content[:999] + bytes([content[999] ^ 0x10]) + content[1000:],  # one byte
+    lambda content: content[: len(content) // 2],
+    lambda content: b"",
+)
 
 
 def answers(name):
@@ -59,14 +64,16 @@ def finish(process):
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A cache that two processes filled at once."""
+    """A cache that a process filled."""
     folder = tmp_path_factory.mktemp("filled") / "cache"
-    assert [finish(process) for process in [start(folder), start(folder)]] == [True, True]
+    assert finish(start(folder))
     return folder
 
 
-def test_processes_that_compile_the_same_kernels_at_once_leave_whole_files_alone(filled):
-    names = sorted(path.name for path in filled.glob("*/*"))
+@pytest.mark.slow
+def test_processes_that_compile_the_same_kernels_at_once_leave_whole_files_alone(tmp_path):
+    assert [finish(process) for process in [start(tmp_path / "cache") for _ in range(4)]] == [True] * 4
+    names = sorted(path.name for path in tmp_path.glob("cache/*/*"))
     assert [name.split("-")[0] for name in names] == ["collect", "grow", "replay"]
     assert all(name.endswith(".o") for name in names)
 
@@ -79,26 +86,12 @@ def test_damaged_files_are_noticed_and_made_anew(filled, tmp_path):
     folder = tmp_path / "cache"
     shutil.copytree(filled, folder)
     damaged = {}
-    for path, damage in zip(sorted(folder.glob("*/*.o")), (one_byte_changed, cut_short, emptied), strict=True):
-        damage(path)
+    for path, damage in zip(sorted(folder.glob("*/*.o")), DAMAGES, strict=True):
+        path.write_bytes(damage(path.read_bytes()))
         damaged[path] = path.read_bytes()
     assert finish(start(folder))
     assert sorted(folder.glob("*/*")) == sorted(damaged)
     assert all(path.read_bytes() != damaged[path] and len(path.read_bytes()) > 1000 for path in damaged)
-
-
-def one_byte_changed(path):
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0x10
-    path.write_bytes(content)
-
-
-def cut_short(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def emptied(path):
-    path.write_bytes(b"")
 
 
 @pytest.fixture
@@ -117,9 +110,9 @@ def test_binaries_of_opencl_are_made_anew_if_they_are_damaged(opencl, cache_here
     paths = sorted(cache_here.glob("opencl/*.bin"))
     whole = [path.read_bytes() for path in paths]
     assert [path.name.split("-")[0] for path in paths] == ["collect", "grow"]
-    for damage in (one_byte_changed, cut_short, emptied):
-        for path in paths:
-            damage(path)
+    for damage in DAMAGES:
+        for path, content in zip(paths, whole, strict=True):
+            path.write_bytes(damage(content))
         assert answers("opencl") == (GROWN, SUMS)
         assert [len(path.read_bytes()) for path in paths] == [len(content) for content in whole]
 
@@ -154,32 +147,18 @@ def test_a_seal_is_that_of_one_name(cache_here):
     assert cache.read_sealed(second) is None
 
 
-def not_a_folder(path):
-    path.write_text("")
+UNTRUSTED = {
+    "Not a directory": lambda path: path.write_text(""),
+    "everybody may write to": lambda path: path.mkdir() or path.chmod(0o777),
+    "belongs to another user": lambda path: path.mkdir() or os.chown(path, 12345, 12345),
+}
 
 
-def anybodys(path):
-    path.mkdir()
-    path.chmod(0o777)
-
-
-def of_another_user(path):
-    path.mkdir()
-    os.chown(path, 12345, 12345)
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (not_a_folder, "Not a directory"),
-        (anybodys, "everybody may write to"),
-        (of_another_user, "belongs to another user"),
-    ],
-)
-def test_a_cache_that_cannot_be_trusted_is_left_alone_with_one_warning(make, reason, cache_here):
-    if make is of_another_user and os.geteuid() != 0:
+@pytest.mark.parametrize("reason", UNTRUSTED)
+def test_a_cache_that_cannot_be_trusted_is_left_alone_with_one_warning(reason, cache_here):
+    if "user" in reason and os.geteuid() != 0:
         pytest.skip("only root gives files away")
-    make(cache_here)
+    UNTRUSTED[reason](cache_here)
     with pytest.warns(cache.CacheWarning, match=reason) as caught:
         folders = [cache.cache_folder(kind) for kind in ("objects", "self-test", "objects")]
     assert len(caught) == 1

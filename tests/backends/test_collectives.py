@@ -18,8 +18,8 @@ SIZE = 1000
         (3, "cpu,threads", 2),
         pytest.param(2, "joblib", 1, marks=pytest.mark.slow),
         pytest.param(3, "cpu,opencl", 2, marks=pytest.mark.slow),
-        pytest.param(7, "cpu", 3, marks=pytest.mark.slow),
-        pytest.param(5, "threads,cpu,python", 1, marks=pytest.mark.slow),
+        pytest.param(7, "cpu", 3, marks=pytest.mark.long),
+        pytest.param(5, "threads,cpu,python", 1, marks=pytest.mark.long),
     ],
 )
 def test_all_ranks_see_what_the_others_have_written(mpirun, ranks, backends, hosts):

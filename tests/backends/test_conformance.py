@@ -46,18 +46,6 @@ def reductions(dtype):
     return case
 
 
-def smallest(backend, team_size):
-    costs = numbers(np.int32, TEAMS * team_size, -3, 1) * 2**29
-    found, indices = backend.allocate(costs.size, np.int32), backend.allocate(costs.size, np.uint32)
-    backend.launch(kernels.smallest, TEAMS, team_size, backend.upload(costs), found, indices)
-    rows = [min(zip(row, range(team_size - 1, -1, -1), strict=True)) for row in costs.reshape(TEAMS, team_size)]
-    pairs = [row for row in rows for _ in range(team_size)]
-    return downloads(backend, found, indices), [
-        np.array([p[0] for p in pairs], np.int32),
-        np.array([p[1] for p in pairs], np.uint32),
-    ]
-
-
 SEED = 0x0123456789ABCDEF
 BOUNDS = np.array([1, 2, 3, 7, 1000, 2**31 + 1, 3 * 2**30, 2**32 - 1] * 6, np.uint32)
 
@@ -232,7 +220,6 @@ CASES = {
     "reductions of i32": reductions(np.int32),
     "reductions of u32": reductions(np.uint32),
     "reductions of u64": reductions(np.uint64),
-    "smallest": smallest,
     "random numbers": random_numbers,
     "atomics of i32": atomics(np.int32, -2000, 2000),
     "atomics of u32": atomics(np.uint32),
@@ -278,25 +265,32 @@ def three_launches(backend, values, sums):
     backend.launch(kernels.grow, 1, 1, values, values.size, 7)
 
 
-@pytest.mark.parametrize("times", [0, 1, 4])
-def test_a_recorded_sequence_is_its_launches_one_by_one(backend, times):
-    given = np.arange(20, dtype=np.uint32)
-    values, sums = backend.upload(given), backend.upload(np.zeros(20, np.uint64))
+def replayed(backend, *times):
+    """Values and sums after a recorded sequence has run so often."""
+    values, sums = backend.upload(np.arange(20, dtype=np.uint32)), backend.upload(np.zeros(20, np.uint64))
     with backend.record() as sequence:
         three_launches(backend, values, sums)
-    same(downloads(backend, values, sums), [given, np.zeros(20, np.uint64)])  # recording runs nothing
-    if times > 1:
-        sequence.replay(times - 1)
-    if times:
-        sequence.replay()
-    expected, total = given.copy(), np.zeros(20, np.uint64)
+    for count in times:
+        sequence.replay(count)
+    return downloads(backend, values, sums)
+
+
+def after(times):
+    """What `replayed` computes, by NumPy."""
+    values, sums = np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64)
     for _ in range(times):
-        expected = expected * np.uint32(5) + np.uint32(1)
-        total = total * np.uint64(3) + expected
-        expected = expected * np.uint32(7) + np.uint32(1)
-    same(downloads(backend, values, sums), [expected, total])
+        values = values * np.uint32(5) + np.uint32(1)
+        sums = sums * np.uint64(3) + values
+        values = values * np.uint32(7) + np.uint32(1)
+    return [values, sums]
+
+
+@pytest.mark.parametrize("times", [(), (1,), (3, 1)])
+def test_a_recorded_sequence_is_its_launches_one_by_one(backend, times):
+    same(replayed(backend, *times), after(sum(times)))  # recording runs nothing
+    values, sums = (backend.upload(one) for one in after(0))
     three_launches(backend, values, sums)  # launches run again after a recording
-    same(downloads(backend, values), [(expected * np.uint32(5) + np.uint32(1)) * np.uint32(7) + np.uint32(1)])
+    same(downloads(backend, values, sums), after(1))
 
 
 def test_warming_up_counts_as_compilation(backend):

@@ -69,8 +69,7 @@ def test_the_host_sees_all_of_the_launch_before_and_nothing_of_the_next(crowd):
 
 
 def test_the_parts_of_a_recording_take_turns():
-    done = []
-    backend = backends.create("python")
+    backend, done = backends.create("python"), []
     with backend.record() as sequence:
         for part in "ab":
             backend.queue_collective(Collective(partial(done.append, part), False))

@@ -202,7 +202,6 @@ def test_a_worker_killed_in_a_replay_ends_it(joblib_backend):
 # --- the whole program ends ---
 
 PROGRAM = """
-import os
 import numpy as np
 import psutil
 import backends
@@ -215,26 +214,13 @@ with backend.record() as sequence:
 sequence.replay()
 print(*[one.pid for one in psutil.Process().children(recursive=True)], flush=True)
 """
-ENDLESS = {"idle": "import time; time.sleep(600)", "in a replay": "sequence.replay(1 << 30)"}
-
-
-@pytest.fixture
-def started(environment):
-    """Start the program in a session of its own; its process and those of its children."""
-    made = []
-
-    def start(last):
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM + last], env=environment, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        made.append(process)
-        return process, [int(word) for word in process.stdout.readline().split()]
-
-    yield start
-    for process in made:
-        process.kill()
-        process.communicate()
+REPLAY = "sequence.replay(1 << 30)"
+ENDS = {
+    "not closed": ("", None),
+    "terminated": ("import time; time.sleep(600)", signal.SIGTERM),
+    "interrupted": (REPLAY, signal.SIGINT),
+    "killed": (REPLAY, signal.SIGKILL),
+}
 
 
 def left_of(process, children):
@@ -246,36 +232,33 @@ def left_of(process, children):
 
 
 @pytest.mark.parametrize(
-    ("sent", "doing"),
+    "end",
     [
-        pytest.param(signal.SIGTERM, "idle", marks=pytest.mark.slow),
-        pytest.param(signal.SIGKILL, "in a replay", marks=pytest.mark.long),
+        "not closed",
+        pytest.param("terminated", marks=pytest.mark.slow),
+        pytest.param("interrupted", marks=pytest.mark.slow),
+        pytest.param("killed", marks=pytest.mark.long),
     ],
-    ids=["terminated", "killed"],
 )
-def test_nothing_is_left_of_a_program_that_is(sent, doing, started):
-    process, children = started(ENDLESS[doing])
-    assert len(children) >= 2 and left_of(process, children)
-    process.send_signal(sent)
-    process.wait(PATIENCE_S)
+def test_nothing_is_left_of_a_program_that_is(end, environment):
+    last, sent = ENDS[end]
+    command, pipes = [sys.executable, "-c", PROGRAM + last], {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, env=environment, start_new_session=True, text=True, **pipes)
+    try:
+        children = [int(word) for word in process.stdout.readline().split()]
+        assert len(children) >= 2
+        if sent:
+            time.sleep(0.2)
+            (os.killpg if end == "interrupted" else os.kill)(process.pid, sent)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+        process.communicate()
     assert soon(lambda: not left_of(process, children)), left_of(process, children)
-
-
-@pytest.mark.slow
-def test_an_interrupt_is_told_once_and_leaves_nothing(started):
-    process, children = started(ENDLESS["in a replay"])
-    time.sleep(0.2)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=PATIENCE_S)
-    assert said.count("Traceback") == 1 and said.splitlines()[-1] == "KeyboardInterrupt"
-    assert soon(lambda: not left_of(process, children)), left_of(process, children)
-
-
-def test_a_program_that_does_not_close_its_backend_ends_without_a_word(started):
-    process, children = started("")
-    _, said = process.communicate(timeout=PATIENCE_S)
-    assert (process.returncode, said) == (0, "")
-    assert soon(lambda: not left_of(process, children)), left_of(process, children)
+    if end == "not closed":
+        assert (process.returncode, said) == (0, "")
+    if end == "interrupted":
+        assert said.count("Traceback") == 1 and said.splitlines()[-1] == "KeyboardInterrupt"
 
 
 def test_shared_memory_takes_none_of_the_room_for_shared_files(joblib_backend):

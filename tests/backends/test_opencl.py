@@ -162,12 +162,11 @@ def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
                 raise MissingError
             return SimpleNamespace(start=1_000, end=4_000)
 
-    made_up = SimpleNamespace(RuntimeError=MissingError, status_code=SimpleNamespace(PROFILING_INFO_NOT_AVAILABLE=-7))
-    pauses = []
+    codes = SimpleNamespace(PROFILING_INFO_NOT_AVAILABLE=-7)
+    backend = SimpleNamespace(cl=SimpleNamespace(RuntimeError=MissingError, status_code=codes))
+    seconds_of, pauses = opencl_backend.OpenClBackend.seconds_of, []
     monkeypatch.setattr(opencl_backend.time, "sleep", pauses.append)
-    assert opencl_backend.OpenClBackend.seconds_of(
-        SimpleNamespace(cl=made_up), Late(misses=0), Late(misses=2)
-    ) == pytest.approx(3e-6)
+    assert seconds_of(backend, Late(misses=0), Late(misses=2)) == pytest.approx(3e-6)
     assert pauses == list(opencl_backend.PAUSES_S[:2])
     with pytest.raises(MissingError):
-        opencl_backend.OpenClBackend.seconds_of(SimpleNamespace(cl=made_up), Late(misses=0), Late(misses=9))
+        seconds_of(backend, Late(misses=0), Late(misses=9))
