@@ -1,33 +1,42 @@
 """Program of a rank: measure messages, reductions, clocks and paces as if there were two hosts.
 
-Rank 0 writes a JSON file. A step takes rank 0 a millisecond and the others three, of ten units each.
+Ranks 0 and 2 claim to be on one host, rank 1 on another, whose clock is an hour ahead. A step takes rank 0 a
+millisecond and the others three, of ten units each.
 """
 
-import json
-import sys
 import time
-from pathlib import Path
 
 from cluster import clocks, communicator, paces, pairs, reductions
 
 HOSTS = ["a", "b", "a"]
+SIZES = (8, 64, 1024, 16384, 131072, 1 << 20)
 
 
 def main():
     ranks = communicator()
     ahead = 3600 if HOSTS[ranks.rank] == "b" else 0
-    links = pairs.measured(ranks.world, HOSTS)
-    ranks.assemble()
+    everyone = ranks.gather(pairs.measured(ranks.world, HOSTS))
     reduced = reductions.measured(ranks.world, HOSTS)
     ranks.assemble()
     offsets = clocks.offsets(ranks.world, HOSTS, lambda: time.time() + ahead)
     ranks.assemble()
     step_s = 0.003 if ranks.rank else 0.001
     found = paces.measured(ranks.world, lambda: time.sleep(step_s), 10, HOSTS)
-    everyone = ranks.gather(links)
-    if everyone is not None:
-        said = {"links": [link for links in everyone for link in links], "reductions": reduced, "offsets": offsets}
-        Path(sys.argv[1]).write_text(json.dumps(said | {"paces": [one._asdict() for one in found]}))
+    if everyone is None:
+        return
+    links = [link for links in everyone for link in links]
+    assert [link[:3] for link in links] == [(0, 2, True), (0, 1, False)]
+    assert all(0 < alpha < 0.1 and 0 <= beta < 1e-6 for *_, alpha, beta in links)
+    assert [one[:3] for one in reduced[: len(SIZES)]] == [(2, 2, size) for size in SIZES]
+    assert {one[0] for one in reduced} == {2, 3}
+    assert all(0 < low <= seconds <= high and calls >= 5 for *_, seconds, low, high, calls in reduced)
+    assert [round(offset) for offset in offsets] == [0, 3600, 0]
+    assert [(one.ranks, one.hosts) for one in found] == [(1, 1), (2, 2), (3, 2)]
+    # Ranks that meet after every step are as slow as the slowest. A sleep is never shorter than it was asked for.
+    alone, *several = found
+    assert alone.unit_s >= 1e-4 and all(one.unit_s >= 2.9e-4 for one in several)
+    assert all(alone.steps > one.steps >= 21 for one in several)
+    print("measured")
 
 
 main()

@@ -1,4 +1,4 @@
-"""`python -m cluster launch`: what it starts, how signals reach the ranks, and how it ends."""
+"""`python -m cluster`, what it lists, and `launch`: what it starts, how signals reach the ranks, and how it ends."""
 
 import shlex
 import signal
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cluster.__main__ import main as cluster_main
 from cluster.launch import main, positive, program_words
 from cluster.launch_plan import cores_of_a_rank
+from cluster.programs import PROGRAMS
 from core.errors import UserError
 from tests.patience import soon
 
@@ -166,3 +168,29 @@ def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
         f"error: {tmp_path}/hosts.txt:2: found 192.0.2.1: ssh: connect to host 192.0.2.1 port 22: Connection refused, "
         "expected `ssh 192.0.2.1` to start ranks there"
     )
+
+
+# --- python -m cluster ---
+
+
+@pytest.mark.parametrize("words", [(), ("--help",)])
+def test_without_a_word_all_programs_are_listed(words, called):
+    code, out, err = called(cluster_main, *words)
+    assert (code, err) == (0, "")
+    rows = [line.split(maxsplit=1) for line in out.splitlines()[2:-2]]
+    assert rows == [[name, program.title] for name, program in PROGRAMS.items()]
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in PROGRAMS if name != "setup"])
+def test_every_program_says_how_it_was_called(name, plain):
+    done = plain("-m", "cluster", name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: python -m cluster {name} ")
+
+
+def test_an_unknown_program_is_a_users_mistake_with_the_nearest_name(called):
+    code, out, err = called(cluster_main, "lunch", "-n", 4)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: python -m cluster lunch (did you mean launch?): expected one of ")
+    assert err.count("\n") == 1 and all(name in err for name in PROGRAMS)

@@ -86,13 +86,3 @@ def test_a_signal_while_the_launcher_is_started_reaches_it(is_early, handlers, m
 
     monkeypatch.setattr(subprocess, "Popen", start)
     assert launch.ended(Command(["sleep", "60"], [])) == 143
-
-
-def test_before_anything_is_started_the_signal_ends_launch_itself(environment, tmp_path):
-    """Python's own start and the plan: the default action, which a shell counts as 143."""
-    planning = (
-        "import os, signal, cluster.launch as launch; launch.parser = lambda: os.kill(os.getpid(), signal.SIGTERM)"
-    )
-    code = f"{planning}\nlaunch.main()"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, timeout=60)
-    assert done.returncode == -signal.SIGTERM

@@ -1,6 +1,5 @@
 """Long waits are slept through: they end when they should, and cost hardly any processor time."""
 
-import json
 import sys
 
 import pytest
@@ -8,11 +7,10 @@ import pytest
 from cluster import patience
 
 WAITING = """
-import json, resource, time
+import resource, time
 from cluster import communicator
 ranks = communicator()
 ranks.barrier()
-waited = []
 for late in range(ranks.size):
     ranks.barrier()
     began = time.monotonic()
@@ -21,11 +19,8 @@ for late in range(ranks.size):
         time.sleep(0.6)
     ranks.assemble()
     after = resource.getrusage(resource.RUSAGE_SELF)
-    busy = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    waited.append((time.monotonic() - began, busy))
-everyone = ranks.gather(waited)
-if ranks.rank == 0:
-    print(json.dumps(everyone))
+    assert time.monotonic() - began >= 0.59
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 0.2
 """
 
 
@@ -51,12 +46,6 @@ def test_a_wait_ends_when_its_condition_holds_and_naps_get_longer(monkeypatch):
 def test_ranks_that_wait_for_one_sleep_until_it_comes(ranks, mpirun):
     done = mpirun(ranks, "-c", WAITING)
     assert done.returncode == 0, done.stderr
-    everyone = json.loads(done.stdout)
-    assert len(everyone) == ranks
-    for waited in everyone:
-        for seconds, busy in waited:
-            assert seconds >= 0.59
-            assert busy < 0.2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="timers of Linux")

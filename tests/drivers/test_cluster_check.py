@@ -36,22 +36,17 @@ def test_ranks_are_measured_shown_and_written(ranks, more, mpirun, tmp_path):
     assert found.mpi == first.versions["mpi"] and len(first.versions["sources"]) == 12
 
 
-@pytest.mark.parametrize(
-    ("ranks", "more", "told"),
-    [
-        (1, (), "error: found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`"),
-        pytest.param(
-            launchers.cores() + 1, ("--own-cores",), "error: --own-cores: found", marks=pytest.mark.slow, id="few cores"
-        ),
-        pytest.param(
-            2,
-            ("--output", "/nowhere/cluster.json"),
-            "cluster.json: cannot write there: there is no folder",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
-def test_what_cannot_be_measured_or_written_is_told_before_anything_is_measured(ranks, more, told, mpirun):
-    done = mpirun(ranks, *CHECK, *more)
+def test_a_rank_alone_is_told_how_to_start_several(mpirun):
+    refused(mpirun(1, *CHECK), "error: found one rank, expected some to measure: `mpirun -n 4 python -m cluster check`")
+
+
+@pytest.mark.slow
+def test_too_few_cores_and_a_wrong_folder_are_told_before_anything_is_measured(mpirun):
+    refused(mpirun(launchers.cores() + 1, *CHECK, "--own-cores"), "error: --own-cores: found")
+    told = "cluster.json: cannot write there: there is no folder"
+    refused(mpirun(2, *CHECK, "--output", "/nowhere/cluster.json"), told)
+
+
+def refused(done, told):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count(told) == 1

@@ -1,8 +1,5 @@
 """Hosts are apart where hosts are, share what a cluster shares, and leave nothing behind."""
 
-import os
-import shutil
-import signal
 import subprocess
 import sys
 import uuid
@@ -15,27 +12,6 @@ from tests.patience import soon
 
 pytestmark = pytest.mark.long
 WHO = "import os; from cluster.communicators import host_name; print(os.uname().nodename, '|', host_name())"
-MAKER = """
-import time
-from tests.hosts.hosts import Hosts
-from tests.hosts.profiles import profile
-with Hosts(profile('lan'), 2) as hosts:
-    sleeping = hosts.start(1, ['sleep', 3600])
-    print(hosts.folder, flush=True)
-    time.sleep(3600)
-"""
-
-
-def of_folder(folder):
-    """The processes of this machine that were started with a folder's name."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if str(folder).encode() in path.read_bytes():
-                found.append(path.parent.name)
-        except OSError:
-            continue
-    return found
 
 
 def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environment):
@@ -73,14 +49,3 @@ def test_an_exit_code_and_a_signal_come_back_and_a_command_ends_with_its_caller(
     with pytest.raises(subprocess.TimeoutExpired):
         one.run(0, ["sleep", 61], timeout=0.5)
     assert soon(lambda: one.running(0) == [])
-
-
-def test_nothing_is_left_when_the_process_that_made_the_hosts_is_killed(hosts_can_be, environment):
-    made = subprocess.Popen([sys.executable, "-c", MAKER], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    folder = made.stdout.readline().strip()
-    assert len(of_folder(folder)) >= 5  # two hosts, each under an unshare, and the wire
-    os.kill(made.pid, signal.SIGKILL)
-    made.wait()
-    made.stdout.close()
-    assert soon(lambda: of_folder(folder) == [])
-    shutil.rmtree(folder)

@@ -1,10 +1,13 @@
 """The bench of dynamic programming: every contestant finds the same, and packages stand beside the backends."""
 
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
+from core.problems import small_tours
 from core.problems.knapsack import generate
 from core.problems.strings import common_length, random_strings
 from drivers.bench import dynamic_programming as dp
@@ -16,21 +19,6 @@ from reports.records import load
 TINY = dp.Sizes(700, 300, 12, 400, (5, 8), (9,), 4096)
 WITH_TRACE = ["no trace", "traced", "traced, 0 MiB of room"]
 
-RAPIDFUZZ = """
-from core.problems.strings import common_length
-class LCSseq:
-    @staticmethod
-    def similarity(first, second):
-        return common_length(first, second)
-"""
-HELD_KARP = """
-import numpy as np
-from core.problems.small_tours import held_karp
-def solve_flat(flat, n):
-    length, tour, _ = held_karp(np.array(flat, dtype=int).reshape(n, n))
-    return list(tour), float(length)
-"""
-
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
@@ -38,20 +26,26 @@ def tiny(monkeypatch):
     monkeypatch.setattr(dp, "ON_GPU", TINY)
 
 
+def solve_flat(flat, n):
+    length, tour, _ = small_tours.held_karp(np.array(flat, dtype=int).reshape(n, n))
+    return list(tour), float(length)
+
+
+PACKAGES = {
+    "rapidfuzz": {},
+    "rapidfuzz.distance": {"LCSseq": SimpleNamespace(similarity=common_length)},
+    "held_karp": {"solve_flat": solve_flat},
+}
+
+
 @pytest.fixture
-def packages(tmp_path, monkeypatch):
+def packages(monkeypatch):
     """Packages of the peers' names that compute in NumPy and plain Python."""
-    (tmp_path / "rapidfuzz").mkdir()
-    (tmp_path / "rapidfuzz" / "__init__.py").write_text("")
-    (tmp_path / "rapidfuzz" / "distance.py").write_text(RAPIDFUZZ)
-    (tmp_path / "held_karp.py").write_text(HELD_KARP)
-    monkeypatch.syspath_prepend(tmp_path)
-    names = ("rapidfuzz", "rapidfuzz.distance", "held_karp")
-    for name in names:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    yield
-    for name in names:
-        sys.modules.pop(name, None)
+    for name, content in PACKAGES.items():
+        module = ModuleType(name)
+        module.__spec__ = ModuleSpec(name, None)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
 
 
 def entered(contests):

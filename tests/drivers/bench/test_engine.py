@@ -1,10 +1,6 @@
 """The engine of benches: contestants in turn, what must be equal, what is shown, and records that outlive a kill."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -13,8 +9,6 @@ from core.errors import UserError
 from drivers.bench.contests import Contest, Contestant, Finding, Prepared, Subject
 from drivers.bench.engine import Bench, rate, rough, spread
 from reports.records import load
-from tests.conftest import ROOT
-from tests.patience import soon
 
 INSTANCE = SimpleNamespace(name="nothing", sha256="ab" * 32)
 
@@ -122,36 +116,6 @@ def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_pa
     assert [record.ways["who"] for record in load(path)] == ["A", "B", "A", "B", "A"]
 
 
-ENDLESS = """
-import sys
-import backends
-from drivers.bench import main
-from drivers.endings import run_driver
-rows = [row for row in backends.survey() if row.backend == "cpu"]
-backends.survey = lambda: rows
-line = ["--workload", "ihc", "--instance", "uniform:5:seed=1", "--climbers", "5", "--repeats", "10000000"]
-sys.exit(run_driver(main, [*line, "--record", sys.argv[1]]))
-"""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_a_bench_that_is_killed_leaves_records_that_reports_read(tmp_path, sent, code):
-    path = tmp_path / "r.jsonl"
-    command = [sys.executable, "-c", ENDLESS, str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as bench:
-        try:
-            begun = any(soon(lambda: path.exists() and path.read_bytes().count(b"\n") > 20) for _ in range(6))
-            os.kill(bench.pid, sent)
-            said = bench.communicate(timeout=60)[1]
-        finally:
-            bench.kill()
-    assert begun
-    assert bench.returncode == code
-    assert ("interrupted" in said) == (sent == signal.SIGINT)
-    assert len(load(path)) >= 20
-
-
 def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_shown(capsys, tmp_path, place, monkeypatch):
     timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0)
     device = SimpleNamespace(name="a core", driver="none", kind="core")
@@ -178,11 +142,8 @@ def test_compilation_counts_for_the_first_repetition_and_in_no_time_that_is_show
         (spread([0.0123456]), "12.35 ms (12.35 .. 12.35)"),
         (spread([0.0]), "0 us (0 .. 0)"),
         (rate(3e9, 2.0, "cells"), "1.5 G cells/s"),
-        (rate(5, 1.0, "cells"), "5 cells/s"),
         (rate(5, 0.0, "cells"), "too short to count cells/s"),
-        (rate(0, 1.0, "cells"), "0 cells/s"),
         (rough(0.4), "0.4 s"),
-        (rough(45), "45 s"),
         (rough(150), "2.5 min"),
         (rough(9000), "2.5 h"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from cluster import Solo
 from core.kernels.published_search import search_items
 from core.kernels.tour_enumeration import permute
+from core.problems import tsp
 from core.problems.small_tours import all_tours, held_karp
 from core.search.exact import ExactSearch
 from core.search.exact.enumeration import reduced_by_shortest
@@ -126,6 +127,14 @@ def test_every_depth_proves_the_same(cpu, few_on_the_device, n, unrolled):
     for depth in range(1, min(6, max(1, n - 4)) + 1):
         found = ExactSearch(cpu, Solo(), distances, depth=depth, unrolled=unrolled, count=True, **EDGES).run()
         assert (found.length, found.optimal_tours) == (length, optimal_tours), depth
+
+
+@pytest.mark.parametrize("method", PUBLISHED, ids=name_of)
+def test_a_tour_that_is_shorter_than_the_start_is_kept(oracle, few_on_the_device, method):
+    distances = tsp.load("uniform:7:seed=24").distances.astype(np.int64)
+    solution = ExactSearch(oracle, Solo(), distances, **method).run()
+    assert solution.length == all_tours(distances).length < solution.start_length
+    assert distances[solution.tour, np.roll(solution.tour, -1)].sum() == solution.length
 
 
 @pytest.mark.parametrize(("n", "depth"), [(8, 4), (9, 5), (10, 6), (11, 7), (13, 7), (30, 7)])
