@@ -5,9 +5,13 @@ import pytest
 from reports.history_plot import best_so_far, save_figure
 from tests.reports.pictures import illegible
 
-pytest.importorskip("matplotlib")
 HISTORY = [[0, 0, 0.5, 900], [3, 40, 0.6, 700], [9, 100, 0.8, 650]]
 LONG = [[0, 0, 0.001, 90_000], [5, 60, 0.4, 4_000], [900, 9_000, 3.0, 100]]
+
+
+@pytest.fixture(autouse=True)
+def drawn():
+    pytest.importorskip("matplotlib")
 
 
 def lines(axes):

@@ -5,11 +5,10 @@ import pytest
 from reports.plot_style import PAGE_WIDTH, TEXT, log_ticks, logarithmic, pyplot, tick_text
 from tests.reports.pictures import illegible
 
-pytest.importorskip("matplotlib")
-
 
 @pytest.fixture
 def axes():
+    pytest.importorskip("matplotlib")
     library = pyplot()
     figure, made = library.subplots(figsize=(PAGE_WIDTH, 4), layout="constrained")
     yield made

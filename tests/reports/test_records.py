@@ -261,6 +261,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
         ("history", [[1, 9, 1.0, 9], [2, 8, 2.0, 9]], ".history[1]: expected [iteration, evaluations, sec"),
         pytest.param("history", [[1, 9, 2.0, 9], [2, 9, 1.0, 9]], ".history[1]: expected [", id="seconds that fall"),
         ("history", [[0, 0, 0.0, None]], ".history[0]: expected"),
+        ("history", ["none"], ".history[0]: expected"),
     ],
 )
 def test_a_wrong_measurement_is_refused_by_name(make_record, name, value, message):
