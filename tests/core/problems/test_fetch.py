@@ -137,24 +137,6 @@ def test_what_is_wrong_cut_or_not_there_is_not_installed(site, shared_data, tmp_
     assert [outcome.split()[0] for _, outcome in fetch.fetch_collection(collection, [name], tmp_path)] == ["fetched"]
 
 
-@pytest.mark.parametrize(
-    "name, collection", [("burma14", "tsplib"), ("eil7", "vrp"), ("dj38", "national"), ("p01", "burkardt")]
-)
-def test_a_text_cut_anywhere_is_refused_or_the_same_instance(shared_data, name, collection):
-    text = published(name, collection, shared_data)
-    parse = catalogue.COLLECTIONS[collection].parse
-    whole, accepted = parse(text).sha256, 0
-    for end in range(len(text)):
-        try:
-            came = fetch._checked(text[:end], name, collection, "here")
-        except FetchError:
-            continue
-        assert parse(came).sha256 == whole
-        accepted += 1
-    # the line EOF, white space, and zeros behind a decimal point
-    assert accepted < 12
-
-
 def test_a_file_is_unpacked_by_what_it_is_and_not_by_its_name(site, five, tmp_path):
     spaced = samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   ")  # which is the same instance
     site.pages["/tsplib/five.tsp.gz"] = spaced.encode()

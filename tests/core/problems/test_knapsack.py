@@ -1,4 +1,4 @@
-"""Knapsack instances: generators that stay what they are, both text formats, errors by file and line, the scorer."""
+"""Knapsack instances: the scorer, generators that stay what they are, and both text formats."""
 
 import gzip
 import itertools

@@ -1,4 +1,4 @@
-"""QAPLIB's files, broken ones included, and the cost of a permutation."""
+"""QAPLIB's files, where they are looked up, and what its solutions cost."""
 
 import gzip
 import os
