@@ -202,20 +202,6 @@ def test_what_a_paper_uses_comes_although_one_of_its_sites_is_silent(site, share
     assert f"in {cache / 'vrp'} or {cache / 'tsplib'}, or in a folder of $TSPLIB_DIR" in str(raised.value)
 
 
-def test_what_is_saved_by_hand_as_the_advice_says_is_found(site, shared_data):
-    for name, collection, saved in (
-        ("eil22", "vrp", "eil22.vrp.gz"),
-        ("p01", "burkardt", "p01_d.txt"),
-        ("dj38", "national", "dj38.tsp"),
-        ("nug12", "qaplib", "nug12.dat"),
-    ):
-        page = site.pages[site.hold(name, published(name, collection, shared_data), collection)]
-        folder = folders.cache_folder() / collection
-        folder.mkdir(parents=True)
-        (folder / saved).write_bytes(page)
-        assert list(fetch.fetch_collection(collection, [name])) == [(name, f"kept {folder / saved}")]
-
-
 def archive_of(path, texts):
     with tarfile.open(path, "w:gz") as archive:
         for name, text in texts.items():

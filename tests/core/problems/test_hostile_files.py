@@ -148,12 +148,6 @@ def test_a_packed_file_is_not_unpacked_beyond_the_limit(tmp_path):
         files.read_bytes(tmp_path / "bomb.GZ", "a file", 10**6 - 1)
 
 
-def test_an_error_stays_on_one_line_whatever_a_file_is_called(tmp_path):
-    with pytest.raises(InstanceError) as raised:
-        qaplib.read(tmp_path / "two\nlines\x1b[2J\udcff.dat")
-    assert str(raised.value).endswith(r"two\nlines\x1b[2J\udcff.dat: found no such file, expected a QAPLIB file")
-
-
 @needs_pipes
 def test_a_file_in_the_data_folder_counts_more_than_a_pipe_of_its_name_here(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.problems.errors import InstanceError
 from core.problems.knapsack import CLASSES, Knapsack, generate, load, read, write
 
 PISINGER = (
@@ -118,10 +117,3 @@ def test_both_formats_hold_the_same_instance(tmp_path):
     assert plain.sha256 == pisinger.sha256 == small().sha256
     assert (pisinger.name, pisinger.optimum, plain.optimum) == ("knapPI_0_4_10", 15, None)
     assert pisinger.best_value() == pisinger.optimum
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InstanceError, match="none.txt: found no such file"):
-        load("none.txt", tmp_path)
-    with pytest.raises(InstanceError, match="no such folder"):
-        load("none.txt", tmp_path / "none")
