@@ -274,11 +274,9 @@ def test_ways_that_change_only_the_speed_are_no_parameters():
     assert plan(SimulatedAnnealing(batch=8)).parameters == plan(SimulatedAnnealing(batch=9)).parameters
     assert plan(SimulatedAnnealing(batch=8)).ways != plan(SimulatedAnnealing(batch=9)).ways
     assert not base.parameters.keys() & base.ways.keys()
-
-
-def test_equal_memories_are_equal_parameters_however_they_were_asked_for():
-    assert plan(TabuSearch()).parameters == plan(TabuSearch(remember="attributes")).parameters
-    assert plan(TabuSearch()).parameters != plan(TabuSearch(remember="moves")).parameters
+    # equal memories are equal parameters, however they were asked for
+    assert base.parameters == plan(TabuSearch(remember="attributes")).parameters
+    assert base.parameters != plan(TabuSearch(remember="moves")).parameters
     assert plan(TabuSearch(2, 1)).parameters["tenure"] == 2
 
 
