@@ -405,6 +405,7 @@ def test_wrong_parts_are_refused(make, words):
 SCORERS = {
     "graph": partial(graphs.cost, graphs.parse(RUDY)),
     "perceptron": partial(perceptron.cost, perceptron.parse(SIGNS)),
+    "knapsack": Knapsack("small", np.arange(4), np.arange(4), 11).weight_and_value,
     "qap": partial(qaplib.cost, qaplib.parse(QAP)),
     "weierstrass": weierstrass.cost,
     "tour": tsp.Instance("rectangle", coordinates=SQUARE).tour_length,
@@ -415,6 +416,8 @@ SOLUTIONS = [
     ("graph", [0, 1, 0, 2], "value 2, expected 0 to 1"),
     ("graph", [0, -1, 0, 1], "value -1"),
     ("graph", [0.0] * 4, "float64"),
+    ("knapsack", np.ones(3, bool), "expected (4,) and bool"),
+    ("knapsack", np.ones(4, int), "expected (4,) and bool"),
     ("perceptron", [[0, 1, 1]], "shape"),
     ("perceptron", [0, 1, 2], "bit 2"),
     ("perceptron", [-1, 1, 1], "bit -1"),
