@@ -61,14 +61,14 @@ def test_every_difference_is_that_of_rescoring(cpu, make, name, evaluation, seed
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", MAKES)
-def test_so_it_is_in_plain_python(make):
+def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
     python = PythonBackend(PythonBackend.devices()[0])
-    problem, _ = MAKES[make](np.random.default_rng(2))
-    name = problem.neighbourhood_names()[-1]
-    for evaluation in problem.evaluations(name):
-        search = LocalSearch(python, Solo(), problem, algorithm_of(make), name, evaluation=evaluation)
-        found, solution = differences(search, 2)
-        assert found == [rescored(problem, name, solution)] * len(found)
+    problem, _ = MAKES[make](np.random.default_rng(3))
+    for name in problem.neighbourhood_names():
+        for evaluation in problem.evaluations(name):
+            search = LocalSearch(python, Solo(), problem, TabuSearch(), name, evaluation=evaluation)
+            found, solution = differences(search, 2)
+            assert found == [rescored(problem, name, solution)] * len(found)
 
 
 def line(n):

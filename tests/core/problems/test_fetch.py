@@ -9,7 +9,7 @@ import tarfile
 import pytest
 
 from core.problems import catalogue, fetch, folders, known, papers, tsplib
-from core.problems.errors import FetchError, InstanceError
+from core.problems.errors import FetchError
 from tests.core.problems import samples
 
 UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
@@ -165,14 +165,6 @@ def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_p
         f"{site.root}/a/home.tsp.gz answers 404 Not Found",
         f"{site.root}/b/home.tsp answers 404 Not Found",
     ]
-
-
-def test_unknown_name_is_refused_before_any_download(site, tmp_path):
-    with pytest.raises(InstanceError, match="kroA1: found no such name"):
-        list(fetch.fetch_collection("tsplib", ["gr17", "kroA1"], tmp_path, site.url))
-    with pytest.raises(InstanceError, match="gr17: found no such name, expected an instance of oneil2011"):
-        list(fetch.fetch_paper("oneil2011", ["kroA100", "gr17"], tmp_path))
-    assert site.asked == []
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
