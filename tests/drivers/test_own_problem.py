@@ -70,6 +70,8 @@ def test_options_are_the_parameters_of_the_constructor(parity):
         "name": ("parity", "work"),
     }
     assert "instance" not in declared and "data" not in declared and "peers" not in declared
+    own = type("Qap", (parity,), {})  # whose name is that of a workload of the house
+    assert workload_of(own, ("x.py",)).name == "own-qap"
     assert made(parity, options(n=7, heavy=True)).weights.tolist() == [3, 6, 9, 12, 15, 18, 21]
 
 
@@ -165,13 +167,6 @@ def test_an_instance_by_default_asks_for_nothing_else(parity):
     options = options_of(named)
     assert options().settled(None, 1).walks == FIRST_WALKS and options().settled(None, 1).seconds is None
     assert options(instance="other").settled(None, 1).walks == 1
-
-
-def test_no_name_is_taken_for_a_workload_of_the_house(parity):
-    class Qap(parity):
-        pass
-
-    assert workload_of(Qap, ("x.py",)).name == "own-qap"
 
 
 @pytest.mark.slow

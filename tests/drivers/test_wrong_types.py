@@ -46,7 +46,6 @@ CASES = {
     "ok.LocalSearch(None, None, q, ok.TabuSearch(), 'exchange2')": "backend=None: expected an object that",
     # comparing, and reading records
     "ok.compare(3)": f"problem=3: {OBJECT}",
-    "ok.compare(q, 'tabu', out=out)": "algorithm='tabu': expected an algorithm",
     "ok.compare(q, backends='cpu', out=out)": "backends='cpu': expected some of python, cpu",
     "ok.compare(q, ranks=2, out=out)": r"ranks=2: expected several integers, such as \[2, 4\]",
     "ok.compare(q, out=None)": "out=None: expected a path",
@@ -56,11 +55,9 @@ CASES = {
     "ok.check(q, backend='cpu', moves=0)": "moves=0: expected an integer of at least 1",
     "ok.check(q, backend='cpu', seed=None)": "seed=None: expected an integer of at least 0",
     "ok.check(q, backend='cpu', neighbourhood=3)": "neighbourhood=3: expected one of exchange2, exchange3",
-    "ok.check(q, backend='cpu', evaluation='slow')": "evaluation='slow': expected one of kept, linear",
     "ok.check(q, backend=3)": "backend=3: expected one of python, cpu",
     # algorithms and stop criteria
     "ok.TabuSearch(remember=3)": "tabu search that remembers 3: expected auto, attributes or moves",
-    "ok.IteratedLocalSearch('x')": "strength='x': expected an integer",
     "ok.SimulatedAnnealing('hot')": "temperature='hot': expected a number",
     "ok.Seconds(float('nan'))": "seconds=nan: expected a number",
     "ok.Target(1.5)": "cost=1.5: expected an integer",

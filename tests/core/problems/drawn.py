@@ -72,7 +72,8 @@ def tour_by_table(dice):
 
 def parts(dice):
     """A graph to be cut into up to five parts; the largest weights sum up to 31 bits."""
-    n, k, largest = dice.integers(1, 8), dice.integers(2, 6), dice.choice([2, 50, 2**25])
+    n, k = dice.integers(1, 8), dice.integers(2, 6)
+    largest = dice.choice([2, 50, (2**31 - 1) // max(1, n * (n - 1) // 2)])
     weights = symmetric(dice, n, -largest, largest)
 
     def inside(values):
@@ -93,7 +94,8 @@ def cut(dice):
 
 def form(dice):
     """A quadratic form, symmetric or not; the largest coefficients sum up to 31 bits."""
-    n, largest = dice.integers(1, 8), dice.choice([2, 50, 2**23])
+    n = dice.integers(1, 8)
+    largest = dice.choice([2, 50, (2**31 - 1) // n**2])
     matrix = dice.integers(-largest, largest, (n, n))
 
     def double_sum(bits):

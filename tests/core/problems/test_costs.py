@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from core.problems.perceptron import AT_A_TIME
 from core.problems.qap import CACHED, Qap
-from core.search.local_search import ProblemError, check
 from core.search.local_search.cost_trials import random_solution
 from tests.core.problems.drawn import MAKES, solutions
 from tests.core.search.local_search.table import PROBLEMS
@@ -51,15 +50,3 @@ def test_more_solutions_than_a_cache_holds_are_scored():
     random = np.random.default_rng(5)
     drawn = np.array([random_solution(problem.encoding, random) for _ in range(CACHED // 1600 + 2)])
     assert problem.costs(drawn).tolist() == [problem.cost(one) for one in drawn]
-
-
-class Halved(Qap):
-    """Another cost, but what its parent says of many solutions."""
-
-    def cost(self, solution):
-        return super().cost(solution) // 2
-
-
-def test_check_tells_where_many_solutions_cost_something_else():
-    with pytest.raises(ProblemError, match="`costs` says [0-9]+ of a solution: expected [0-9]+, as `cost` says"):
-        check(Halved.load("taillard:6:seeds=1,2"))

@@ -9,7 +9,7 @@ import tarfile
 import pytest
 
 from core.problems import catalogue, fetch, folders, known, papers, tsplib
-from core.problems.errors import FetchError, InstanceError
+from core.problems.errors import FetchError
 from tests.core.problems import samples
 
 UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
@@ -137,24 +137,6 @@ def test_what_is_wrong_cut_or_not_there_is_not_installed(site, shared_data, tmp_
     assert [outcome.split()[0] for _, outcome in fetch.fetch_collection(collection, [name], tmp_path)] == ["fetched"]
 
 
-@pytest.mark.parametrize(
-    "name, collection", [("burma14", "tsplib"), ("eil7", "vrp"), ("dj38", "national"), ("p01", "burkardt")]
-)
-def test_a_text_cut_anywhere_is_refused_or_the_same_instance(shared_data, name, collection):
-    text = published(name, collection, shared_data)
-    parse = catalogue.COLLECTIONS[collection].parse
-    whole, accepted = parse(text).sha256, 0
-    for end in range(len(text)):
-        try:
-            came = fetch._checked(text[:end], name, collection, "here")
-        except FetchError:
-            continue
-        assert parse(came).sha256 == whole
-        accepted += 1
-    # the line EOF, white space, and zeros behind a decimal point
-    assert accepted < 12
-
-
 def test_a_file_is_unpacked_by_what_it_is_and_not_by_its_name(site, five, tmp_path):
     spaced = samples.EUCLIDEAN.replace("\n", " \r\n").replace(" ", "   ")  # which is the same instance
     site.pages["/tsplib/five.tsp.gz"] = spaced.encode()
@@ -185,14 +167,6 @@ def test_the_next_address_is_tried_and_a_silent_site_only_once(site, five, tmp_p
     ]
 
 
-def test_unknown_name_is_refused_before_any_download(site, tmp_path):
-    with pytest.raises(InstanceError, match="kroA1: found no such name"):
-        list(fetch.fetch_collection("tsplib", ["gr17", "kroA1"], tmp_path, site.url))
-    with pytest.raises(InstanceError, match="gr17: found no such name, expected an instance of oneil2011"):
-        list(fetch.fetch_paper("oneil2011", ["kroA100", "gr17"], tmp_path))
-    assert site.asked == []
-
-
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_a_papers_instances_come_by_one_command(site, shared_data, paper):
     wanted = [one for one in papers.instances_of(paper) if one.collection not in papers.MADE]
@@ -218,20 +192,6 @@ def test_what_a_paper_uses_comes_although_one_of_its_sites_is_silent(site, share
     with pytest.raises(FetchError, match="^6 of 15 instances could not be fetched; by hand: ") as raised:
         next(outcomes)
     assert f"in {cache / 'vrp'} or {cache / 'tsplib'}, or in a folder of $TSPLIB_DIR" in str(raised.value)
-
-
-def test_what_is_saved_by_hand_as_the_advice_says_is_found(site, shared_data):
-    for name, collection, saved in (
-        ("eil22", "vrp", "eil22.vrp.gz"),
-        ("p01", "burkardt", "p01_d.txt"),
-        ("dj38", "national", "dj38.tsp"),
-        ("nug12", "qaplib", "nug12.dat"),
-    ):
-        page = site.pages[site.hold(name, published(name, collection, shared_data), collection)]
-        folder = folders.cache_folder() / collection
-        folder.mkdir(parents=True)
-        (folder / saved).write_bytes(page)
-        assert list(fetch.fetch_collection(collection, [name])) == [(name, f"kept {folder / saved}")]
 
 
 def archive_of(path, texts):

@@ -93,10 +93,6 @@ def test_what_a_server_says_reaches_no_terminal_raw(reason, site, capsys):
     assert len(said.out.splitlines()) == len(said.err.splitlines()) == 1
 
 
-def test_an_error_of_a_download_is_one_printable_line():
-    assert str(FetchError("a\x1b[1m\nb\u202e")) == "a\\x1b[1m\\nb\\u202e"
-
-
 NO_SITES = "nonsense|http://|http://[::1|http://host:port|http://host:99999|ftp://host|file:///etc|//host|http://a b"
 
 

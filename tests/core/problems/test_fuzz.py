@@ -41,23 +41,8 @@ REAL = [file.read_text() for file in map(SHARED.joinpath, SMALL) if file.is_file
 P01 = SHARED / "national" / "p01.tsp"  # the rows of its matrix are those of Burkardt's p01_d.txt
 BURKARDT = [P01.read_text().partition("SECTION\n")[2].removesuffix("EOF\n")] if P01.is_file() else []
 
-NUMBERS = [
-    "nan",
-    "inf",
-    "-inf",
-    "-1",
-    "0",
-    "1",
-    "3",
-    "-0.0",
-    "2.5",
-    "1_000",
-    "0x10",
-    "1e-400",
-    "1e308",
-    "-1e308",
-    "1e999",
-]
+NUMBERS = ["nan", "inf", "-inf", "-1", "0", "1", "3", "-0.0", "2.5", "1_000", "0x10", "1e-400"]
+NUMBERS += ["1e308", "-1e308", "1e999"]
 LARGE = ["361", "4097", "65536", "100000", str(2**31 - 1), str(2**31), str(2**32), str(2**63), str(2**64), "9" * 5000]
 WORDS = [
     "EOF",
@@ -166,9 +151,8 @@ def check_knapsack(instance: knapsack.Knapsack, content: bytes) -> None:
 
 def check_pisinger(instance: knapsack.Knapsack, content: bytes) -> None:
     rows = [row.split(",") for row in rows_of(content)[5 : 5 + instance.n]]
-    assert [(int(row[1].strip()), int(row[2].strip())) for row in rows] == [
-        *zip(instance.values, instance.weights, strict=True)
-    ]
+    read = [(int(row[1].strip()), int(row[2].strip())) for row in rows]
+    assert read == [*zip(instance.values, instance.weights, strict=True)]
     assert instance.capacity == int(re.search(r"^\s*c\s+(\d+)", text_of(content), re.M)[1])
 
 
@@ -245,6 +229,10 @@ PERCEPTRONS = ["2 3\n1 -1 1\n-1 -1 +1\n1 3\n", "3 2\n1 1\n1 -1\n-1 -1\n0 2\n2\n"
 FORMULAS = ["c a\np cnf 3 2\n1 -2 0\n-1 3 2 0\n", "p wcnf 2 3 9\n9 1 0\n4 -1 2 0 1 -2 0\n", "p cnf 2 1\n-2 1 0\n%\n0\n"]
 PISINGER = "knapPI_1_3\nn 3\nc 995\nz 94\ntime 0.00\n1,94,485,0\n2,506,326,1\n3,416,248,1\n-----\n\nknapPI_1_3\nn 3\n"
 FASTA = ">one first of two\nACGTacgt\nTTGA-*\n\n;remark\n>two\nCCGT\nAA\n"
+ORDERINGS = ["two of 1975\n 2\n0 1\n-2 0\n", "3\n0 1 2\n3 0 4\n5 6 0\n"]
+MATRICES = ["0 1\n1 0\n", "# of 3\n9,2,3\n2,0,4e0\n\n3 4 0.0 # last\n", "5\n"]
+TABLES = ["0 1 2\n1 0 3\n2 3 0\n", "   0    29    82\n  29     0    55\n  82    55     0\n\n"]
+ARRAYS = [MATRIX, MATRIX.astype(np.uint8), MATRIX.astype(">f4"), longest(MATRIX)]
 PACKED = [gzip.compress(text, mtime=0) for text in texts(*samples.ALL)]
 
 READERS = {
@@ -255,30 +243,16 @@ READERS = {
     "graph": Reader(".rud", texts(*GRAPHS), partial(graphs.load, k=3), check_graph),
     "DIMACS": Reader(".cnf", texts(*FORMULAS), sat.load, check_sat),
     "Beasley": Reader(".txt", texts("1\n 3 3\n1 1 5\n1 3 -7\n2 3 4\n", "1 1 0"), beasley.load, check_form),
-    "LOLIB": Reader(
-        ".mat", texts("two of 1975\n 2\n0 1\n-2 0\n", "3\n0 1 2\n3 0 4\n5 6 0\n"), orderings.load, check_ordering
-    ),
+    "LOLIB": Reader(".mat", texts(*ORDERINGS), orderings.load, check_ordering),
     "perceptron": Reader(".ppp", texts(*PERCEPTRONS), perceptron.load, check_perceptron),
     "knapsack": Reader(".kp", texts("3 10\n5 4\n40 7\n4294967295 0\n", "1 5\n3 5\n"), knapsack.load, check_knapsack),
     "knapsack by Pisinger": Reader(".csv", texts(PISINGER), knapsack.load, check_pisinger),
     "FASTA record": Reader(".fa", texts(FASTA), strings.load_string, check_fasta),
     "FASTA pair": Reader(".fasta", texts(FASTA), strings.load, check_pair),
     "string": Reader(".txt", texts("kitten\n", "sitting", "\r\n", FASTA), strings.load_string, check_text),
-    "matrix": Reader(
-        ".txt", texts("0 1\n1 0\n", "# of 3\n9,2,3\n2,0,4e0\n\n3 4 0.0 # last\n", "5\n"), load_matrix, check_matrix
-    ),
-    "matrix of an instance": Reader(
-        matrix_text.SUFFIX,
-        texts("0 1 2\n1 0 3\n2 3 0\n", "   0    29    82\n  29     0    55\n  82    55     0\n\n", *BURKARDT),
-        matrix_text.load,
-        check_matrix,
-    ),
-    "array": Reader(
-        ".npy",
-        arrays(MATRIX, MATRIX.astype(np.uint8), MATRIX.astype(">f4"), longest(MATRIX)),
-        load_matrix,
-        check_array,
-    ),
+    "matrix": Reader(".txt", texts(*MATRICES), load_matrix, check_matrix),
+    "matrix of an instance": Reader(matrix_text.SUFFIX, texts(*TABLES, *BURKARDT), matrix_text.load, check_matrix),
+    "array": Reader(".npy", arrays(*ARRAYS), load_matrix, check_array),
 }
 
 
@@ -292,12 +266,8 @@ def damaged(text: str, draw: random.Random) -> str:
     token = draw.choice([*NUMBERS, *LARGE, *WORDS, *CHARACTERS, str(draw.randint(-9, 99)), repr(draw.uniform(-99, 99))])
     if kind in ("cut", "character", "byte"):
         place = draw.randrange(len(text) + 1)
-        behind = {
-            "cut": "",
-            "character": token + text[place + 1 :],
-            "byte": chr(draw.randrange(256)) + text[place + 1 :],
-        }
-        return text[:place] + behind[kind]
+        put = {"cut": "", "character": token, "byte": chr(draw.randrange(256))}[kind]
+        return text[:place] + put + (text[place + 1 :] if put else "")
     if kind == "drop line":
         del lines[here]
     elif kind == "double line":

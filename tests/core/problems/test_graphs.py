@@ -1,4 +1,4 @@
-"""Graphs to be cut: the cost by loops, generated graphs, rudy files and refusals."""
+"""Graphs to be cut: known cuts, generated graphs and rudy files."""
 
 import itertools
 import pickle

@@ -1,4 +1,4 @@
-"""Low autocorrelation binary sequences: energies by loops and by brute force, published optima, and kept state."""
+"""Low autocorrelation binary sequences: optima by brute force and as published, and sizes."""
 
 import itertools
 

@@ -1,12 +1,15 @@
-"""Max-cut and QUBO: values by loops and by brute force, kept fields behind walks, graphs and matrices as instances."""
+"""Max-cut and QUBO: known cuts, and graphs, matrices and Beasley's files as instances."""
 
 import itertools
 
 import numpy as np
+import pytest
 
-from core.problems import graphs, quadratic
-from core.problems.max_cut import MaxCut
+from core.problems import beasley, graphs, quadratic
+from core.problems.errors import InstanceError
+from core.problems.max_cut import MaxCut, Qubo
 from core.problems.max_k_cut import MaxKCut
+from tests.core.problems.test_generators import split_mix
 
 
 def all_bits(n):
@@ -43,3 +46,27 @@ def test_a_graph_is_found_by_path_name_and_generator(tmp_path):
     named = MaxCut("random:9:density=0.3")
     assert named.name == "maxcut:9:2:seed=0:density=0.3:weights=1..10"
     assert MaxCut(named.name).sha256 == named.sha256 != problems[0].sha256
+
+
+TEXT = "2\n 2 1\n 1 2 9\n 3 4\n 1 1 5\n 3 1 -7\n 2 3 4\n 3 3 -2\n"
+
+
+def test_a_file_s_problems_are_told_by_number(tmp_path):
+    (tmp_path / "two.txt").write_text(TEXT)
+    first, second = Qubo("two", tmp_path), Qubo(f"{tmp_path / 'two.txt'}:2")
+    assert (first.name, second.name) == ("two:1", "two:2")
+    matrix = np.array([[5, 0, -7], [0, 0, 4], [-7, 4, -2]])
+    for bits in itertools.product((0, 1), repeat=3):
+        assert second.cost(np.array(bits)) == -(np.array(bits) @ matrix @ bits)
+    assert first.cost(np.array([1, 1])) == -18
+    for number in (0, 3):
+        with pytest.raises(InstanceError, match=f"two.txt: found 2 problems and no number {number}, expected 1 to 2"):
+            Qubo(f"two:{number}", tmp_path)
+
+
+def test_generated_entries_are_the_words_scaled():
+    form = beasley.load("random:7:density=0.4:largest=9:seed=3")
+    for word, (i, j) in zip(split_mix(3, 28), itertools.combinations_with_replacement(range(7), 2), strict=True):
+        entry = ((word & 2**32 - 1) * 19 >> 32) - 9 if word >> 32 < 0.4 * 2**32 else 0
+        assert form.coefficients[i, j] == form.coefficients[j, i] == -entry * (1 if i == j else 2)
+    assert form.name == "random:7:density=0.4:largest=9:seed=3"

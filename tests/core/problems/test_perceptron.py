@@ -1,4 +1,4 @@
-"""The permuted perceptron problem: known secrets, the cost by loops, files and refusals."""
+"""The permuted perceptron problem: known secrets, generated entries, digests and files."""
 
 import dataclasses
 import pickle

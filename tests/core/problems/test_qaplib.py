@@ -1,7 +1,6 @@
-"""QAPLIB's files, broken ones included, and the cost of a permutation."""
+"""QAPLIB's files, where they are looked up, what its solutions cost, and Taillard's generator of some."""
 
 import gzip
-import os
 import pickle
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.problems import qaplib
+from core.problems import qaplib, taillard
 from core.problems.errors import InstanceError
 
 SMALL = "3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n"
@@ -64,16 +63,6 @@ def nothing_at_hand(tmp_path, monkeypatch):
     """Play a user without QAPLIB."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
-
-
-def test_name_is_looked_up_in_the_folder_the_environment_and_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSPLIB_DIR", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'environment'}")
-    for n, place in enumerate(("cache/qaplib/own.dat", "environment/own.dat", "data/qaplib/own.dat"), 1):
-        (tmp_path / place).parent.mkdir(parents=True)
-        (tmp_path / place).write_text(f"{n}\n{'7 ' * 2 * n * n}")
-        if not place.startswith("data"):
-            assert qaplib.load("own").n == n
-    assert qaplib.load("own", tmp_path / "data").n == 3 and qaplib.load("own").n == 2
 
 
 def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
@@ -133,3 +122,37 @@ def test_the_published_values_are_those_that_the_solutions_of_qaplib_cost(shared
     assert inverse == {"esc128", "kra30a", "kra30b", "ste36c", "tai60a", "tai80a", "tho150", "tho30"}
     # its permutation is better than the cost that the file states
     assert others == {"kra32"}
+
+
+@pytest.mark.parametrize("name", taillard.SEEDS)
+def test_published_seeds_give_the_files_of_qaplib(name, shared_data):
+    instance = taillard.generate(name)
+    entries = [*instance.flows.ravel().tolist(), *instance.distances.ravel().tolist()]
+    written = (shared_data / "qaplib" / f"{name}.dat").read_text().split()
+    assert [instance.n, *entries] == [*map(int, written)]
+
+
+def test_words_are_those_of_the_minimal_standard_generator():
+    # Park and Miller (1988) publish word 10,000 of seed 1
+    words = taillard.random_words(1, 10_000)
+    assert words.shape == (10_000,) and words[-1] == 1043618065
+    assert words[:3].tolist() == [16807, 282475249, 1622650073]
+    x = 2**31 - 2
+    for word in taillard.random_words(2**31 - 2, 100).tolist():
+        x = 16807 * x % (2**31 - 1)
+        assert word == x
+
+
+def test_matrix_is_symmetric_with_an_empty_diagonal():
+    entries = taillard.matrix(60, 12345)
+    assert entries.dtype == np.int32 and (entries == entries.T).all() and not entries.diagonal().any()
+    assert entries.min() == 0 and entries.max() == 99
+    assert taillard.matrix(1, 5).tolist() == [[0]]
+
+
+def test_specification_with_published_seeds_is_the_published_instance():
+    instance = qaplib.load("taillard:30:seeds=1217840750,123456789")
+    assert instance.sha256 == taillard.generate("tai30a").sha256
+    assert instance.name == "taillard:30:seeds=1217840750,123456789" and instance.best_known == 1818146
+    other = qaplib.load("taillard:30:seeds=123456789,1217840750")
+    assert other.best_known is None and (other.flows == instance.distances).all()

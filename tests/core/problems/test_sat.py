@@ -1,10 +1,12 @@
-"""Formulas as texts: DIMACS files with and without weights, generated ones, and refusals."""
+"""Formulas as texts: DIMACS files with and without weights, and generated ones."""
 
 import gzip
+import itertools
 
 import numpy as np
 
 from core.problems import sat
+from core.problems.max_sat import MaxSat
 from tests.core.problems.test_generators import split_mix
 
 TEXT = "c three variables\np cnf 3 3\n1 -2 0\nc between\n-1 3\n2 0 -3 0\n"
@@ -72,3 +74,12 @@ def test_the_name_of_a_generated_formula_says_all():
 def test_numbers_of_numpy_are_literals_too():
     given = sat.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
     assert clauses_of(given) == [[1, -2], [3, 2]]
+
+
+def test_a_problem_is_made_of_an_instance_or_of_what_names_one(tmp_path):
+    (tmp_path / "two.cnf").write_text("p cnf 2 2\n1 0\n-1 -2 0\n")
+    problems = [MaxSat(sat.SatInstance("two", 2, [[1], [-1, -2]])), MaxSat(str(tmp_path / "two.cnf"))]
+    problems += [MaxSat("two", tmp_path), MaxSat("two.cnf", tmp_path)]
+    assert {problem.name for problem in problems} == {"two"}
+    assert len({problem.sha256 for problem in problems}) == 1
+    assert [problems[0].cost(np.array(bits)) for bits in itertools.product((0, 1), repeat=2)] == [1, 1, 0, 1]

@@ -9,7 +9,6 @@ from cluster import Solo
 from core.errors import UserError
 from core.lang import Array, Generic, KernelError, bundle, function, i16, i32, i64, u8, u32
 from core.search.local_search import Bits, Evaluation, Iterations, LocalSearch, Move, Problem, TabuSearch, check
-from tests.core.search.local_search.table import PROBLEMS
 
 G, D = Generic("G"), Generic("D")
 
@@ -170,13 +169,3 @@ def test_functions_of_wider_signatures_are_taken(python, delta):
     problem = More(delta)
     assert LocalSearch(python, Solo(), problem, TabuSearch(), "flip1").run(Iterations(6)).cost == 0
     check(problem, "flip1")
-
-
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_every_problem_of_the_suite_has_the_functions_that_are_expected(name):
-    from core.problems.signatures import check_functions
-
-    problem = PROBLEMS[name]()
-    for neighbourhood in problem.neighbourhood_names():
-        for evaluation, its in problem.evaluations(neighbourhood).items():
-            check_functions(name, its, problem.encoding.dtype, type(problem.data_for(evaluation)))

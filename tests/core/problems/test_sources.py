@@ -91,12 +91,13 @@ def test_unknown_name_is_refused_with_advice(places, monkeypatch):
     monkeypatch.setenv("TSPLIB_DIR", "elsewhere")
     with pytest.raises(InstanceError, match=r"TSPLIB_DIR \(elsewhere\).*fetch tsplib kroA100. gets it"):
         tsp.load("kroA100")
-    with pytest.raises(
-        InstanceError, match="gr17: found no such instance.*fetch tsplib gr17`, or `fetch archive`, gets"
+    for name, advice in (
+        ("gr17", "fetch tsplib gr17`, or `fetch archive`, gets"),
+        ("eil22", "fetch vrp eil22` gets it"),
+        ("lu980", "fetch national lu980` gets it"),
+        ("p01", "fetch burkardt p01` gets it"),
     ):
-        tsp.load("gr17")
-    for name, collection in (("eil22", "vrp"), ("lu980", "national"), ("p01", "burkardt")):
-        with pytest.raises(InstanceError, match=f"fetch {collection} {name}` gets it"):
+        with pytest.raises(InstanceError, match=f"{name}: found no such instance.*{advice}"):
             tsp.load(name)
 
 

@@ -1,4 +1,4 @@
-"""Tours for local search: every neighbour's cost against NumPy's, and distances rounded exactly from coordinates."""
+"""Tours for local search: distances rounded exactly from coordinates, and which evaluations are offered."""
 
 import math
 
@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backends.cpu import CpuBackend
-from core.lang import Array, Rows, i32, kernel, lane, team_count, team_rank, team_size
+from core.lang import Array, i32, kernel, lane, team_count, team_rank, team_size
 from core.problems import tsp
-from core.problems.tsp_moves import LARGEST_TABLE, Plane, TspTour, gap, place_cities, rounded_distance
+from core.problems.tsp_moves import LARGEST_TABLE, TspTour, rounded_distance
 
 NEIGHBOURHOODS = ("exchange2", "exchange3", "2opt")
 LARGEST_SIDE = 46_340
@@ -32,16 +32,6 @@ def round_all(count: i32, dx: Array[i32], dy: Array[i32], found: Array[i32]):
     """The rounded root of every dx^2 + dy^2."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         found[p] = rounded_distance(dx[p], dy[p])
-
-
-@kernel
-def measure_all(solution: Array[i32], planes: Rows[Plane], found: Array[i32]):
-    """The distance of the cities at every two positions of a tour."""
-    plane = planes[0]
-    place_cities(solution, plane)
-    for p in range(lane(), plane.cities, team_size()):
-        for q in range(plane.cities):
-            found[p * plane.cities + q] = gap(p, q, plane)
 
 
 def rounded(backend, dx, dy):
@@ -87,16 +77,6 @@ def test_any_root_below_31_bits_is_rounded_exactly(cpu, sides):
     dx, dy = zip(*[(a, b) for a, b in sides if a * a + b * b < 2**31] or [(0, 0)], strict=True)
     expected = [nearest_root(a * a + b * b) for a, b in zip(dx, dy, strict=True)]
     assert rounded(cpu, dx, dy).tolist() == expected
-
-
-def test_distances_are_those_of_the_table(cpu):
-    points = np.random.default_rng(5).integers(-16_000, 16_000, (150, 2)).astype(float)
-    instance = tsp.Instance("large", coordinates=points)
-    plane = cpu.rows(TspTour(instance).data_for("plane"), 1)
-    tour = np.random.default_rng(6).permutation(150)
-    found = cpu.allocate(150 * 150, np.int32)
-    cpu.launch(measure_all, 1, 1, cpu.upload(tour.astype(np.int32)), plane, found)
-    assert np.array_equal(cpu.download(found).reshape(150, 150), instance.distances[np.ix_(tour, tour)])
 
 
 # --- which way is offered ---
