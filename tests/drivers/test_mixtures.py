@@ -101,8 +101,6 @@ MISTAKES = {
     "too many": ("--hybrid 2x2", "--hybrid 2x2: found 2 cores, expected at most 2, or --oversubscribe"),
     "one core": ("--hybrid 1x1", "--hybrid: found 1 core, of which there is no mixture; expected 2 at least"),
     "ranks too": ("--hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
-    "backends too": ("--hybrid --backends cpu", "--hybrid and --backends: expected one of them"),
-    "cores too": ("--hybrid --cores 2", "--hybrid and --cores: expected one of them"),
     "weak": ("--hybrid --weak", "--hybrid and --weak: expected one of them"),
     "a backend of one core": (
         "--hybrid --rank-backend cpu",
