@@ -233,17 +233,18 @@ def test_an_edited_state_is_damaged(change, why, tmp_path):
         StateFile(path).read(WHOSE)
 
 
-@pytest.mark.parametrize(
-    "value", [("resumed", None), ("resumed", "x"), ("repetition", 1.5), ("parameters", []), ("history", 1)]
-)
-def test_an_edited_description_of_a_run_is_refused(value, tmp_path):
+WRONG = (("resumed", None), ("resumed", "x"), ("repetition", 1.5), ("parameters", []), ("history", 1))
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG)
+def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
     path = str(tmp_path / "state")
     StateFile(path).write(WHOSE, STATE)
-    edited(
-        path,
-        "about",
-        lambda words: np.frombuffer(json.dumps(dict([*json.loads(bytes(words)).items(), value])).encode(), np.uint8),
-    )
+
+    def change(words):
+        return np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8)
+
+    edited(path, "about", change)
     with pytest.raises(UserError, match="state: (expected the state of a run|the state of another run)") as refusal:
         StateFile(path).read(WHOSE)
     assert str(refusal.value).isprintable()

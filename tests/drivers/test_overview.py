@@ -56,16 +56,11 @@ def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):
     assert (tmp_path / "overview.previous.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("backend", "reason"),
-    [
-        ("joblib", "ihc on joblib (device 0): failed with exit code 1: error: no shared memory"),
-        ("unscored", "lcs on unscored (device 0): the NumPy scorer did not confirm its best cost 7"),
-    ],
-)
-def test_a_device_that_fails_has_no_value_and_the_rest_is_shown(overview, tmp_path, capsys, backend, reason):
-    assert overview(backends=("cpu", backend, "threads"))[0] == 1
-    assert reason in " ".join(capsys.readouterr().out.split())
+def test_devices_that_fail_have_no_value_and_the_rest_is_shown(overview, tmp_path, capsys):
+    assert overview(backends=("cpu", "joblib", "unscored", "threads"))[0] == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "ihc on joblib (device 0): failed with exit code 1: error: no shared memory" in said
+    assert "lcs on unscored (device 0): the NumPy scorer did not confirm its best cost 7" in said
     assert "| 2.00 s, 1.00x | 1.00 s, 2.00x |" in (tmp_path / "overview.md").read_text()
 
 

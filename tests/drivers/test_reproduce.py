@@ -1,4 +1,4 @@
-"""A paper's tables by one command: what it says, runs, resumes and writes, with stubs and once with real drivers."""
+"""A paper's tables by one command: what it says, runs, resumes and writes, with stubs in the drivers' place."""
 
 import json
 import random
@@ -359,22 +359,3 @@ def test_a_line_of_another_schema_refuses_before_anything_starts(reproduce, out)
     end, started, _ = damaged(reproduce, out, "\n".join(lines).encode())
     assert str(end).startswith(f"{out / 'made-up.jsonl'}:2: found schema version 3")
     assert not started
-
-
-# --- with real drivers ---
-
-
-@pytest.mark.slow
-def test_a_small_paper_is_reproduced_on_one_core_and_all_cores_and_the_same_again(tmp_path, out, capsys):
-    path = written(tmp_path, HILLS.replace("quick = {", f'quick = {{ rows = ["{FIRST}"],'), NEVER)
-    reports = []
-    for said in ("2 runs, 0 recorded already", "2 runs, 2 recorded already"):
-        assert main([str(path), "--scale", "quick", "--out", str(out), "--backends", "cpu", "threads"]) == 0
-        assert said in capsys.readouterr().out
-        found = load(out / "made-up.jsonl")
-        assert [(one.backend, one.instance) for one in found] == [("cpu", FIRST), ("threads", FIRST)]
-        assert len({one.trajectory_hash for one in found}) == 1
-        assert all(one.scored for one in found)
-        reports.append(page(out))
-    assert reports[0].count("the baseline") == 1
-    assert reports[0] == reports[1]
