@@ -30,6 +30,7 @@ def test_ranks_that_were_not_started_alike_do_nothing(second, told, mpirun):
     assert re.findall("error.*?expected the same|error|Traceback", done.stderr) == [f"error: {told}, expected the same"]
 
 
+@pytest.mark.slow
 def test_ranks_may_work_on_unlike_devices(mpirun):
     alike = mpirun(1, *IHC)
     unlike = mpirun(1, *IHC, ":", "-n", "1", sys.executable, *IHC, "--backend", "threads", "--no-progress")
