@@ -19,6 +19,7 @@ from drivers.sharing import Sharing, Verdict
 from drivers.workload import Run
 from drivers.workloads import named
 from reports.records import load
+from tests.drivers.small_runs import Clock
 from tests.thread_ranks import on_ranks, twin
 
 ALONE = Verdict(2.0, 1.0, 4)
@@ -80,15 +81,6 @@ def test_a_right_rehearsal_is_confirmed_and_the_first_rank_goes_on_alone(tmp_pat
 
 
 # --- pauses, in virtual time ---
-
-
-class Clock:
-    """Time that passes when the test says so."""
-
-    now = 0.0
-
-    def perf_counter(self):
-        return self.now
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_a_wrong_one_ends_with_a_line_that_names_its_function(drive, tmp_path):
         (TWO, ":Three", r"two\.py: found no problem 'Three', expected one of those defined there: One, Two"),
         ("", "", r"two\.py: expected one class of problems, found none"),
         ("x = (", "", r"two\.py:1: '\(' was never closed"),
-        ("import nothing_of_that_name", "", r"two\.py: ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+        ("import of_no_name", "", r"two\.py: ModuleNotFoundError: No module named 'of_no_name'"),
     ],
 )
 def test_a_file_without_the_problem_is_a_users_mistake(text, name, told, tmp_path):

@@ -23,15 +23,23 @@ MISTAKES = {
         "ihc --tour t",
         "--tour: found an option of single runs, expected it with `python -m drivers",
     ),
-    "single runs' state": ("ihc --resume", "--resume: found an option of single runs"),
     "a value": ("ihc --climbers few", "--climbers: expected an integer of at least 1, found 'few'"),
     "options without effect": ("exact --enumerate worklist --bound edges", "--enumerate changes nothing here"),
-    "no instance": ("exact --instance nowhere", "nowhere: found no such instance"),
     "unknown backend": ("ihc --backends metal", "--backends: expected some of cpu, threads, cuda, found 'metal'"),
     "unusable backend": ("ihc --backends cuda", "--backends: cuda is not usable here: no driver"),
-    "unknown backend of ranks": ("ihc --rank-backend metal", "--rank-backend: expected some of cpu, threads, cuda"),
     "unusable backend of ranks": ("ihc --rank-backend cuda", "--rank-backend: cuda is not usable here: no driver"),
     "backend of no ranks": ("ihc --rank-backend threads --ranks", "--rank-backend threads: changes nothing without"),
+    "unequal mixtures": ("ppp --hybrid 1x2 4x1", "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all"),
+    "no mixture": ("ppp --hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
+    "too many cores": ("ppp --hybrid 2x2", "--hybrid 2x2: found 2 cores, expected at most 2, or --oversubscribe"),
+    "one core": ("ppp --hybrid 1x1", "--hybrid: found 1 core, of which there is no mixture; expected 2 at least"),
+    "mixtures and ranks": ("ppp --hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
+    "weak mixtures": ("ppp --hybrid --weak", "--hybrid and --weak: expected one of them"),
+    "mixtures of one core": (
+        "ppp --hybrid --rank-backend cpu",
+        "--hybrid: found --rank-backend cpu, expected a backend",
+    ),
+    "own cores": ("ppp --own-cores", "--own-cores: found an option of single runs, expected --hybrid"),
     "ranks of no core": ("ihc --backends threads --ranks 2", "--ranks 2: no backend of one core is among --backends"),
 }
 
@@ -44,13 +52,15 @@ def refused(monkeypatch, capsys):
         raise AssertionError("nothing is to be started")
 
     def run(*arguments):
-        devices = [device("cpu"), device("threads"), device("cuda", usable=False, reason="no driver")]
+        broken = device("cuda", usable=False, reason="no driver", takes_cores=False)
+        devices = [device("cpu", takes_cores=False), device("threads", takes_cores=True), broken]
         code = run_driver(lambda argv: main(argv, House(lambda: devices, start)), [*map(str, arguments)])
         said = capsys.readouterr()
         assert (code, said.out) == (2, "")
         return said.err
 
     monkeypatch.setattr(compare_options, "cores", lambda: 2)
+    monkeypatch.setattr("drivers.compare.cores", lambda: 2)
     return run
 
 
@@ -127,7 +137,7 @@ def test_work_that_is_fitted_to_an_instance_fits_the_standard_one(workload):
     assert not fitted or fitted == workload.standard[-len(fitted) :]
 
 
-NINE = "--instance uniform:9:seed=1"
+NINE, USUAL = "--instance uniform:9:seed=1", "--algorithm tabu --neighbourhood exchange2"
 
 
 @pytest.mark.parametrize(
@@ -135,10 +145,7 @@ NINE = "--instance uniform:9:seed=1"
     [
         ("lcs {0} --no-trace {1} --repeats 1", "{0} --no-trace {1} --seed 0"),
         ("heldkarp --matrix {2} --tiling none", "--matrix {2} --tiling none --seed 0"),
-        (
-            f"tsp --target -5 --walks=2 {NINE}",
-            f"--target -5 --walks=2 {NINE} --algorithm tabu --neighbourhood exchange2 --seed 0",
-        ),
+        (f"tsp --target -5 --walks=2 {NINE}", f"--target -5 --walks=2 {NINE} {USUAL} --seed 0"),
     ],
 )
 def test_what_a_workload_understands_reaches_its_runs(line, arguments, tmp_path):

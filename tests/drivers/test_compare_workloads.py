@@ -84,6 +84,7 @@ def test_output_is_there_as_it_is_made(tmp_path, environment):
     assert "[1/1] ihc, uniform:8" in shown
 
 
+@pytest.mark.slow
 def test_seeds_with_histories_show_the_time_to_targets(tmp_path, capsys):
     asked = ["qap", *SMALL["qap"].split(), "--seeds", "0..1", "--repeats", "1", "--out", str(tmp_path)]
     asked += ["--backends", "cpu", "--ranks", "--no-peers"]

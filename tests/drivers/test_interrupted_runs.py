@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from drivers import compare, reproduce
-from reports.records import load
+from reports.records import load, merge
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import HEAD, device
 from tests.patience import PATIENCE_S, soon
@@ -91,7 +91,7 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     assert not report.exists()
     house = program.House(lambda: [device("python", "core")])
     assert program.main([*given, "--repeats", str(len(kept) + 2)], house) == 0
-    (whole,) = load(records)
+    (whole,) = merge(load(records))
     assert list(whole.samples[:-2]) == kept
     assert len(whole.samples) == len(kept) + 2
     assert report.exists()

@@ -70,10 +70,9 @@ class Killed:
 
     def wait(self, process, before):
         """Wait for a random moment, mostly one after the run has kept a state of its own."""
-        if self.draw.random() < 0.8:
-            until = time.monotonic() + LONGEST_S
-            while process.poll() is None and written(self.state) == before and time.monotonic() < until:
-                time.sleep(0.005)
+        until = time.monotonic() + (LONGEST_S if self.draw.random() < 0.8 else 0.0)
+        while process.poll() is None and written(self.state) == before and time.monotonic() < until:
+            time.sleep(0.005)
         until = time.monotonic() + self.draw.uniform(0.0, 0.6)
         while process.poll() is None and time.monotonic() < until:
             time.sleep(0.002)

@@ -140,15 +140,6 @@ def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_
     assert (code, found(said)) == (0, expected) and "the run goes on after" in notes
 
 
-def test_repetitions_of_another_way_to_do_the_work_count(drive, tmp_path):
-    path, record = tmp_path / "state", tmp_path / "record"
-    asked = [*RUN, "--state", path, "--record", record, "--repeats", 2]
-    assert drive(*RUN, "--record", record)[0] == 0
-    code, said, _ = drive(*asked, "--backend", "threads", "--resume")
-    assert code == 0 and "1 of 2 repetitions are in" in said
-    assert sum(len(json.loads(line)["samples"]) for line in record.read_text().splitlines()) == 2
-
-
 # --- the file ---
 
 
@@ -242,18 +233,18 @@ def test_an_edited_state_is_damaged(change, why, tmp_path):
         StateFile(path).read(WHOSE)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.5), ("parameters", []), ("history", 1)],
-)
+WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.5), ("parameters", []), ("history", 1))
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG)
 def test_an_edited_description_of_a_run_is_refused(field, value, tmp_path):
     path = str(tmp_path / "state")
     StateFile(path).write(WHOSE, STATE)
-    edited(
-        path,
-        "about",
-        lambda words: np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8),
-    )
+
+    def change(words):
+        return np.frombuffer(json.dumps(json.loads(bytes(words)) | {field: value}).encode(), np.uint8)
+
+    edited(path, "about", change)
     with pytest.raises(UserError, match="state: (expected the state of a run|the state of another run)") as refusal:
         StateFile(path).read(WHOSE)
     assert str(refusal.value).isprintable()
@@ -343,17 +334,6 @@ def test_a_run_leaves_no_lock_however_it_ends(drive, tmp_path, monkeypatch, argu
             code, error = stop.code, ""
         assert code in (0, 2) and "Traceback" not in error
         assert os.listdir(tmp_path) == []
-
-
-def test_a_run_from_python_has_the_lock_too(tmp_path, holder):
-    from drivers.minimize import run
-
-    path = tmp_path / "state"
-    options = {"instance": "taillard:9:seeds=1,2", "iterations": 9, "backend": "cpu", "state": str(path)}
-    assert run("qap", **options).confirmed and os.listdir(tmp_path) == []
-    holder(path)
-    with pytest.raises(UserError, match="found another run that uses it"):
-        run("qap", **options)
 
 
 def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp_path, holder):

@@ -21,9 +21,9 @@ LONG = {
     "heldkarp": ("--instance", "uniform:26:seed=1"),
 }
 """Work of minutes, by driver."""
-QUICK = ("ppp", "lcs")
+TIERS = {"ppp": (), "lcs": pytest.mark.slow}
 every_workload = pytest.mark.parametrize(
-    "driver", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in LONG]
+    "driver", [pytest.param(name, marks=TIERS.get(name, pytest.mark.long)) for name in LONG]
 )
 
 
@@ -52,11 +52,13 @@ def test_a_rank_that_is_killed_while_ranks_work_ends_the_job(driver, lose):
     assert code == 128 + 9 and killed(error) == ["1"] and "error" not in error
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_while_others_start_ends_the_job(lose):
     code, error = lose("before", 2, "ppp", *SHARED, *LONG["ppp"])
     assert code == 128 + 9 and killed(error) == ["2"] and "error" not in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [0, 1], ids=["the one that works", "one that sleeps"])
 def test_a_rank_that_is_killed_while_the_first_works_alone_ends_the_job(who, lose):
     small = ("--instance", "uniform:10:seed=1", "--bound", "one-tree", "--backend", "cpu", "--no-progress")
@@ -65,7 +67,7 @@ def test_a_rank_that_is_killed_while_the_first_works_alone_ends_the_job(who, los
 
 
 @every_workload
-@pytest.mark.parametrize("how", ["building", "full"])
+@pytest.mark.parametrize("how", ["full", pytest.param("building", marks=pytest.mark.slow)])
 def test_a_rank_whose_device_is_full_ends_the_job_with_one_line(how, driver, lose):
     code, error = lose(how, 1, driver, *SHARED, *LONG[driver])
     assert code == 2
@@ -73,13 +75,9 @@ def test_a_rank_whose_device_is_full_ends_the_job_with_one_line(how, driver, los
     assert line.startswith("error (rank 1): ") and REFUSED in line
 
 
+@pytest.mark.slow
 def test_the_first_rank_whose_device_is_full_wakes_those_that_sleep(lose):
     code, error = lose("building", 0, "ppp", *SHARED, *LONG["ppp"])
     assert code == 2
-    assert (
-        error.count(
-            f"error: out of memory: {REFUSED}; expected a smaller instance, fewer walks, ants, climbers or ranks, or less "
-            "--device-memory"
-        )
-        == 1
-    )
+    helps = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
+    assert error.count(f"error: out of memory: {REFUSED}; {helps}") == 1

@@ -72,16 +72,6 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
     assert places == ["gpu:1", f"cores:{runs[1].environment['cores']}", "core:1", "core:1"]
 
 
-def test_ranks_take_turns_over_its_devices_of_one_kind():
-    def taken(device, local_rank):
-        ranks = SimpleNamespace(size=4, local_rank=local_rank)
-        backend = automatic.chosen_device(Options(backend="abacus", device=device), ranks)
-        return backend.device.index
-
-    assert [taken("0", rank) for rank in range(4)] == ["0", "2", "0", "2"]
-    assert [taken("1", rank) for rank in range(2)] == ["1", "1"]
-
-
 def test_auto_takes_it_for_the_kind_that_its_class_says():
     assert automatic.gpus_here() == 2
     kinds = [automatic.best_backend(4, rank, 2) for rank in range(3)]

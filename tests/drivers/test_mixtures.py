@@ -5,10 +5,8 @@ import argparse
 import pytest
 
 from core.errors import UserError
-from drivers import compare_options
-from drivers.compare import House, main
+from drivers.compare import main
 from drivers.contest import Contest
-from drivers.endings import run_driver
 from drivers.mixtures import Mixture, chosen_mixtures, mixture, mixtures_of, plan_mixtures
 from drivers.workloads import named
 from reports.records import load
@@ -94,38 +92,6 @@ def test_ranks_that_keep_apart_choose_from_all_cores(monkeypatch, tmp_path):
 
 
 # --- mistakes ---
-
-MISTAKES = {
-    "unequal": ("--hybrid 1x2 4x1", "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all, as in 1x4"),
-    "no mixture": ("--hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
-    "too many": ("--hybrid 2x2", "--hybrid 2x2: found 2 cores, expected at most 2, or --oversubscribe"),
-    "one core": ("--hybrid 1x1", "--hybrid: found 1 core, of which there is no mixture; expected 2 at least"),
-    "ranks too": ("--hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
-    "backends too": ("--hybrid --backends cpu", "--hybrid and --backends: expected one of them"),
-    "cores too": ("--hybrid --cores 2", "--hybrid and --cores: expected one of them"),
-    "weak": ("--hybrid --weak", "--hybrid and --weak: expected one of them"),
-    "a backend of one core": (
-        "--hybrid --rank-backend cpu",
-        "--hybrid: found --rank-backend cpu, expected a backend that takes a number of cores: threads, joblib",
-    ),
-    "single runs": ("--own-cores", "--own-cores: found an option of single runs, expected --hybrid"),
-}
-
-
-@pytest.mark.parametrize(("line", "told"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_line_and_starts_nothing(line, told, monkeypatch, capsys, tmp_path):
-    def start(contest, configuration):
-        raise AssertionError("nothing is to be started")
-
-    monkeypatch.setattr("drivers.compare.cores", lambda: 2)
-    monkeypatch.setattr(compare_options, "cores", lambda: 2)
-    words = ["ppp", *line.split(), "--instance", "15-17:seed=1", "--out", str(tmp_path / "new")]
-    code = run_driver(lambda argv: main(argv, House(lambda: HERE, start)), words)
-    said = capsys.readouterr()
-    assert (code, said.out) == (2, "")
-    (error,) = said.err.splitlines()
-    assert error.startswith(f"error: {told}")
-    assert not (tmp_path / "new").exists()
 
 
 def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare():

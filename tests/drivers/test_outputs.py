@@ -73,11 +73,17 @@ def test_what_the_disk_refuses_while_writing_is_one_line():
         file.write("all that was found")
 
 
-def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError(28, "No space left on device")
+def refusing(error):
+    """Stand in for a function that writes."""
 
-    monkeypatch.setattr("core.problems.tours.write", refuse)
+    def refuse(*_, **__):
+        raise error
+
+    return refuse
+
+
+def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, monkeypatch):
+    monkeypatch.setattr("core.problems.tours.write", refusing(OSError(28, "No space left on device")))
     code, said, error = drive(*SMALL, "--tour", "best.tour", "--record", "r.jsonl", "--repeats", "2")
     assert (code, error) == (2, "error: best.tour: cannot write there: No space left on device\n")
     assert said.count("confirmed by the scorer") == 1
@@ -85,10 +91,7 @@ def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, mon
 
 
 def test_a_result_is_saved_and_shown_though_its_record_fails(drive, folder, monkeypatch):
-    def refuse(*_):
-        raise UserError("r.jsonl: the disk took only a part of a record")
-
-    monkeypatch.setattr("reports.records.append", refuse)
+    monkeypatch.setattr("reports.records.append", refusing(UserError("r.jsonl: the disk took only a part of a record")))
     code, said, error = drive(*SMALL, "--solution", "best.txt", "--record", "r.jsonl")
     assert (code, error) == (2, "error: r.jsonl: the disk took only a part of a record\n")
     assert said.count("confirmed by the scorer") == 1

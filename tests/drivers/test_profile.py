@@ -170,12 +170,7 @@ def test_the_papers_sizes_are_those_that_its_text_names():
 @pytest.mark.parametrize(
     ("code", "written", "says", "told"),
     [
-        (
-            9,
-            "==PROF== Connected\n==ERROR== no permission\n==PROF== Ended\n",
-            "",
-            "ended with code 9: ==ERROR== no permission",
-        ),
+        (9, "==PROF== Connected\n==ERROR== refused\n==PROF== Ended\n", "", "ended with code 9: ==ERROR== refused"),
         (2, "", "Usage\nerror: cuda: no device", "ended with code 2: error: cuda: no device"),
         (0, "==WARNING== Nothing was profiled.\n", "", "saw no kernel: ==WARNING== Nothing was profiled."),
     ],

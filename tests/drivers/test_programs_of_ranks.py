@@ -11,17 +11,17 @@ from drivers.state_file import StateFile
 from tests.drivers import few_items
 from tests.drivers.few_items import KEEPING, PLAIN, RESUMED, VARIANTS, WORK
 
+OTHER = "program: found python -m drivers.ihc on rank 0 and python -m drivers.qap on rank 1"
 IHC = ("-m", "drivers.ihc", "--instance", "uniform:20:seed=1", "--climbers", "20")
 
 
 @pytest.mark.parametrize(
     ("second", "told"),
     [
-        ((*IHC, "--climbers", "40"), "--climbers: found 20 on rank 0 and 40 on rank 1"),
-        ((*IHC, "--help"), "--help: found not given on rank 0 and given on rank 1"),
-        (("-m", "drivers.qap"), "program: found python -m drivers.ihc on rank 0 and python -m drivers.qap on rank 1"),
+        pytest.param((*IHC, "--climbers", "40"), "--climbers: found 20 on rank 0 and 40 on rank 1", id="an option"),
+        pytest.param((*IHC, "--help"), "--help: found not given on rank 0 and given on rank 1", marks=pytest.mark.slow),
+        pytest.param(("-m", "drivers.qap"), OTHER, id="another driver", marks=pytest.mark.slow),
     ],
-    ids=["an option", "help", "another driver"],
 )
 def test_ranks_that_were_not_started_alike_do_nothing(second, told, mpirun):
     done = mpirun(1, *IHC, ":", "-n", "1", sys.executable, *second)
@@ -30,6 +30,7 @@ def test_ranks_that_were_not_started_alike_do_nothing(second, told, mpirun):
     assert re.findall("error.*?expected the same|error|Traceback", done.stderr) == [f"error: {told}, expected the same"]
 
 
+@pytest.mark.slow
 def test_ranks_may_work_on_unlike_devices(mpirun):
     alike = mpirun(1, *IHC)
     unlike = mpirun(1, *IHC, ":", "-n", "1", sys.executable, *IHC, "--backend", "threads", "--no-progress")

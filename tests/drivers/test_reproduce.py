@@ -1,4 +1,4 @@
-"""A paper's tables by one command: what it says, runs, resumes and writes, with stubs and once with real drivers."""
+"""A paper's tables by one command: what it says, runs, resumes and writes, with stubs in the drivers' place."""
 
 import json
 import random
@@ -323,7 +323,7 @@ def test_damaged_files_of_records_are_refused_in_one_line_or_their_report_is_who
     good, report = (out / "made-up.jsonl").read_bytes(), page(out)
     here = load(out / "made-up.jsonl")[0].environment
     refused = 0
-    for seed in range(15):
+    for seed in range(8):
         content = mutated(good, random.Random(seed))
         end, started, _ = damaged(reproduce, out, content)
         if isinstance(end, UserError):
@@ -338,7 +338,7 @@ def test_damaged_files_of_records_are_refused_in_one_line_or_their_report_is_who
             assert page(out).count("×2.00") == report.count("×2.00"), seed
         else:
             assert "error: " in capsys.readouterr().err
-    assert 0 < refused < 15
+    assert 0 < refused < 8
 
 
 def test_a_torn_last_line_is_reported_and_its_run_made_again(reproduce, out):
@@ -359,22 +359,3 @@ def test_a_line_of_another_schema_refuses_before_anything_starts(reproduce, out)
     end, started, _ = damaged(reproduce, out, "\n".join(lines).encode())
     assert str(end).startswith(f"{out / 'made-up.jsonl'}:2: found schema version 3")
     assert not started
-
-
-# --- with real drivers ---
-
-
-@pytest.mark.slow
-def test_a_small_paper_is_reproduced_on_one_core_and_all_cores_and_the_same_again(tmp_path, out, capsys):
-    path = written(tmp_path, HILLS.replace("quick = {", f'quick = {{ rows = ["{FIRST}"],'), NEVER)
-    reports = []
-    for said in ("2 runs, 0 recorded already", "2 runs, 2 recorded already"):
-        assert main([str(path), "--scale", "quick", "--out", str(out), "--backends", "cpu", "threads"]) == 0
-        assert said in capsys.readouterr().out
-        found = load(out / "made-up.jsonl")
-        assert [(one.backend, one.instance) for one in found] == [("cpu", FIRST), ("threads", FIRST)]
-        assert len({one.trajectory_hash for one in found}) == 1
-        assert all(one.scored for one in found)
-        reports.append(page(out))
-    assert reports[0].count("the baseline") == 1
-    assert reports[0] == reports[1]

@@ -14,19 +14,10 @@ from drivers.sharing import SHORT_S, Sharing
 from drivers.workload import Run
 from drivers.workloads import named
 from reports.records import load
-from tests.drivers.small_runs import idle, idle_backend
+from tests.drivers.small_runs import Clock, idle, idle_backend
 
 DRIVER = exact
 SMALL = ("--backend", "cpu", "--no-progress", "--instance", "uniform:10:seed=1", "--bound", "one-tree")
-
-
-class Clock:
-    """Time that passes when the test says so."""
-
-    now = 0.0
-
-    def perf_counter(self):
-        return self.now
 
 
 @pytest.fixture(autouse=True)

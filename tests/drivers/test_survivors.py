@@ -14,7 +14,7 @@ ULFM = ("--with-ft", "ulfm")
 SHARED = ("--backend", "cpu", "--no-progress", "--share", "always")
 WORK = {
     "ihc": ("--instance", "uniform:60:seed=1", "--climbers", "12000"),
-    "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "200000"),
+    "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "100000"),
     "ppp": ("--instance", "73-73", "--iterations", "30000"),
     "aco": ("--instance", "uniform:60:seed=1", "--colonies", "6", "--iterations", "600"),
     "exact": ("--instance", "uniform:13:seed=1", "--bound", "none"),
