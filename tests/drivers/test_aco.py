@@ -42,28 +42,6 @@ def plain_length(path, tour):
 # --- what comes out ---
 
 
-def test_a_run_says_what_it_does_who_found_the_best_tour_and_how_fast(drive):
-    code, said, error = drive(*SMALL)
-    assert (code, error) == (0, "")
-    head, result = said.splitlines()
-    assert "Ant System, 24 ants, 6 iterations, fine-deposit" in head
-    assert "on cpu (" in head
-    assert re.search(r": length \d+ by ant \d+ in iteration [0-5], ", result)
-    assert re.search(r", \d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), ", result)
-    # 24 ants look at 30 cities in each of 30 steps and 6 iterations.
-    assert re.search(r", 129,600 selections, [\d,.]+ [kMG] selections/s, ", result)
-    assert re.search(r", hash [0-9a-f]{16} of all tours, confirmed by the scorer$", result)
-
-
-def test_every_part_of_max_min_ant_system_gives_a_confirmed_result(drive):
-    code, said, _ = drive(*SMALL, *COLONIES, "--candidates", "8", "--best-every", "3", "--smoothing", "0.25")
-    assert code == 0
-    head, result = said.splitlines()
-    assert "Max-Min Ant System, 3 colonies of 24 ants, 8 candidates, 2-opt after every tour, 6 iterations" in head
-    assert re.search(r"by ant \d+ of colony [012] in iteration [0-5]", result)
-    assert result.endswith(", confirmed by the scorer")
-
-
 def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared_data, tmp_path):
     tour, drawing, record = tmp_path / "best.tour", tmp_path / "best.svg", tmp_path / "r.jsonl"
     files = ["--tour", tour, "--svg", drawing, "--record", record]

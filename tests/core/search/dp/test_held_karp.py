@@ -18,7 +18,6 @@ from core.search.dp import held_karp_launches
 from core.search.dp.held_karp import LONGEST, MOST_CITIES, HeldKarp
 from core.search.dp.held_karp_plan import bytes_needed
 from core.search.dp.held_karp_waves import most_cities
-from core.search.dp.subset_ranks import rank_of, subset
 from tests.core.search.dp.tables import by_permutations, by_sets, random_distances
 
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
@@ -154,15 +153,6 @@ def test_the_longest_tours_are_found_and_longer_ones_refused(cpu):
 
 
 # --- sets and sizes ---
-
-
-def test_ranks_number_sets_in_the_order_of_their_masks():
-    for size in range(1, 8):
-        masks = sorted(sum(1 << e for e in chosen) for chosen in itertools.combinations(range(7), size))
-        for rank, mask in enumerate(masks):
-            elements = [e for e in range(7) if mask >> e & 1]
-            assert subset(rank, size) == elements
-            assert rank_of(elements) == rank
 
 
 @pytest.mark.parametrize(("n", "directed"), [(4, False), (5, True), (8, False), (8, True), (9, False), (9, True)])

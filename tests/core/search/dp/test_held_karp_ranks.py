@@ -1,6 +1,5 @@
 """Held and Karp's recursion over ranks: shares of layers, where they lie, and the same tour whoever computes them."""
 
-import itertools
 import json
 from math import comb
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.search.dp import held_karp_launches, held_karp_table
 from core.search.dp.held_karp import RESERVE, HeldKarp
-from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, borders, bytes_needed
+from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, bytes_needed
 from core.search.dp.held_karp_table import Table, bytes_of_rank
 from tests.core.search.dp.tables import random_distances
 
@@ -22,16 +21,6 @@ H200 = 139 << 30
 
 
 # --- shares ---
-
-
-def test_borders_are_the_first_sets_with_other_highest_elements():
-    assert borders(5, 2, 1) == []
-    assert borders(5, 2, 2) == [comb(4, 2)]
-    assert borders(5, 2, 4) == [comb(3, 2), comb(4, 2), comb(4, 2) + comb(3, 1)]
-    assert borders(5, 2, 3) == [3, 6]  # no half of three ranks
-    masks = sorted(sum(1 << e for e in chosen) for chosen in itertools.combinations(range(9), 4))
-    highest = [mask >> 6 for mask in masks]
-    assert borders(9, 4, 8) == [highest.index(top) for top in range(1, 8)]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8, 200])
