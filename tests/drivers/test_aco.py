@@ -1,6 +1,5 @@
 """The driver of ant colony optimisation: what it prints, records and refuses; ranks change nothing but the speed."""
 
-import csv
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -54,16 +53,6 @@ def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared
     # 426 is TSPLIB's optimum of eil51.
     assert f" ({100 * (best['best_cost'] / 426 - 1):.2f} % above the optimum 426)" in said
     assert drawing.read_text().startswith("<svg")
-
-
-def test_the_curve_holds_every_improvement_and_ends_with_the_result(drive, tmp_path):
-    drive(*SMALL, "--curve", tmp_path / "curve.csv", "--record", tmp_path / "r.jsonl")
-    (record,) = lines(tmp_path / "r.jsonl")
-    with open(tmp_path / "curve.csv") as file:
-        rows = [[int(row["iteration"]), int(row["best_cost"])] for row in csv.DictReader(file)]
-    assert rows == record["details"]["curve"]
-    assert rows[0][0] == 0
-    assert rows[-1] == [record["details"]["found_at"], record["best_cost"]]
 
 
 def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):

@@ -236,6 +236,8 @@ def test_solvers_are_run_with_as_many_cities_as_they_take():
         reasons = {peer.name: peer.applies(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
     assert reasons["ortools"] == "61 cities, it is run with 3 to 60"
+    single = QapInstance("one", np.array([[1]]), np.array([[1]]))
+    assert assignments.SCIPY_FAQ.applies(single) == "1 facilities, it is run with at least 2"
     # An instance of too many cities is left out before its matrix is computed.
     assert tours.FAST_TSP.applies(SimpleNamespace(n=100_000)) == "100,000 cities, it is run with 3 to 5,000"
 
@@ -323,11 +325,6 @@ def test_scipy_assigns_facilities():
         assert row.trouble == "" and row.version and not row.proved
         assert row.cost in every and row.cost < np.median(every)
         assert row.to_cost == row.solve_s > 0
-
-
-def test_scipy_is_not_asked_to_assign_a_single_facility():
-    one = QapInstance("one", np.array([[1]]), np.array([[1]]))
-    assert assignments.SCIPY_FAQ.applies(one) == "1 facilities, it is run with at least 2"
 
 
 def test_a_workload_without_solvers_has_an_empty_list():

@@ -85,10 +85,7 @@ MISTAKES = {
     },
     "knapsack": {
         "--instance f --class paper": "--class changes nothing here: --instance names a file",
-        "--instance f --seed 3": "--seed changes nothing here",
         "--capacity 3": "found capacity 3, expected an integer from 4",
-        "--capacity 1073741824": "found capacity 1073741824",
-        "--seconds 3": "--seconds changes nothing here",
         "--device-memory 16": "two rows of decisions need",
         f"--method bb {PUBLISHED}": f"{PUBLISHED} changes nothing here: expected without --method bb",
         f"{PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
@@ -97,13 +94,11 @@ MISTAKES = {
         "--instance uniform:20:seed=1 --device-memory 64K": "20 cities: ",
         "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
         "--instance uniform:9 --k 4 --peers": "--peers with a restricted search (--k 4)",
-        "--instance uniform:9 --k 4 --no-trace": "--no-trace with a restricted search (--k 4)",
         f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets, of at most 36",
         f"--instance uniform:280 {PUBLISHED}": "of at most 36 cities; uniform:280:seed=1:side=10000 has 280 cities",
         f"--instance uniform:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
     },
     "exact": {
-        "--bound none --enumerate permutations --depth 3": "--depth changes nothing here",
         PUBLISHED: f"{PUBLISHED}: the thesis has no 1-trees; expected with --bound edges",
         "--bound edges --unrolled": f"--unrolled changes nothing here: expected with {PUBLISHED}",
         f"{PUBLISHED} --bound none --enumerate permutations --no-unrolled":
@@ -128,7 +123,6 @@ MISTAKES = {
         "--strength 3": "--strength with --algorithm tabu: expected with ils or vns",
         "--evaluation guessed": "evaluation 'guessed': ",
         "--level iteration --exchange 10": "use level algorithm",
-        f"{PUBLISHED} --walks 4 --exchange 9": "use level algorithm",
         f"{PUBLISHED} --level solution": "mapping published at the solution level",
         f"{PUBLISHED} --evaluation kept": "mapping published with evaluation kept: expected linear",
         f"{PUBLISHED} --algorithm annealing": "mapping published for simulated annealing",
@@ -160,7 +154,6 @@ BROKEN = [
     ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
     ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
     ("exact", "0 1.5\n1.5 0\n", ":1: found distance 1.5 from city 0 to 1, expected an integer"),
-    ("exact", "0 nan\n1 0\n", ":1: found distance nan from city 0 to 1, expected an integer"),
     ("exact", "0 2147483648\n1 0\n", ":1: found distance 2147483648 from city 0 to 1, expected 0 to 2147483647"),
     (
         "exact",

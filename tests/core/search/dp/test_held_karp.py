@@ -173,11 +173,6 @@ def test_transitions_are_those_that_loops_count(cpu, n, directed):
     assert search.run().transitions == counted
 
 
-def test_bytes_are_those_of_the_two_largest_layers():
-    assert bytes_needed(34, 2, False) == 2 * (comb(33, 16) * 16 + comb(33, 15) * 15)
-    assert bytes_needed(30, 4, True) == 2 * 4 * (comb(29, 14) * 14 + comb(29, 13) * 13)
-
-
 @pytest.mark.parametrize("n", [4, 5, 6, 12, 13, 14])
 @pytest.mark.parametrize("directed", [False, True])
 def test_what_the_device_allocates_is_what_was_announced(cpu, n, directed):

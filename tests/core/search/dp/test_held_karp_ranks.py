@@ -12,7 +12,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.search.dp import held_karp_launches, held_karp_table
 from core.search.dp.held_karp import RESERVE, HeldKarp
-from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, bytes_needed
+from core.search.dp.held_karp_plan import ALL, WITH_0, WITHOUT_0, Plan, Rows, borders, bytes_needed
 from core.search.dp.held_karp_table import Table, bytes_of_rank
 from tests.core.search.dp.tables import random_distances
 
@@ -21,6 +21,11 @@ H200 = 139 << 30
 
 
 # --- shares ---
+
+
+def test_borders_are_the_first_sets_with_other_highest_elements():
+    assert borders(5, 2, 4) == [comb(3, 2), comb(4, 2), comb(4, 2) + comb(3, 1)]
+    assert borders(5, 2, 3) == [3, 6]  # no half of three ranks
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8, 200])

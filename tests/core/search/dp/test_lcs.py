@@ -147,11 +147,6 @@ def test_bits_that_leave_the_device_may_go_to_files(cpu, tmp_path, tiling):
     assert os.listdir(tmp_path) == []
 
 
-def test_what_fits_is_not_streamed(cpu):
-    a, b = drawn(7, 400, 75)
-    assert search(cpu, a, b).run().streamed_bytes == 0
-
-
 @pytest.mark.parametrize(
     ("n", "m", "alphabet"),
     [(400, 700, 2), (1000, 400, 4), *(pytest.param(33, 2000, k, marks=pytest.mark.slow) for k in (2, 4))],
