@@ -150,6 +150,7 @@ def test_a_timed_solver_gets_a_time_that_it_accepts_however_short_ours_was(stand
     assert (row.trouble, row.limit_s) == ("", tours.FAST_TSP.shortest_s)
 
 
+@pytest.mark.slow
 def test_the_worst_of_the_repetitions_counts(stand_ins):
     alternating = ELKAI.replace("return [*shortest(self.rows), 0]", "return [*next(answers)(self.rows), 0]")
     stand_ins.package(
@@ -208,6 +209,7 @@ def test_a_package_that_breaks_or_a_program_without_interpreter_says_why_in_a_li
     assert rows["ortools"].trouble == "failed: ended with code 1: stopped with UNKNOWN, expected a tour"
 
 
+@pytest.mark.slow
 def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
     cut_short = CP_MODEL.replace("return OPTIMAL", "return FEASIBLE")
     stand_ins.package("ortools", cut_short, module="sat.python.cp_model")
@@ -279,6 +281,7 @@ def test_or_tools_itself_solves_a_knapsack():
     assert (row.trouble, row.cost, row.proved) == ("", problem.best_value(), True)
 
 
+@pytest.mark.slow
 def test_a_knapsack_that_breaks_is_too_heavy_or_not_proved_says_so(stand_ins):
     for code, cost, told in (
         ("raise ImportError('no such symbol')", None, "failed: ended with code 1: ImportError: no such symbol"),
@@ -297,6 +300,7 @@ def test_rapidfuzz_finds_the_length_of_a_common_subsequence(stand_ins):
     assert (row.cost, row.proved, row.repetitions) == (4, True, 2) and row.to_cost == row.solve_s
 
 
+@pytest.mark.slow
 def test_a_length_that_may_be_wrong_is_reported_and_one_that_cannot_be_is_not(stand_ins):
     stand_ins.package(
         "rapidfuzz", "class LCSseq:\n    similarity = staticmethod(lambda a, b: len(b) - 1)", module="distance"

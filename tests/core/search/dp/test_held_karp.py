@@ -50,7 +50,7 @@ def problems(draw, fewest, most):
     return table
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(distances=problems(1, 8))
 def test_the_length_is_that_of_the_best_permutation(cpu, distances):
     assert checked(cpu, distances).length == by_permutations(distances)
