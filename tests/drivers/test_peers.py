@@ -174,11 +174,11 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        pytest.param("print('license expired')", "failed: no answer; its last line: license expired", marks=pytest.mark.slow),
+        pytest.param("print('it expired')", "failed: no answer; its last line: it expired", marks=pytest.mark.slow),
         pytest.param("sys.exit('no memory left')", "failed: ended with code 1: no memory left", marks=pytest.mark.slow),
         (CONCORDE.replace("map(str, tour)", "'123'"), "failed: no solution: found a tour of shape"),
         pytest.param(CONCORDE.replace("map(str, tour)", "'abc'"), "failed: found '", marks=pytest.mark.slow),
-        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"), "failed: no solution: found city 0 repeated"),
+        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"), "failed: no solution: found city 0 re"),
         ("import time; time.sleep(60)", "failed: no answer within 0.5 s"),
     ],
     ids=["nothing left", "exit code", "too few cities", "no numbers", "no tour", "too slow"],

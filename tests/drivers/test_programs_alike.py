@@ -1,4 +1,4 @@
-"""What programs have in common: mistakes in a line, wrong results, bars, repetitions, other solvers beside the search."""
+"""What programs have in common: results, mistakes in a line, wrong results, bars, repetitions, other solvers."""
 
 import re
 from types import SimpleNamespace
@@ -28,19 +28,21 @@ PARTS = "--variant mmas --colonies 3 --exchange 2 --stagnation 2 --local-search 
 # 24 ants look at 30 cities in each of 30 steps and 6 iterations.
 SAID = [
     ("lcs", "half:3000:seed=2", rf"half:3000:seed=2: length 1500 of 3000 and 3000 letters, .*, 0 bytes streamed, "
-     rf"9,000,000 cells, {TIMES}, {HASH} the answer, confirmed by the scorer and by the strings' making and by plain Python"),
+     rf"9,000,000 cells, {TIMES}, {HASH} the answer, "
+     "confirmed by the scorer and by the strings' making and by plain Python"),
     ("exact", "--instance uniform:9:seed=1 --verify --count", r"\S+: shortest length \d+, shortest tours: \d+, "
      rf"bound at the root \d+, start length \d+, [\d,]+ nodes, {TIMES}, {HASH} the answer, "
      "confirmed by the scorer and by a full search in NumPy"),
     ("heldkarp", "--instance uniform:9:seed=1 --verify", r".* has room for up to \d+ cities \([\d,]+ bytes, lengths of "
      rf"16 bits\)\n\S+: shortest length \d+, start length \d+, [\d,]+ transitions, {TIMES}, {HASH} the answer, "
      "confirmed by the scorer and by branch and bound"),
-    ("aco", ANT_SYSTEM, r".*Ant System, 24 ants, 6 iterations, fine-deposit.* on cpu \(.*\n.*: length \d+ by ant \d+ in "
-     rf"iteration [0-5], 129,600 selections, {TIMES}, {HASH} all tours, confirmed by the scorer"),
-    ("aco", f"{ANT_SYSTEM} {PARTS} --smoothing 0.25", r".*Max-Min Ant System, 3 colonies of 24 ants, 8 candidates, 2-opt "
-     r"after every tour, 6 iterations.*\n.*by ant \d+ of colony [012] in iteration [0-5], .*, confirmed by the scorer"),
-    ("qap", "--instance taillard:9:seeds=1,2 --iterations 200", r".*tabu, exchange2 \(36 neighbours\).*\n.*best cost \d+ in .*, "
-     rf"200 iterations, 7,200 neighbours, {TIMES}, {HASH} all moves, confirmed by the scorer"),
+    ("aco", ANT_SYSTEM, r".*Ant System, 24 ants, 6 iterations, fine-deposit.* on cpu \(.*\n.*: length \d+ by ant \d+ "
+     rf"in iteration [0-5], 129,600 selections, {TIMES}, {HASH} all tours, confirmed by the scorer"),
+    ("aco", f"{ANT_SYSTEM} {PARTS} --smoothing 0.25", r".*Max-Min Ant System, 3 colonies of 24 ants, 8 candidates, "
+     r"2-opt after every tour, 6 iterations.*\n.*by ant \d+ of colony [012] in iteration [0-5], .*, "
+     "confirmed by the scorer"),
+    ("qap", "--instance taillard:9:seeds=1,2 --iterations 200", r".*tabu, exchange2 \(36 neighbours\).*\n"
+     rf".*best cost \d+ in .*, 200 iterations, 7,200 neighbours, {TIMES}, {HASH} all moves, confirmed by the scorer"),
 ]  # fmt: skip
 
 
@@ -94,7 +96,7 @@ MISTAKES = {
         "--instance uniform:20:seed=1 --device-memory 64K": "20 cities: ",
         "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
         "--instance uniform:9 --k 4 --peers": "--peers with a restricted search (--k 4)",
-        f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets, of at most 36",
+        f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets",
         f"--instance uniform:280 {PUBLISHED}": "of at most 36 cities; uniform:280:seed=1:side=10000 has 280 cities",
         f"--instance uniform:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
     },
@@ -119,7 +121,7 @@ MISTAKES = {
     "qap": {
         "--neighbourhood flip2": "neighbourhood 'flip2' for a permutation encoding: expected exchange2",
         "--neighbourhood exchange2,exchange3": "2 neighbourhoods for tabu, which uses one",
-        "--instance taillard:9:seeds=1,2 --tenure 36": "a tenure of up to 36 iterations for exchange2, which has 36 neigh",
+        "--instance taillard:9:seeds=1,2 --tenure 36": "a tenure of up to 36 iterations for exchange2, which has 36",
         "--strength 3": "--strength with --algorithm tabu: expected with ils or vns",
         "--evaluation guessed": "evaluation 'guessed': ",
         "--level iteration --exchange 10": "use level algorithm",

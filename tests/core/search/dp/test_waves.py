@@ -87,7 +87,7 @@ def automaton_by_numpy(seeds, steps):
 
 
 def check_run(backend, cells, steps, **window):
-    """All cells of an automaton's run, from its decisions, are those of NumPy; so is its last wave, also without them."""
+    """Compare all cells of an automaton's run, from its decisions, and its last wave with NumPy's; returns the engine."""
     seeds = np.random.default_rng(cells).integers(0, 2, cells, np.uint32)
     engine, expected = WaveEngine(backend, Solo(), Automaton(seeds, steps), **window), automaton_by_numpy(seeds, steps)
     for _ in range(2):
