@@ -143,10 +143,3 @@ def test_texts_and_arrays_of_one_matrix_are_one_instance(tmp_path):
     for instance in instances:
         assert (instance.distances == matrix).all()
         assert instance.sha256 == instances[0].sha256
-
-
-def test_a_drawing_of_a_matrix_is_refused_before_the_run(drive, tmp_path):
-    file = saved(tmp_path / "square.txt", SQUARE)
-    code, said, error = drive("--matrix", file, *SMALL[2:], "--svg", tmp_path / "best.svg")
-    assert (code, said) == (2, "")
-    assert "square has no coordinates to draw" in error

@@ -65,16 +65,6 @@ def test_a_record_says_what_decided_the_work_and_what_the_speed(drive, tmp_path)
     assert [sample["communication_share"] for sample in record["samples"]] == [0.0, 0.0]
 
 
-def test_several_seeds_are_a_run_each(drive, tmp_path):
-    code, said, _ = drive(*SMALL, "--seeds", "3,5", "--repeats", "2", "--record", tmp_path / "r.jsonl")
-    assert (code, said.count("confirmed by the scorer")) == (0, 4)
-    records = lines(tmp_path / "r.jsonl")
-    assert [(record["seed"], len(record["samples"])) for record in records] == [(3, 2), (5, 2)]
-    assert len({record["trajectory_hash"] for record in records}) == 2
-    drive(*SMALL, "--seed", "5", "--repeats", "2", "--record", tmp_path / "alone.jsonl")
-    assert lines(tmp_path / "alone.jsonl")[0]["trajectory_hash"] == records[1]["trajectory_hash"]
-
-
 def test_the_ways_of_the_paper_s_experiments_change_nothing_but_the_speed(drive, tmp_path):
     ways = ["evaluation linear", "select host", "generate host", "shape tuned", "tables readonly", "tables shared"]
     for way in ways:

@@ -102,14 +102,6 @@ def test_few_teams_and_short_runs_of_sets_change_nothing(cpu, monkeypatch, run, 
     assert checked(cpu, distances).tour.tolist() == expected.tour.tolist()
 
 
-def test_repetitions_and_no_trace_find_the_same(cpu):
-    search = HeldKarp(cpu, Solo(), random_distances(10, 4, 90, False))
-    first, second, untraced = search.run(), search.run(), search.run(trace=False)
-    assert first.tour.tolist() == second.tour.tolist()
-    assert untraced.tour is None
-    assert (untraced.length, untraced.digest) == (first.length, first.digest)
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "gr24" else name for name in OPTIMA]
 )

@@ -83,13 +83,6 @@ def test_a_layer_has_the_papers_number_of_states(k):
     assert net.transitions <= k * net.states
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("n", [9, 10])
-def test_with_k_of_n_the_tour_is_a_shortest_one(n, symmetric):
-    distances, start = case(3, n, 500, symmetric)
-    assert found(distances, n, start).length == held_karp(distances).length
-
-
 @pytest.mark.parametrize(("n", "k", "high", "tiling"), [(6, 3, 3, "none"), (9, 4, 1000, "auto"), (12, 2, 50, "auto")])
 def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
     distances, start = case(5, n, high)
