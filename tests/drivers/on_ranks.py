@@ -32,6 +32,15 @@ WORK = {
     "climbs as published": f"{CLIMBS} --mapping published --assign static",
     "climbs of a worklist": f"{CLIMBS} --mapping published --assign worklist",
 }
+ONE_OF_A_KIND = (
+    "knapsack",
+    "all subsets",
+    "edges",
+    "tours of ants",
+    "colonies",
+    "walks that exchange",
+    "climbs as published",
+)
 
 
 def run(folder, name):

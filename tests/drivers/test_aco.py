@@ -1,6 +1,5 @@
 """The driver of ant colony optimisation: what it prints, records and refuses; ranks change nothing but the speed."""
 
-import csv
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -42,28 +41,6 @@ def plain_length(path, tour):
 # --- what comes out ---
 
 
-def test_a_run_says_what_it_does_who_found_the_best_tour_and_how_fast(drive):
-    code, said, error = drive(*SMALL)
-    assert (code, error) == (0, "")
-    head, result = said.splitlines()
-    assert "Ant System, 24 ants, 6 iterations, fine-deposit" in head
-    assert "on cpu (" in head
-    assert re.search(r": length \d+ by ant \d+ in iteration [0-5], ", result)
-    assert re.search(r", \d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), ", result)
-    # 24 ants look at 30 cities in each of 30 steps and 6 iterations.
-    assert re.search(r", 129,600 selections, [\d,.]+ [kMG] selections/s, ", result)
-    assert re.search(r", hash [0-9a-f]{16} of all tours, confirmed by the scorer$", result)
-
-
-def test_every_part_of_max_min_ant_system_gives_a_confirmed_result(drive):
-    code, said, _ = drive(*SMALL, *COLONIES, "--candidates", "8", "--best-every", "3", "--smoothing", "0.25")
-    assert code == 0
-    head, result = said.splitlines()
-    assert "Max-Min Ant System, 3 colonies of 24 ants, 8 candidates, 2-opt after every tour, 6 iterations" in head
-    assert re.search(r"by ant \d+ of colony [012] in iteration [0-5]", result)
-    assert result.endswith(", confirmed by the scorer")
-
-
 def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared_data, tmp_path):
     tour, drawing, record = tmp_path / "best.tour", tmp_path / "best.svg", tmp_path / "r.jsonl"
     files = ["--tour", tour, "--svg", drawing, "--record", record]
@@ -76,16 +53,6 @@ def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared
     # 426 is TSPLIB's optimum of eil51.
     assert f" ({100 * (best['best_cost'] / 426 - 1):.2f} % above the optimum 426)" in said
     assert drawing.read_text().startswith("<svg")
-
-
-def test_the_curve_holds_every_improvement_and_ends_with_the_result(drive, tmp_path):
-    drive(*SMALL, "--curve", tmp_path / "curve.csv", "--record", tmp_path / "r.jsonl")
-    (record,) = lines(tmp_path / "r.jsonl")
-    with open(tmp_path / "curve.csv") as file:
-        rows = [[int(row["iteration"]), int(row["best_cost"])] for row in csv.DictReader(file)]
-    assert rows == record["details"]["curve"]
-    assert rows[0][0] == 0
-    assert rows[-1] == [record["details"]["found_at"], record["best_cost"]]
 
 
 def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):

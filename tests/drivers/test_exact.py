@@ -1,16 +1,14 @@
 """The driver of exact search: what it prints, records, refuses and compares; ranks change nothing but the speed."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
 
-from core.problems import tsplib
 from core.search.exact import ExactSearch, Solution
 from drivers import exact
 from drivers.matrix_files import load_matrix
-from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
+from tests.drivers.records import SQUARE, length_of, lines, saved
 
 DRIVER = exact
 SMALL = ["--instance", "uniform:9:seed=1", "--backend", "cpu", "--no-progress"]
@@ -33,19 +31,6 @@ def random_matrix(n, seed, most=100):
 # --- what comes out ---
 
 
-def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive):
-    code, said, error = drive(*SMALL, "--verify", "--count")
-    assert (code, error) == (0, "")
-    (result,) = said.splitlines()
-    assert re.match(r"\S+: shortest length \d+, shortest tours: \d+, bound at the root \d+, start length \d+, ", result)
-    assert re.search(
-        r", [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, [\d.]+ s "
-        r"\(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), ",
-        result,
-    )
-    assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by a full search in NumPy$", result)
-
-
 @pytest.mark.parametrize("arguments", [[], ["--bound", "edges"], ["--bound", "none", "--enumerate", "permutations"]])
 def test_every_way_finds_the_shortest_tour_of_a_matrix(drive, tmp_path, arguments):
     matrix = random_matrix(8, seed=3, most=9)
@@ -63,21 +48,15 @@ def test_every_way_finds_the_shortest_tour_of_a_matrix(drive, tmp_path, argument
 
 
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    asked = ["--bound", "edges", "--depth", "3", "--count", "--verify"]
-    drive(*SMALL, *asked, "--record", record)
-    (found,) = lines(record)
-    assert (found["workload"], found["backend"], found["best_index"], found["unit"]) == ("exact", "cpu", 0, "nodes")
+    drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
+    (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"count": True}
     ways = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "suite", "unrolled": None}
-    assert found["ways"] == ways
-    assert found["hash_covers"] == "answer"
+    assert (found["ways"], found["best_index"]) == (ways, 0)
     details = found["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
     assert found["evaluations"] == sum(details["nodes_per_depth"]) > 0
     assert details["root_bound"] <= found["best_cost"] <= details["start_length"]
-    assert details["confirmed_by"] == ["the scorer", "a full search in NumPy"]
-    assert "peers" not in details
 
 
 @pytest.mark.parametrize(
@@ -108,19 +87,6 @@ def test_up_to_seven_cities_the_record_says_that_the_host_searched(drive, tmp_pa
     host, edges = lines(tmp_path / "r.jsonl")
     assert [run["ways"]["bound"] for run in (host, edges)] == ["host", "edges"]
     assert host["trajectory_hash"] == edges["trajectory_hash"]
-
-
-def test_a_published_optimum_is_named_and_the_files_are_written(drive, shared_data, tmp_path):
-    tour, drawing = tmp_path / "best.tour", tmp_path / "best.svg"
-    found = ["--instance", "burma14", "--data", shared_data]
-    code, said, _ = drive(*found, *SMALL[2:], "--verify", "--tour", tour, "--svg", drawing)
-    assert code == 0
-    assert said.startswith("burma14: shortest length 3323 (the optimum), ")
-    assert said.rstrip().endswith(
-        "confirmed by the scorer and by the published optimum and by Held and Karp's dynamic programming"
-    )
-    assert length_of(tsplib.load(shared_data / "tsplib" / "burma14.tsp").distances, cities_of(tour)) == 3323
-    assert drawing.read_text().startswith("<svg")
 
 
 def test_customers_of_a_cvrp_are_a_tsp(drive, shared_data):
@@ -166,15 +132,6 @@ def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, t
 # --- distances from files ---
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_a_matrix_of_any_size_is_searched(drive, tmp_path, n):
-    matrix = random_matrix(n, seed=n)
-    np.save(tmp_path / "m.npy", matrix)
-    code, said, error = drive("--matrix", tmp_path / "m.npy", *SMALL[2:])
-    assert (code, error) == (0, "")
-    assert f"m: shortest length {by_permutations(matrix.tolist())[0]}, " in said
-
-
 def test_texts_and_arrays_of_one_matrix_are_one_instance(tmp_path):
     matrix = random_matrix(6, seed=1)
     np.save(tmp_path / "integers.npy", matrix.astype(np.uint8))
@@ -186,10 +143,3 @@ def test_texts_and_arrays_of_one_matrix_are_one_instance(tmp_path):
     for instance in instances:
         assert (instance.distances == matrix).all()
         assert instance.sha256 == instances[0].sha256
-
-
-def test_a_drawing_of_a_matrix_is_refused_before_the_run(drive, tmp_path):
-    file = saved(tmp_path / "square.txt", SQUARE)
-    code, said, error = drive("--matrix", file, *SMALL[2:], "--svg", tmp_path / "best.svg")
-    assert (code, said) == (2, "")
-    assert "square has no coordinates to draw" in error

@@ -1,13 +1,9 @@
 """The driver of Held and Karp's dynamic programming: what it prints, records, refuses; ranks change only the speed."""
 
-import re
-
 import numpy as np
-import pytest
 
-from core.problems import tsplib
 from drivers import heldkarp
-from tests.drivers.records import cities_of, length_of, lines, saved
+from tests.drivers.records import lines, saved
 
 DRIVER = heldkarp
 HERE = ["--backend", "cpu", "--no-progress"]
@@ -17,28 +13,6 @@ ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
 
 
 # --- what comes out ---
-
-
-def test_a_run_says_how_large_it_could_be_what_it_found_and_who_confirms_it(drive):
-    code, said, error = drive(*SMALL, "--verify")
-    assert (code, error) == (0, "")
-    room, result = said.splitlines()
-    assert re.fullmatch(r".* has room for up to \d+ cities \([\d,]+ bytes, lengths of 16 bits\)", room)
-    assert re.match(
-        r"\S+: shortest length \d+, start length \d+, [\d,]+ transitions, [\d.,]+ (k |M |G )?transitions/s, "
-        r"[\d.]+ s \(compile ",
-        result,
-    )
-    assert re.search(r"hash [0-9a-f]{16} of the answer, confirmed by the scorer and by branch and bound$", result)
-
-
-def test_a_published_optimum_is_named_and_the_files_are_written(drive, shared_data, tmp_path):
-    tour, drawing = tmp_path / "best.tour", tmp_path / "best.svg"
-    code, said, _ = drive("--instance", "burma14", "--data", shared_data, *HERE, "--tour", tour, "--svg", drawing)
-    assert code == 0
-    assert said.splitlines()[1].startswith("burma14: shortest length 3323 (the optimum), ")
-    assert length_of(tsplib.load(shared_data / "tsplib" / "burma14.tsp").distances, cities_of(tour)) == 3323
-    assert drawing.read_text().startswith("<svg")
 
 
 def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
@@ -55,17 +29,12 @@ def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
 
 
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    drive(*SMALL, "--verify", "--record", record)
-    (found,) = lines(record)
+    drive(*SMALL, "--record", tmp_path / "r.jsonl")
+    (found,) = lines(tmp_path / "r.jsonl")
     assert found["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
     assert found["ways"] == {"mapping": "suite", "tiling": "auto", "device_memory": None, "spill": False}
-    assert found["hash_covers"] == "answer"
     details = found["details"]
-    assert (details["cities"], details["proved"]) == (9, True)
-    assert details["confirmed_by"] == ["the scorer", "branch and bound"]
-    assert sorted(details["tour"]) == list(range(9))
-    assert found["evaluations"] > 0 and found["unit"] == "transitions"
+    assert (details["cities"], details["proved"], sorted(details["tour"])) == (9, True, list(range(9)))
 
 
 # --- matrices ---
@@ -84,14 +53,6 @@ def test_a_matrix_may_be_asymmetric(drive, tmp_path):
         assert said.rstrip().endswith("confirmed by the scorer and by plain dynamic programming in NumPy")
         tours.append(lines(record)[0]["details"]["tour"])
     assert tours == [[0, 1, 2, 3], [0, 1, 2, 3]]
-
-
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_a_matrix_of_any_size_is_searched(drive, tmp_path, n):
-    matrix = np.random.default_rng(n).integers(1, 50, (n, n))
-    np.fill_diagonal(matrix, 0)
-    code, said, _ = drive("--matrix", saved(tmp_path / "m.txt", matrix), *HERE, "--verify")
-    assert code == 0 and "m: shortest length " in said and "confirmed by the scorer and by " in said
 
 
 # --- more cities than can be proved ---

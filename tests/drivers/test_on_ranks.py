@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.drivers import on_ranks
-from tests.drivers.on_ranks import WORK
+from tests.drivers.on_ranks import ONE_OF_A_KIND, WORK
 from tests.drivers.records import lines
 
 EQUAL = ("best_cost", "best_index", "trajectory_hash", "parameters", "instance_sha256", "scored")
@@ -18,18 +18,27 @@ slow = pytest.mark.slow
 def alone(tmp_path_factory):
     """The record of each run by one process."""
     folder = tmp_path_factory.mktemp("alone")
-    on_ranks.main(folder, *WORK)
-    return {name: lines(folder / f"{name}.jsonl")[0] for name in WORK}
+
+    def record(name):
+        if not (folder / f"{name}.jsonl").exists():
+            on_ranks.main(folder, name)
+        return lines(folder / f"{name}.jsonl")[0]
+
+    return record
 
 
-@pytest.mark.parametrize("ranks", [3, pytest.param(2, marks=slow)])
-def test_ranks_find_what_one_process_finds(ranks, alone, mpirun, tmp_path):
-    done = mpirun(ranks, Path(on_ranks.__file__), tmp_path, *WORK)
+@pytest.mark.parametrize(
+    ("ranks", "names"),
+    [(3, ONE_OF_A_KIND), pytest.param(3, tuple(WORK), marks=slow), pytest.param(2, tuple(WORK), marks=slow)],
+)
+def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path):
+    done = mpirun(ranks, Path(on_ranks.__file__), tmp_path, *names)
     assert done.returncode == 0, done.stderr
     for words in ("confirmed by the scorer", "% in communication"):
-        assert done.stdout.count(words) == len(WORK)
+        assert done.stdout.count(words) == len(names)
     assert f"on {ranks} ranks, the first: cpu (" in done.stdout
-    for name, one in alone.items():
+    for name in names:
+        one = alone(name)
         (several,) = lines(tmp_path / f"{name}.jsonl")
         assert several["ranks"] == ranks
         assert {key: several[key] for key in EQUAL} == {key: one[key] for key in EQUAL}, name

@@ -150,6 +150,7 @@ def test_a_timed_solver_gets_a_time_that_it_accepts_however_short_ours_was(stand
     assert (row.trouble, row.limit_s) == ("", tours.FAST_TSP.shortest_s)
 
 
+@pytest.mark.slow
 def test_the_worst_of_the_repetitions_counts(stand_ins):
     alternating = ELKAI.replace("return [*shortest(self.rows), 0]", "return [*next(answers)(self.rows), 0]")
     stand_ins.package(
@@ -173,11 +174,11 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        pytest.param("print('license expired')", "failed: no answer; its last line: license expired", marks=pytest.mark.slow),
+        pytest.param("print('it expired')", "failed: no answer; its last line: it expired", marks=pytest.mark.slow),
         pytest.param("sys.exit('no memory left')", "failed: ended with code 1: no memory left", marks=pytest.mark.slow),
         (CONCORDE.replace("map(str, tour)", "'123'"), "failed: no solution: found a tour of shape"),
         pytest.param(CONCORDE.replace("map(str, tour)", "'abc'"), "failed: found '", marks=pytest.mark.slow),
-        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"), "failed: no solution: found city 0 repeated"),
+        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"), "failed: no solution: found city 0 re"),
         ("import time; time.sleep(60)", "failed: no answer within 0.5 s"),
     ],
     ids=["nothing left", "exit code", "too few cities", "no numbers", "no tour", "too slow"],
@@ -208,6 +209,7 @@ def test_a_package_that_breaks_or_a_program_without_interpreter_says_why_in_a_li
     assert rows["ortools"].trouble == "failed: ended with code 1: stopped with UNKNOWN, expected a tour"
 
 
+@pytest.mark.slow
 def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
     cut_short = CP_MODEL.replace("return OPTIMAL", "return FEASIBLE")
     stand_ins.package("ortools", cut_short, module="sat.python.cp_model")
@@ -236,6 +238,8 @@ def test_solvers_are_run_with_as_many_cities_as_they_take():
         reasons = {peer.name: peer.applies(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
     assert reasons["ortools"] == "61 cities, it is run with 3 to 60"
+    single = QapInstance("one", np.array([[1]]), np.array([[1]]))
+    assert assignments.SCIPY_FAQ.applies(single) == "1 facilities, it is run with at least 2"
     # An instance of too many cities is left out before its matrix is computed.
     assert tours.FAST_TSP.applies(SimpleNamespace(n=100_000)) == "100,000 cities, it is run with 3 to 5,000"
 
@@ -277,25 +281,16 @@ def test_or_tools_itself_solves_a_knapsack():
     assert (row.trouble, row.cost, row.proved) == ("", problem.best_value(), True)
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("raise ImportError('no such symbol')", "failed: ended with code 1: ImportError: no such symbol"),
-        (KNAPSACK_SOLVER.replace("<= capacity", "<= 2 * capacity"), "failed: a selection of weight "),
-    ],
-)
-def test_a_knapsack_that_breaks_or_is_too_heavy_is_no_answer(stand_ins, code, told):
-    stand_ins.package("ortools", code, module="algorithms.python.knapsack_solver")
-    row = measured(generate("paper", 10, 40, seed=0), "knapsack")["ortools"]
-    assert row.trouble.startswith(told)
-    assert row.cost is None
-
-
-def test_a_knapsack_that_is_not_proved_says_so(stand_ins):
-    unproved = KNAPSACK_SOLVER.replace("return True", "return False")
-    stand_ins.package("ortools", unproved, module="algorithms.python.knapsack_solver")
-    row = measured(Knapsack("two", [1, 2], [1, 2], 2), "knapsack")["ortools"]
-    assert (row.cost, row.proved) == (2, False)
+@pytest.mark.slow
+def test_a_knapsack_that_breaks_is_too_heavy_or_not_proved_says_so(stand_ins):
+    for code, cost, told in (
+        ("raise ImportError('no such symbol')", None, "failed: ended with code 1: ImportError: no such symbol"),
+        (KNAPSACK_SOLVER.replace("<= capacity", "<= 2 * capacity"), None, "failed: a selection of weight "),
+        (KNAPSACK_SOLVER.replace("return True", "return False"), 2, ""),
+    ):
+        stand_ins.package("ortools", code, module="algorithms.python.knapsack_solver")
+        row = measured(Knapsack("three", [1, 2, 2], [1, 2, 2], 2), "knapsack")["ortools"]
+        assert row.trouble.startswith(told) and (row.cost, row.proved) == (cost, False)
 
 
 def test_rapidfuzz_finds_the_length_of_a_common_subsequence(stand_ins):
@@ -305,6 +300,7 @@ def test_rapidfuzz_finds_the_length_of_a_common_subsequence(stand_ins):
     assert (row.cost, row.proved, row.repetitions) == (4, True, 2) and row.to_cost == row.solve_s
 
 
+@pytest.mark.slow
 def test_a_length_that_may_be_wrong_is_reported_and_one_that_cannot_be_is_not(stand_ins):
     stand_ins.package(
         "rapidfuzz", "class LCSseq:\n    similarity = staticmethod(lambda a, b: len(b) - 1)", module="distance"
@@ -333,11 +329,6 @@ def test_scipy_assigns_facilities():
         assert row.trouble == "" and row.version and not row.proved
         assert row.cost in every and row.cost < np.median(every)
         assert row.to_cost == row.solve_s > 0
-
-
-def test_scipy_is_not_asked_to_assign_a_single_facility():
-    one = QapInstance("one", np.array([[1]]), np.array([[1]]))
-    assert assignments.SCIPY_FAQ.applies(one) == "1 facilities, it is run with at least 2"
 
 
 def test_a_workload_without_solvers_has_an_empty_list():
@@ -403,16 +394,12 @@ NOT_FOUND = Measured(
 )  # fmt: skip
 
 
-def cells(line):
-    return line.split()
-
-
 def test_our_search_stands_first_and_each_row_says_how_it_was_timed():
     said = table(OWN, [FAST_ROW, ELKAI_ROW])
-    assert cells(said[0]) == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
-    assert cells(said[1]) == ["this", "search", "9352", "no", "405.0", "ms", "1.250", "s", "405.0", "ms", "warm"]
-    assert cells(said[2]) == ["fast-tsp", "0.2.2", "8806", "no", "405.1", "ms", "12.00", "ms", "6.330", "ms", "warm"]
-    assert cells(said[3]) == ["elkai", "2.0.1", "9400", "no", "2.500", "s", "20.00", "ms", "not", "reached", "warm"]
+    assert said[0].split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
+    assert said[1].split() == ["this", "search", "9352", "no", "405.0", "ms", "1.250", "s", "405.0", "ms", "warm"]
+    assert said[2].split() == ["fast-tsp", "0.2.2", "8806", "no", "405.1", "ms", "12.00", "ms", "6.330", "ms", "warm"]
+    assert said[3].split() == ["elkai", "2.0.1", "9400", "no", "2.500", "s", "20.00", "ms", "not", "reached", "warm"]
     assert said[4:] == ["warm: one call in a process that runs already, imports and start-up apart"]
 
 
@@ -420,8 +407,8 @@ def test_a_whole_process_of_ours_stands_above_the_programs():
     own = this_search(8806, [0.4], proved=True, start_s=1.25, own_process_s=1.7)
     said = table(own, [CONCORDE_ROW, FAST_ROW, NOT_FOUND])
     assert [line.split("  ")[0] for line in said[1:5]] == ["this search", "fast-tsp 0.2.2", "this search", "concorde"]
-    assert cells(said[3])[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
-    assert cells(said[4])[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
+    assert said[3].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
+    assert said[4].split()[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
     assert said[5:] == [
         "warm: one call in a process that runs already, imports and start-up apart",
         "process: a whole process from start to end, with reading its input",
@@ -448,8 +435,8 @@ def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst():
 
 def test_a_search_without_times_shows_the_others_all_the_same():
     said = table(this_search(None, []), [FAST_ROW._replace(to_cost=None)])
-    assert cells(said[1]) == ["this", "search", "no", "warm"]
-    assert cells(said[2])[-3:] == ["12.00", "ms", "warm"]
+    assert said[1].split() == ["this", "search", "no", "warm"]
+    assert said[2].split()[-3:] == ["12.00", "ms", "warm"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What programs have in common: mistakes in a line, wrong results, bars, repetitions, other solvers beside the search."""
+"""What programs have in common: results, mistakes in a line, wrong results, bars, repetitions, other solvers."""
 
 import re
 from types import SimpleNamespace
@@ -6,17 +6,72 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core.problems import tsplib
 from core.search.dp.held_karp import HeldKarp, ShortestTour
 from core.search.dp.lcs import Common, LongestCommonSubsequence
 from core.search.dp.restricted import Restricted, RestrictedTour
 from core.search.exact import ExactSearch, Solution
 from core.search.shape import Progress
 from drivers.progress import told_on
-from tests.drivers.records import SQUARE, lines, saved
+from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
 from tests.drivers.small_runs import QUICK, driver_of
 from tests.drivers.stand_ins import ELKAI, HELD_KARP, KNAPSACK_SOLVER, RAPIDFUZZ
 
 CPU = ("--backend", "cpu", "--no-progress")
+
+# --- what comes out ---
+
+TIMES = r"[\d.,]+ (k |M |G )?\S+/s, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\)"
+HASH = "hash [0-9a-f]{16} of"
+ANT_SYSTEM = "--instance uniform:30:seed=1 --ants 24 --iterations 6"
+PARTS = "--variant mmas --colonies 3 --exchange 2 --stagnation 2 --local-search 2opt --candidates 8 --best-every 3"
+# 24 ants look at 30 cities in each of 30 steps and 6 iterations.
+SAID = [
+    ("lcs", "half:3000:seed=2", rf"half:3000:seed=2: length 1500 of 3000 and 3000 letters, .*, 0 bytes streamed, "
+     rf"9,000,000 cells, {TIMES}, {HASH} the answer, "
+     "confirmed by the scorer and by the strings' making and by plain Python"),
+    ("exact", "--instance uniform:9:seed=1 --verify --count", r"\S+: shortest length \d+, shortest tours: \d+, "
+     rf"bound at the root \d+, start length \d+, [\d,]+ nodes, {TIMES}, {HASH} the answer, "
+     "confirmed by the scorer and by a full search in NumPy"),
+    ("heldkarp", "--instance uniform:9:seed=1 --verify", r".* has room for up to \d+ cities \([\d,]+ bytes, lengths of "
+     rf"16 bits\)\n\S+: shortest length \d+, start length \d+, [\d,]+ transitions, {TIMES}, {HASH} the answer, "
+     "confirmed by the scorer and by branch and bound"),
+    ("aco", ANT_SYSTEM, r".*Ant System, 24 ants, 6 iterations, fine-deposit.* on cpu \(.*\n.*: length \d+ by ant \d+ "
+     rf"in iteration [0-5], 129,600 selections, {TIMES}, {HASH} all tours, confirmed by the scorer"),
+    ("aco", f"{ANT_SYSTEM} {PARTS} --smoothing 0.25", r".*Max-Min Ant System, 3 colonies of 24 ants, 8 candidates, "
+     r"2-opt after every tour, 6 iterations.*\n.*by ant \d+ of colony [012] in iteration [0-5], .*, "
+     "confirmed by the scorer"),
+    ("qap", "--instance taillard:9:seeds=1,2 --iterations 200", r".*tabu, exchange2 \(36 neighbours\).*\n"
+     rf".*best cost \d+ in .*, 200 iterations, 7,200 neighbours, {TIMES}, {HASH} all moves, confirmed by the scorer"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("driver", "arguments", "expected"), SAID, ids=[f"{row[0]} {row[1][:30]}" for row in SAID])
+def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, driver, arguments, expected):
+    code, said, error = drive(*arguments.split(), *CPU, driver=driver_of(driver))
+    assert (code, error) == (0, "")
+    assert re.fullmatch(expected, said.strip()), said
+
+
+@pytest.mark.parametrize("driver", ["exact", "heldkarp"])
+def test_a_published_optimum_is_named_and_the_files_are_written(drive, shared_data, tmp_path, driver):
+    tour, drawing = tmp_path / "best.tour", tmp_path / "best.svg"
+    files = ("--data", shared_data, "--tour", tour, "--svg", drawing)
+    code, said, _ = drive("--instance", "burma14", *CPU, *files, driver=driver_of(driver))
+    assert code == 0 and "burma14: shortest length 3323 (the optimum), " in said
+    assert said.endswith("confirmed by the scorer and by the published optimum\n")
+    assert length_of(tsplib.load(shared_data / "tsplib" / "burma14.tsp").distances, cities_of(tour)) == 3323
+    assert drawing.read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("driver", ["exact", "heldkarp"])
+def test_a_matrix_of_any_size_is_searched(drive, tmp_path, driver, n):
+    upper = np.triu(np.random.default_rng(n).integers(1, 50, (n, n)), 1)
+    np.save(tmp_path / "m.npy", upper + upper.T)
+    code, said, _ = drive("--matrix", tmp_path / "m.npy", *CPU, "--verify", driver=driver_of(driver))
+    assert code == 0 and "m: shortest length " in said and "confirmed by the scorer and by " in said
+
 
 # --- what is refused ---
 
@@ -25,7 +80,6 @@ MISTAKES = {
     "lcs": {
         "random:x": "random:x: found length 'x', expected an integer",
         "a --text A B": "found a --text: expected two files, or --instance, or --text",
-        "--text A B --seed 1": "--seed changes nothing here",
         "random:900 --tiling none --device-memory 200": "bytes of device memory; 200 are allowed",
         f"random:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
         f"random:9 {PUBLISHED} --tiling tiles": f"--tiling tiles with {PUBLISHED}: expected none, a launch for every",
@@ -33,12 +87,7 @@ MISTAKES = {
     },
     "knapsack": {
         "--instance f --class paper": "--class changes nothing here: --instance names a file",
-        "--instance f --seed 3": "--seed changes nothing here",
         "--capacity 3": "found capacity 3, expected an integer from 4",
-        "--capacity 1073741824": "found capacity 1073741824",
-        "--nodes 3": "--nodes changes nothing here: expected with --method bb",
-        "--seconds 3": "--seconds changes nothing here",
-        "--no-trace --output taken.txt": "--output needs --trace",
         "--device-memory 16": "two rows of decisions need",
         f"--method bb {PUBLISHED}": f"{PUBLISHED} changes nothing here: expected without --method bb",
         f"{PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
@@ -47,14 +96,11 @@ MISTAKES = {
         "--instance uniform:20:seed=1 --device-memory 64K": "20 cities: ",
         "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
         "--instance uniform:9 --k 4 --peers": "--peers with a restricted search (--k 4)",
-        "--instance uniform:9 --k 4 --no-trace": "--no-trace with a restricted search (--k 4)",
-        f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets, of at most 36",
+        f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets",
         f"--instance uniform:280 {PUBLISHED}": "of at most 36 cities; uniform:280:seed=1:side=10000 has 280 cities",
         f"--instance uniform:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
     },
     "exact": {
-        "--enumerate worklist": "--enumerate changes nothing here: expected with --bound none",
-        "--bound none --enumerate permutations --depth 3": "--depth changes nothing here",
         PUBLISHED: f"{PUBLISHED}: the thesis has no 1-trees; expected with --bound edges",
         "--bound edges --unrolled": f"--unrolled changes nothing here: expected with {PUBLISHED}",
         f"{PUBLISHED} --bound none --enumerate permutations --no-unrolled":
@@ -70,20 +116,15 @@ MISTAKES = {
         "--alpha 0.3": "alpha",
         "--variant mmas --stagnation 2 --smoothing 2": "smoothing",
         "--instance uniform:2": "uniform:2: found size '2', expected an integer from 3 to 100000",
-        "--seconds 1 --record r.jsonl --repeats 2": "--record with --seconds and --repeats 2: the clock ends",
         "--seconds 0": "stop after 0.0 seconds: expected more than 0",
     },
     "qap": {
         "--neighbourhood flip2": "neighbourhood 'flip2' for a permutation encoding: expected exchange2",
         "--neighbourhood exchange2,exchange3": "2 neighbourhoods for tabu, which uses one",
-        "--instance taillard:9:seeds=1,2 --tenure 36": "a tenure of up to 36 iterations for exchange2, which has 36 neigh",
-        "--algorithm hill --tenure 3": "--tenure with --algorithm hill: expected with tabu",
+        "--instance taillard:9:seeds=1,2 --tenure 36": "a tenure of up to 36 iterations for exchange2, which has 36",
         "--strength 3": "--strength with --algorithm tabu: expected with ils or vns",
-        "--algorithm annealing --cooling 2": "a cooling factor of 2.0: expected more than 0, at most 1",
         "--evaluation guessed": "evaluation 'guessed': ",
-        "--level iteration --walks 4": "4 walks: expected 1 at the iteration level",
         "--level iteration --exchange 10": "use level algorithm",
-        f"{PUBLISHED} --walks 4 --exchange 9": "use level algorithm",
         f"{PUBLISHED} --level solution": "mapping published at the solution level",
         f"{PUBLISHED} --evaluation kept": "mapping published with evaluation kept: expected linear",
         f"{PUBLISHED} --algorithm annealing": "mapping published for simulated annealing",
@@ -115,7 +156,6 @@ BROKEN = [
     ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
     ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
     ("exact", "0 1.5\n1.5 0\n", ":1: found distance 1.5 from city 0 to 1, expected an integer"),
-    ("exact", "0 nan\n1 0\n", ":1: found distance nan from city 0 to 1, expected an integer"),
     ("exact", "0 2147483648\n1 0\n", ":1: found distance 2147483648 from city 0 to 1, expected 0 to 2147483647"),
     (
         "exact",

@@ -19,7 +19,7 @@ def in_order(request):
 
 @pytest.fixture
 def device(backend):
-    """Every backend but the simulator of GPUs, which takes minutes; `tests/backends/test_cuda_without_gpu.py` has a run."""
+    """Every backend but the simulator of GPUs, of which `tests/backends/test_cuda_without_gpu.py` has a run."""
     if backend.device.driver == "simulated":
         pytest.skip("the simulator takes minutes")
     return backend

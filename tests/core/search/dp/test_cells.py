@@ -17,7 +17,7 @@ from core.lang import u32, u64
 from core.problems.knapsack import Knapsack, generate
 from core.problems.tsp import tour_length
 from core.search.dp import cells, host_memory
-from core.search.dp.cells import CellEngine, ring_for
+from core.search.dp.cells import CellEngine
 from core.search.dp.diagonals import CommonByDiagonals, CommonLengths, KnapsackByDiagonals, PackedValues
 from core.search.dp.held_karp import HeldKarp
 from core.search.dp.held_karp_cells import ByLayersOnTheHost
@@ -136,7 +136,7 @@ def same_common(backend, a, b):
 def same_selection(backend, instance):
     made = KnapsackByDiagonals(backend, Solo(), instance, team_size=lanes_of(backend))
     made.warm_up()
-    own = KnapsackSearch(backend, Solo(), instance).run()
+    own = KnapsackSearch(backend, Solo(), instance, team_size=1).run()
     for _ in range(2):
         found = made.run()
         assert found._replace(streamed_bytes=0, chosen=0) == own._replace(streamed_bytes=0, chosen=0)
@@ -164,7 +164,7 @@ def test_the_same_selection_on_every_backend(device):
 
 def test_the_same_tour_as_the_engine_s_on_every_backend(device):
     cases = ((4, True, 2**28), (5, False, 2), (7, True, 9), (8, False, 3))
-    for n, directed, most in cases[: 2 if device.name == "python" else 4]:
+    for n, directed, most in cases[: 1 if device.name == "python" else 4]:
         distances = random_distances(n, 0, most, directed)
         made = HeldKarp(device, Solo(), distances, mapping="published")
         made.warm_up()
@@ -178,7 +178,7 @@ def test_the_same_tour_as_the_engine_s_on_every_backend(device):
         assert (untraced.length, untraced.tour, untraced.streamed_bytes) == (own.length, None, 0)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text("ab", max_size=40), st.text("abc", max_size=40))
 def test_of_many_equal_subsequences_the_same_is_found(cpu, text, other):
     same_common(cpu, letters(text.encode()), letters(other.encode()))
@@ -189,7 +189,7 @@ values = st.one_of(numbers, st.integers(BIG - 3, BIG))
 some_items = st.lists(st.tuples(st.one_of(numbers, st.just(BIG)), values), min_size=1, max_size=12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(some_items, st.integers(0, 60))
 def test_of_many_equal_selections_the_same_is_found(cpu, items, capacity):
     same_selection(cpu, knapsack(items, capacity))
@@ -253,17 +253,6 @@ def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch,
     check_packed_cells(late, generate("paper", 20, 70, seed=2), u32)
     check_path_cells(late, 8)
     assert not late.waiting
-
-
-def test_the_device_keeps_the_waves_that_are_read_and_some_that_are_leaving(monkeypatch):
-    items = PackedValues(generate("paper", 9, 100, seed=1), u32)
-    for problem, read in ((CommonLengths(*strings(1, 1000, 300)), 2), (items, 1 + int(items.weights.max()))):
-        ring = ring_for(problem, 128)
-        assert ring.rows == read + 1 + cells.ON_THE_WAY
-        assert ring.lanes % 128 == ring.border % 128 == 0 and ring.lanes - problem.lanes() in range(128)
-        monkeypatch.setattr(cells, "ON_THE_WAY_BYTES", 4 * ring.stride - 1)
-        assert ring_for(problem, 128).rows == read + 1
-        monkeypatch.undo()
 
 
 # --- where the cells go ---

@@ -18,7 +18,6 @@ from core.search.dp import held_karp_launches
 from core.search.dp.held_karp import LONGEST, MOST_CITIES, HeldKarp
 from core.search.dp.held_karp_plan import bytes_needed
 from core.search.dp.held_karp_waves import most_cities
-from core.search.dp.subset_ranks import rank_of, subset
 from tests.core.search.dp.tables import by_permutations, by_sets, random_distances
 
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
@@ -51,7 +50,7 @@ def problems(draw, fewest, most):
     return table
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(distances=problems(1, 8))
 def test_the_length_is_that_of_the_best_permutation(cpu, distances):
     assert checked(cpu, distances).length == by_permutations(distances)
@@ -78,7 +77,7 @@ def test_a_launch_per_layer_finds_the_same_length(cpu, distances):
 @pytest.mark.parametrize("directed", [False, True])
 def test_same_tour_on_every_backend(backend, cpu, directed):
     sizes = ((1, 9), (2, 9), (3, 9), (4, 3), (5, 70_000), (6, 2), (8, 2), (9, 50))
-    for n, most in sizes[: 6 if backend.name == "python" else 8]:
+    for n, most in sizes[: 5 if backend.name == "python" else 8]:
         distances = random_distances(n, 3, most, directed)
         found, expected = checked(backend, distances), checked(cpu, distances)
         assert (found.length, found.tour.tolist()) == (expected.length, expected.tour.tolist())
@@ -94,22 +93,13 @@ def test_lanes_of_a_team_do_not_race(cpu, in_order, monkeypatch, n, directed):
     assert search.run().tour.tolist() == checked(cpu, distances).tour.tolist()
 
 
-@pytest.mark.parametrize("run", [1, 3])
-@pytest.mark.parametrize(("n", "directed"), [(11, True), (12, False)])
+@pytest.mark.parametrize(("run", "n", "directed"), [(1, 11, True), (3, 12, False)])
 def test_few_teams_and_short_runs_of_sets_change_nothing(cpu, monkeypatch, run, n, directed):
     distances = random_distances(n, 2, 300, directed)
     expected = checked(cpu, distances)
     monkeypatch.setattr(held_karp_launches, "RUN_OF_A_CORE", run)
     monkeypatch.setattr(held_karp_launches, "TEAMS_OF_A_CORE", 2)
     assert checked(cpu, distances).tour.tolist() == expected.tour.tolist()
-
-
-def test_repetitions_and_no_trace_find_the_same(cpu):
-    search = HeldKarp(cpu, Solo(), random_distances(10, 4, 90, False))
-    first, second, untraced = search.run(), search.run(), search.run(trace=False)
-    assert first.tour.tolist() == second.tour.tolist()
-    assert untraced.tour is None
-    assert (untraced.length, untraced.digest) == (first.length, first.digest)
 
 
 @pytest.mark.parametrize(
@@ -157,15 +147,6 @@ def test_the_longest_tours_are_found_and_longer_ones_refused(cpu):
 # --- sets and sizes ---
 
 
-def test_ranks_number_sets_in_the_order_of_their_masks():
-    for size in range(1, 8):
-        masks = sorted(sum(1 << e for e in chosen) for chosen in itertools.combinations(range(7), size))
-        for rank, mask in enumerate(masks):
-            elements = [e for e in range(7) if mask >> e & 1]
-            assert subset(rank, size) == elements
-            assert rank_of(elements) == rank
-
-
 @pytest.mark.parametrize(("n", "directed"), [(4, False), (5, True), (8, False), (8, True), (9, False), (9, True)])
 def test_transitions_are_those_that_loops_count(cpu, n, directed):
     elements, size = n - 1, (n - 2) // 2
@@ -182,11 +163,6 @@ def test_transitions_are_those_that_loops_count(cpu, n, directed):
             counted += half * size
     search = HeldKarp(cpu, Solo(), random_distances(n, 1, 9, directed))
     assert search.run().transitions == counted
-
-
-def test_bytes_are_those_of_the_two_largest_layers():
-    assert bytes_needed(34, 2, False) == 2 * (comb(33, 16) * 16 + comb(33, 15) * 15)
-    assert bytes_needed(30, 4, True) == 2 * 4 * (comb(29, 14) * 14 + comb(29, 13) * 13)
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 12, 13, 14])
@@ -226,27 +202,20 @@ def test_memory_that_is_gone_after_all_is_a_refusal(cpu, monkeypatch):
         HeldKarp(cpu, Solo(), distances)
 
 
-@pytest.mark.parametrize(
-    ("distances", "options", "message"),
-    [
+def test_what_is_no_such_problem_is_refused_in_one_line(cpu):
+    none = {"tiling": "none"}
+    for distances, options, message in (
         (np.ones((2, 3), int), {}, "expected a square matrix"),
-        (np.zeros((0, 0), int), {}, "expected a square matrix"),
         (np.full((6, 6), 0.5), {}, "not integers"),
         (np.array([[0, 1, 2], [3, 0, -1], [2, 1, 0]]), {}, "distance -1 from 1 to 2: expected 0 to 2147483647"),
         (np.array([[0, 2**31], [1, 0]]), {}, "distance 2147483648 from 0 to 1"),
         (np.ones((6, 6), int), {"tiling": "tiles"}, "choose one of auto, none"),
-        (np.ones((31, 31), int), {"tiling": "none"}, "--tiling none: 31 cities have two layers of"),
-        (
-            np.ones((20, 20), int),
-            {"tiling": "none", "room": 1000},
-            r"two layers need \d+ bytes of the device, and 1000",
-        ),
-    ],
-)
-def test_what_is_no_such_problem_is_refused_in_one_line(cpu, distances, options, message):
-    with pytest.raises(UserError, match=message) as refused:
-        HeldKarp(cpu, Solo(), distances, **options)
-    assert "\n" not in str(refused.value)
+        (np.ones((31, 31), int), none, "--tiling none: 31 cities have two layers of"),
+        (np.ones((20, 20), int), none | {"room": 1000}, r"two layers need \d+ bytes of the device, and 1000"),
+    ):
+        with pytest.raises(UserError, match=message) as refused:
+            HeldKarp(cpu, Solo(), distances, **options)
+        assert "\n" not in str(refused.value)
 
 
 def test_the_generic_engine_takes_as_many_cities_as_it_says():

@@ -34,7 +34,7 @@ def found(search):
     return value, taken(result)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(instances)
 def test_the_value_and_the_selection_of_a_plain_table(cpu, instance):
     assert found(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
@@ -193,7 +193,7 @@ def test_branch_and_bound_finds_the_same_value(cpu):
             assert result.value == KnapsackSearch(cpu, Solo(), instance).run(trace=False).value
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(instances)
 def test_branch_and_bound_of_odd_cases(cpu, instance):
     result = BoundSearch(cpu, Solo(), instance).run()

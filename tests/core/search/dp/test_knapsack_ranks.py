@@ -99,19 +99,6 @@ def test_values_of_more_than_32_bits_are_added_up(cpu):
     assert over_ranks(cpu, 2, instance)[0] == 290 * BIG
 
 
-def test_progress_counts_all_items_on_both_ranks(cpu):
-    instance = generate("uncorrelated", 301, 500, seed=1)
-
-    def run(ranks):
-        told = []
-        search = KnapsackSearch(twin(cpu), ranks, instance)
-        search.run(callback=lambda progress: told.append(progress[:2]))
-        return told, len(search.items)
-
-    for told, items in on_ranks(2, run):
-        assert told == sorted(told) and told[-1] == (items, items)
-
-
 # --- who has what ---
 
 

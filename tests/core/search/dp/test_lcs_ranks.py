@@ -9,7 +9,7 @@ from cluster import Solo
 from cluster.timed import Rehearsal
 from core.search.dp import lcs_both_ends
 from core.search.dp.lcs import LongestCommonSubsequence, Shape
-from core.search.dp.lcs_both_ends import Places, Stair, part_of, turned
+from core.search.dp.lcs_both_ends import Places, Stair
 from core.search.dp.lcs_table import Layout, Neighbours
 from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
@@ -144,25 +144,6 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
 def sums_end(more, less, kinds):
     """The sum at the right end, as if the bits were all that grows."""
     return int(more[kinds == 64].sum()) - int(less[kinds == 32].sum())
-
-
-def test_every_strip_has_a_rank_in_both_waves():
-    for size in range(2, 12):
-        for strips in range(1, 14):
-            parts = [part_of(rank, size, strips) for rank in range(size)]
-            for from_end in (False, True):
-                wave = [
-                    (rank, part) for rank, part in enumerate(parts) if part is not None and part.from_end is from_end
-                ]
-                assert [strip for _, part in wave for strip in range(part.first, part.end)] == list(range(strips))
-                ranks = [None, *(rank for rank, _ in wave), None]
-                assert [(part.left, part.right) for _, part in wave] == list(zip(ranks, ranks[2:], strict=False))
-
-
-def test_all_bits_of_an_array_are_turned():
-    words = np.array([1, 2**63 + 2**40], np.uint64)
-    assert turned(words).tolist() == [1 + 2**23, 2**63]
-    assert turned(np.array([1, 6], np.uint32)).tolist() == [3 << 29, 2**31]
 
 
 def test_both_waves_take_as_many_launches_and_half_of_the_time(cpu):

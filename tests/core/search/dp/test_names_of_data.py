@@ -105,15 +105,6 @@ def test_machine_code_does_not_depend_on_what_data_are_called(tmp_path, tiling):
     assert GridEngine(CPU, Solo(), table, tiling).run().value == table.value_by_numpy()
 
 
-@pytest.mark.parametrize("k", [0, len(SOME) - 1])
-def test_a_datum_of_another_value_makes_another_table(tmp_path, k):
-    table = Table(functions(tmp_path, SOME), SOME)
-    numbers = list(range(100, 100 + len(SOME)))
-    numbers[k] += 1
-    table.data = type(table.data)(*numbers)
-    assert GridEngine(PYTHON, Solo(), table).run().value != table.value_by_numpy()
-
-
 @pytest.mark.parametrize("backend", [PYTHON, CPU], ids=["python", "cpu"])
 def test_a_table_does_not_depend_on_what_the_functions_call_their_parameters(tmp_path, backend):
     own = {"i": "left", "j": "up", "near": "frontier", "choice": "kept", "data": "corner"}

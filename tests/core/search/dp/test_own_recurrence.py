@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import GridEngine
+from core.search.dp import GridEngine, waves
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "edit_distance.py"
 WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]
@@ -60,17 +60,12 @@ def test_every_backend_computes_the_recurrence(backend, edit, tiling, room):
         assert (alone.value, alone.choice) == (plain(a, b)[-1, -1], None)
 
 
-slow = pytest.mark.slow
+SLOW_SHAPES = [(4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16)]
 
 
 @pytest.mark.parametrize(
     "shape",
-    [
-        (1, 1, 1),
-        (4, 1, 5),
-        (3, 2, 4),
-        *(pytest.param(one, marks=slow) for one in ((4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16))),
-    ],
+    [(1, 1, 1), (4, 1, 5), (3, 2, 4), *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW_SHAPES)],
     ids=str,
 )
 def test_lanes_of_a_tile_do_not_race(edit, in_order, shape):
@@ -82,11 +77,19 @@ def test_any_two_strings(cpu, edit):
     words = st.binary(min_size=1, max_size=60).map(lambda text: bytes(letter % 3 for letter in text))
 
     @settings(max_examples=80, deadline=None)
-    @given(words, words, st.sampled_from([(1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
+    @given(words, words, st.sampled_from([None, (1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
     def compare(a, b, shape):
-        check(GridEngine(cpu, Solo(), edit(a, b), shape=shape).run(), a, b)
+        check(GridEngine(cpu, Solo(), edit(a, b), "tiles" if shape else "none", shape=shape).run(), a, b)
 
     compare()
+
+
+def test_diagonals_may_have_many_words_of_decisions_and_lanes_any_order(cpu, in_order, edit, monkeypatch):
+    rng = np.random.default_rng(3)
+    a, b = (bytes(rng.integers(97, 101, n, np.uint8)) for n in (320, 400))
+    check(GridEngine(cpu, Solo(), edit(a, b), "none").run(), a, b)
+    monkeypatch.setattr(waves, "TEAM_SIZE", 4)
+    check(GridEngine(in_order, Solo(), edit(*WORDS[0]), "none").run(), *WORDS[0])
 
 
 def test_several_ranks_are_refused(cpu, edit):

@@ -289,22 +289,20 @@ def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu
 # --- refusals ---
 
 
-@pytest.mark.parametrize(
-    ("search", "problem", "changes", "said"),
-    [
-        (CommonByDiagonals, PAIR, {}, "--state with --mapping published: no state of it is kept: expected --mapping s"),
-        (KnapsackByDiagonals, (SUMS,), {}, "--state with --mapping published: no state of it is kept: expected --mapp"),
-        (HeldKarp, (random_distances(6, 1, 9, False),), {"mapping": "published"}, "--state with --mapping published"),
-        (HeldKarp, (random_distances(6, 1, 9, False),), {"tiling": "none"}, "--state with --tiling none: no state of"),
-        (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--state with --tiling none: no state of it is kept: expected"),
-        (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--state with --tiling tiles: no state of it is kept"),
-        (RestrictedTour, (random_distances(9, 1, 9, False), 3), {}, "--state with a single pass: no state of it is ke"),
-    ],
-)  # fmt: skip
-def test_a_run_without_states_refuses_to_keep_one(search, problem, changes, said, cpu):
-    with pytest.raises(UserError) as refusal:
-        search(cpu, Solo(), *problem, **changes).run(keeper=Keeper(lambda state: None))
-    assert str(refusal.value).startswith(said) and "\n" not in str(refusal.value)
+def test_a_run_without_states_refuses_to_keep_one(cpu):
+    square = random_distances(6, 1, 9, False)
+    for search, problem, changes, way in (
+        (CommonByDiagonals, PAIR, {}, "--mapping published: no state of it is kept: expected --mapping s"),
+        (KnapsackByDiagonals, (SUMS,), {}, "--mapping published: no state of it is kept: expected --mapping s"),
+        (HeldKarp, (square,), {"mapping": "published"}, "--mapping published"),
+        (HeldKarp, (square,), {"tiling": "none"}, "--tiling none: no state of"),
+        (KnapsackSearch, (SUMS,), {"tiling": "none"}, "--tiling none: no state of it is kept: expected"),
+        (LongestCommonSubsequence, PAIR, {"tiling": "tiles"}, "--tiling tiles: no state of it is kept"),
+        (RestrictedTour, (square, 3), {}, "a single pass: no state of it is kept"),
+    ):
+        with pytest.raises(UserError) as refusal:
+            search(cpu, Solo(), *problem, **changes).run(keeper=Keeper(lambda state: None))
+        assert str(refusal.value).startswith(f"--state with {way}") and "\n" not in str(refusal.value)
 
 
 def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
