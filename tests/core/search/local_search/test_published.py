@@ -61,15 +61,6 @@ def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, lay
     assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
 
 
-@pytest.mark.parametrize(("layout", "how"), [("columns", {}), ("rows", {"level": "algorithm", "walks": 2})])
-def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
-    several = {"neighbourhoods": "flip1", "algorithm": ALGORITHMS["first"], "seed": 3, **how}
-    problem = ppp.Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(python, Solo(), problem, evaluation="histogram", **several)
-    expected = LocalSearch(cpu, Solo(), PROBLEMS["ppp"](), **several)
-    assert found(one, Iterations(5)) == found(expected, Iterations(5))
-
-
 @pytest.mark.parametrize(
     "name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "insert", "reverse", "2opt", "assign"]
 )
