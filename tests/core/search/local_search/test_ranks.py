@@ -51,10 +51,7 @@ MORE = {
         f"history {k}": functools.partial(history, row, how)
         for k, (row, how) in enumerate([
             (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
-            (("qap6", "exchange2", "annealing"), {}),
             (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
-            (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 7}),
-            (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 7, "exchange": 7}),
             (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 7}),
         ])
     },
