@@ -75,7 +75,7 @@ for name, act in getattr(test_ranks, sys.argv[1]).items():
     [
         (3, "SEARCHES"),
         pytest.param(2, "MORE", marks=pytest.mark.slow),
-        pytest.param(3, "MORE", marks=pytest.mark.slow),
+        pytest.param(3, "MORE", marks=pytest.mark.long),
         pytest.param(7, "MORE", marks=pytest.mark.long),
     ],
 )
