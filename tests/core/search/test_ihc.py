@@ -144,11 +144,11 @@ def test_digest_tells_unequal_work_apart(cpu):
 
 @pytest.mark.parametrize("reverse", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
-    distances = tsp.load("uniform:40:seed=4").distances
+    distances = tsp.load("uniform:26:seed=4").distances
     backend = PythonBackend(PythonBackend.devices()[0], reverse)
     search = HillClimbing(backend, Solo(), distances, scan="pruned")
     search.scan = TilesScan(backend, distances)
-    assert search.tour_of(2).tolist() == plain_climb(distances, paper_start(40, 2))[0].tolist()
+    assert search.tour_of(2).tolist() == plain_climb(distances, paper_start(26, 2))[0].tolist()
 
 
 def test_tiles_settle_ties_between_tiles_by_the_smallest_move(python):

@@ -37,7 +37,7 @@ def devices():
         yield {one.name: one for one in made}
 
 
-@pytest.fixture(params=["cpu", "opencl"])
+@pytest.fixture(params=["cpu", pytest.param("opencl", marks=pytest.mark.slow)])
 def device(request, devices):
     """Devices that run machine code; kernels there are those of all others."""
     if request.param not in devices:

@@ -110,9 +110,9 @@ def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, a
     assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "names", "algorithm"),
-    [("qap6", "exchange2", "tabu"), pytest.param("ppp9-11", "flip2", "ils-first", marks=pytest.mark.slow)],
+    ("name", "names", "algorithm"), [("qap6", "exchange2", "tabu"), ("ppp9-11", "flip2", "ils-first")]
 )
 def test_the_same_history_on_every_backend(backend, name, names, algorithm):
     expected = plain_history(plain_walk(name, names, algorithm), 12)

@@ -44,7 +44,7 @@ def published(backend, row, **how):
     return made(backend, row, mapping="published", select=row[3], **how)
 
 
-@pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4], ROWS[9]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 10)]))
+@pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 9, 10)]))
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
     """Where the host selects, it may also make the neighbours."""
     expected = found(made(cpu, row))
