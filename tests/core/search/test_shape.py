@@ -153,7 +153,7 @@ def ants(backend, ranks=None, **changes):
 
 
 @pytest.mark.parametrize("changes", [{}, {"colonies": 3}, {"colonies": 2, "variant": "mmas", "exchange": 4}], ids=str)
-def test_ants_end_with_the_first_iteration_that_reaches_the_target(changes, cpu):
+def test_ants_of_all_ranks_end_with_the_first_iteration_that_reaches_the_target(changes, cpu):
     curve = ants(cpu, **changes).run(Iterations(60)).curve.tolist()
     best = min(curve[20:])
     first = next(k for k, length in enumerate(curve) if length <= best)
@@ -161,6 +161,8 @@ def test_ants_end_with_the_first_iteration_that_reaches_the_target(changes, cpu)
     assert found.curve.tolist() == curve[: first + 1]
     assert found.hash == ants(cpu, **changes).run(Iterations(first + 1)).hash
     assert found.length <= best and found.finished
+    for one in on_ranks(2, lambda ranks: ants(twin(cpu), ranks, **changes).run(Target(best))):
+        assert one.curve.tolist() == found.curve.tolist()
 
 
 def test_ants_stop_when_the_time_is_over_and_have_room_for_all_iterations(cpu, monkeypatch):
@@ -171,11 +173,3 @@ def test_ants_stop_when_the_time_is_over_and_have_room_for_all_iterations(cpu, m
     whole = ants(cpu).run(Iterations(iterations))
     assert (found.hash, found.curve.tolist()) == (whole.hash, whole.curve.tolist())
     assert found.history[-1][2] < 1.0
-
-
-@pytest.mark.parametrize("changes", [{}, {"colonies": 2}], ids=str)
-def test_ranks_end_with_the_same_iteration_at_a_target(changes, cpu):
-    curve = ants(cpu, **changes).run(Iterations(40)).curve.tolist()
-    best = min(curve)
-    for found in on_ranks(2, lambda ranks: ants(twin(cpu), ranks, **changes).run(Target(best))):
-        assert found.curve.tolist() == curve[: curve.index(best) + 1]

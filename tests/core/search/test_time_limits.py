@@ -134,16 +134,6 @@ def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, pyt
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
-def test_iterations_are_cut_only_near_the_end(python, monkeypatch):
-    machine = Machine(inf, monkeypatch)
-    one = timed_search(python, machine, monkeypatch, local_search.TabuSearch(), even, seconds=0.1, walks=1)
-    cut = []
-    part = one.launch_part
-    monkeypatch.setattr(one, "launch_part", lambda *given: (cut.append(machine.now), part(*given)))
-    one.walk(Seconds(5.0), None, None)
-    assert cut and min(cut) > 3.0
-
-
 @paces_and_limits
 def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(pace, limit_s, cpu, monkeypatch):
     one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))

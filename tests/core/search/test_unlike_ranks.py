@@ -48,7 +48,7 @@ def test_ranks_that_are_alike_have_equal_shares(mpirun):
         (LITTLE, "1 30 2"),
         pytest.param(LITTLE, "1 1 1 1 1", marks=pytest.mark.slow),
         pytest.param(LITTLE, "1 30 2 1 8 1 3", marks=pytest.mark.slow),
-        pytest.param(MUCH, "1 30 2 1 8 1 3", marks=pytest.mark.slow),
+        pytest.param(MUCH, "1 30 2 1 8 1 3", marks=pytest.mark.long),
         pytest.param(MUCH, "8 1 1 2 1", marks=pytest.mark.long),
     ],
 )

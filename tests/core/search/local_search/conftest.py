@@ -15,3 +15,17 @@ def little_is_tried(monkeypatch):
     monkeypatch.setattr(validation, "SECONDS", math.inf)
     monkeypatch.setattr(validation, "WHOLE", 400)
     monkeypatch.setattr(validation, "SCORING_SECONDS", math.inf)
+
+
+@pytest.fixture
+def launches(python, monkeypatch):
+    """The launches of a search: kernel, teams and team size."""
+    noted = []
+    execute = python.execute
+
+    def note(launch):
+        noted.append((launch.executable.kernel.source.name, launch.teams, launch.executable.team_size))
+        execute(launch)
+
+    monkeypatch.setattr(python, "execute", note)
+    return noted

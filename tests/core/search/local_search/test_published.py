@@ -44,7 +44,7 @@ def published(backend, row, **how):
     return made(backend, row, mapping="published", select=row[3], **how)
 
 
-@pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4], ROWS[9]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 10)]))
+@pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 9, 10)]))
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
     """Where the host selects, it may also make the neighbours."""
     expected = found(made(cpu, row))
@@ -61,23 +61,13 @@ def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, lay
     assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
 
 
-@pytest.mark.parametrize(("layout", "how"), [("columns", {}), ("rows", {"level": "algorithm", "walks": 2})])
-def test_the_suite_s_mapping_may_count_histograms_too(python, layout, how, cpu):
-    several = {"neighbourhoods": "flip1", "algorithm": ALGORITHMS["first"], "seed": 3, **how}
-    problem = ppp.Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(python, Solo(), problem, evaluation="histogram", **several)
-    expected = LocalSearch(cpu, Solo(), PROBLEMS["ppp"](), **several)
-    assert found(one, Iterations(5)) == found(expected, Iterations(5))
-
-
 @pytest.mark.parametrize(
     "name", ["flip1", "flip2", "flip3", "exchange2", "exchange3", "insert", "reverse", "2opt", "assign"]
 )
 def test_a_host_makes_the_neighbours_that_the_paper_defines(name):
     one = encodings.NEIGHBOURHOODS[name]
-    encoding = {"bits": encodings.Bits(7), "permutation": encodings.Permutation(7), "values": encodings.Values(7, 3)}[
-        one.encoding
-    ]
+    makers = {"bits": encodings.Bits, "permutation": encodings.Permutation, "values": lambda n: encodings.Values(n, 3)}
+    encoding = makers[one.encoding](7)
     draw = np.random.default_rng(5)
     solution = draw.permutation(7) if one.encoding == "permutation" else draw.integers(0, encoding.choices, 7)
     listed = encodings.listed_moves(one.shape, 0, one.size(encoding), 7, encoding.choices, solution)
@@ -114,30 +104,15 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
 
 @pytest.mark.slow
 def test_thread_control_has_room_for_the_histograms_of_every_shape(python, cpu):
-    how = {
-        "mapping": "published",
-        "select": "host",
-        "tune": lambda kernel, n, size: Tuner(python.capabilities, n, size, 1),
-    }
-    one = LocalSearch(python, Solo(), ppp.Ppp(perceptron.load("9-11"), "rows"), TabuSearch(), "flip2", seed=3, **how)
+    def tune(kernel, n, size):
+        return Tuner(python.capabilities, n, size, 1)
+
+    problem, how = ppp.Ppp(perceptron.load("9-11"), "rows"), {"mapping": "published", "select": "host", "tune": tune}
+    one = LocalSearch(python, Solo(), problem, TabuSearch(), "flip2", seed=3, **how)
     assert found(one, Iterations(40)) == found(made(cpu, ROWS[2]), Iterations(40))
 
 
 # --- how it is laid on the device ---
-
-
-@pytest.fixture
-def launches(python, monkeypatch):
-    """The launches of a search: kernel, teams and team size."""
-    noted = []
-    execute = python.execute
-
-    def note(launch):
-        noted.append((launch.executable.kernel.source.name, launch.teams, launch.executable.team_size))
-        execute(launch)
-
-    monkeypatch.setattr(python, "execute", note)
-    return noted
 
 
 @pytest.mark.parametrize(

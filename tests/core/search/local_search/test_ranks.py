@@ -51,10 +51,7 @@ MORE = {
         f"history {k}": functools.partial(history, row, how)
         for k, (row, how) in enumerate([
             (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
-            (("qap6", "exchange2", "annealing"), {}),
             (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
-            (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 7}),
-            (("qap6", "exchange2", "tabu"), {"level": "algorithm", "walks": 7, "exchange": 7}),
             (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 7}),
         ])
     },
@@ -78,7 +75,7 @@ for name, act in getattr(test_ranks, sys.argv[1]).items():
     [
         (3, "SEARCHES"),
         pytest.param(2, "MORE", marks=pytest.mark.slow),
-        pytest.param(3, "MORE", marks=pytest.mark.slow),
+        pytest.param(3, "MORE", marks=pytest.mark.long),
         pytest.param(7, "MORE", marks=pytest.mark.long),
     ],
 )

@@ -125,21 +125,12 @@ def test_tuned_launches_are_the_same_search(python, row, cpu):
     assert tuned.tuner.done
 
 
-def test_a_known_shape_is_the_one_that_runs(python, cpu, monkeypatch):
-    scans = []
-    execute = python.execute
+def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
+    def tune(kernel, n, size):
+        return Tuner(python.capabilities, n, size, best=Shape(3, 5))
 
-    def noted(launch):
-        if launch.executable.kernel.source.name == "scan_shared":
-            scans.append((launch.teams, launch.executable.team_size))
-        execute(launch)
-
-    monkeypatch.setattr(python, "execute", noted)
-    tuned = search(
-        python, Solo(), KEPT, tune=lambda kernel, n, size: Tuner(python.capabilities, n, size, best=Shape(3, 5))
-    )
-    assert found(tuned) == found(search(cpu, Solo(), KEPT))
-    assert scans == [(3, 5)] * table.ITERATIONS
+    assert found(search(python, Solo(), KEPT, tune=tune)) == found(search(cpu, Solo(), KEPT))
+    assert [one for one in launches if one[0] == "scan_shared"] == [("scan_shared", 3, 5)] * table.ITERATIONS
 
 
 def test_a_search_repeats_itself_and_other_seeds_are_other_searches(cpu):

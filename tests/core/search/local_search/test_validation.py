@@ -96,13 +96,6 @@ def test_a_search_does_not_return_what_the_scorer_does_not_confirm(python):
     assert e.value.outcome.cost < 0 <= e.value.cost == problem.cost(e.value.outcome.solution)
 
 
-@pytest.mark.parametrize("walks", [1, 4])
-def test_a_right_search_returns(python, walks):
-    how = {"level": "algorithm", "walks": walks} if walks > 1 else {}
-    outcome = searched(Weighted(TWELVE), python, **how).run(Iterations(20))
-    assert (outcome.cost, outcome.solution.tolist()) == (0, [0] * 12)
-
-
 def test_a_driver_prints_what_is_not_confirmed(capsys):
     problem = wrong(weighted.wrong_where_all_is_zero)
     workload = local_search(

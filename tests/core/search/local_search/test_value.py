@@ -1,7 +1,5 @@
 """A problem that is scored as a whole makes the search that its delta makes, in every way that a search may go."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -49,41 +47,6 @@ def test_a_value_makes_the_search_that_a_delta_makes_and_agrees_with_the_scorer(
     assert by_delta == searched(cpu, problem, algorithm, name, evaluation="plain")
     assert by_delta == searched(cpu, problem, algorithm, name, evaluation="value")
     local_search.check(problem, name, moves=8)
-
-
-@pytest.mark.parametrize("names", [["exchange2", "exchange3"], ["insert"], ["adjacent", "exchange2"]], ids="+".join)
-def test_neighbourhoods_in_turn_take_one_value(cpu, names):
-    algorithm = local_search.VariableNeighbourhoodSearch(strength=3)
-    by_delta = searched(cpu, Ordering(5, both=True), algorithm, names)
-    assert by_delta == searched(cpu, Ordering(5), algorithm, names)
-
-
-@pytest.mark.parametrize("generate", ["device", "host"])
-@pytest.mark.parametrize("mapping", ["suite", "published"])
-def test_a_loop_on_the_host_is_the_same_search(cpu, mapping, generate):
-    expected = searched(cpu, Ordering(6), TabuSearch(), "insert")
-    how = {"mapping": mapping, "select": "host", "generate": generate}
-    assert searched(cpu, Ordering(6), TabuSearch(), "insert", **how) == expected
-
-
-def test_walks_that_meet_go_on_by_value(cpu):
-    several = {"level": "algorithm", "walks": 4, "exchange": 5}
-    by_delta = searched(cpu, Ordering(6, both=True), TabuSearch(), "reverse", **several)
-    assert by_delta == searched(cpu, Ordering(6), TabuSearch(), "reverse", **several)
-
-
-@pytest.mark.parametrize("name", ["insert", "reverse"])
-def test_hill_climbing_ends_where_no_neighbour_is_better(cpu, name):
-    problem = Ordering(7)
-    outcome = LocalSearch(cpu, Solo(), problem, HillClimbing(), name, seed=2).run(Iterations(500))
-    order = outcome.solution
-    assert problem.cost(order) == outcome.cost and outcome.found_at > 0
-    for i, j in itertools.permutations(range(7), 2):
-        other = np.insert(np.delete(order, i), j, order[i])
-        if name == "reverse":
-            other = order.copy()
-            other[min(i, j) : max(i, j) + 1] = order[min(i, j) : max(i, j) + 1][::-1]
-        assert problem.cost(other) >= outcome.cost
 
 
 # --- costs near the ends of 32 bits ---

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.lang import Array, bundle, function, i32
 from core.search.local_search import Bits, Evaluation, Move, Problem, flipped
 
 
@@ -12,13 +12,6 @@ class Ring:
 
     weights: Array[i32]
     n: i32
-
-
-@bundle
-class Cuts(Ring):
-    """The weights, and whether each edge is cut, which a walk keeps."""
-
-    cut: Row(i32, "n")
 
 
 @function
@@ -39,35 +32,6 @@ def added(bits: Array[i32], move: Move, data: Ring) -> i32:
     for p in range(data.n):
         total += cut_after(bits, p, move, data) - cut_before(bits, p, data)
     return total
-
-
-# --- kept ---
-
-
-@function
-def added_kept(bits: Array[i32], move: Move, data: Cuts) -> i32:
-    total = 0
-    for p in range(data.n):
-        total += cut_after(bits, p, move, data) - data.cut[p]
-    return total
-
-
-@function
-def begin(bits: Array[i32], data: Cuts):
-    for p in range(lane(), data.n, team_size()):
-        data.cut[p] = cut_before(bits, p, data)
-
-
-@function
-def update(bits: Array[i32], move: Move, data: Cuts):
-    for p in range(lane(), data.n, team_size()):
-        data.cut[p] = cut_after(bits, p, move, data)
-
-
-@function
-def update_but_for_the_last(bits: Array[i32], move: Move, data: Cuts):
-    for p in range(lane(), data.n - 4, team_size()):
-        data.cut[p] = cut_after(bits, p, move, data)
 
 
 # --- wrong ones ---
@@ -129,8 +93,3 @@ class RingCut(Problem):
 
     def evaluations(self, neighbourhood):
         return {"only": self.way}
-
-    def data_for(self, evaluation):
-        if self.way.begin is None:
-            return self.data
-        return Cuts(weights=self.data.weights, n=self.data.n)
