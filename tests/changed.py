@@ -3,7 +3,7 @@
 A module reaches what it imports, and what a text of it names: `"drivers.ppp"` is a program that a test starts,
 `"docs/kernels.md"` a file that it reads. A test also reaches the `conftest.py` of its folders.
 
-    python -m tests.changed [REVISION]    what differs from REVISION (default: HEAD), files that git does not know included
+    python -m tests.changed [REVISION]    what differs from REVISION (HEAD), files that git does not know included
 """
 
 import ast
@@ -34,6 +34,12 @@ def known() -> frozenset[str]:
     )
 
 
+@cache
+def at_the_top() -> frozenset[str]:
+    """Files of no folder, such as the Makefile: texts name them within sentences and paths."""
+    return frozenset(one for one in known() if "/" not in one)
+
+
 def files_of(name: str) -> Iterator[str]:
     """The files that a dotted name stands for: a module's, or a package's and those of the packages above it."""
     parts = name.split(".")
@@ -57,7 +63,7 @@ def reached(file: str) -> frozenset[str]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             names = [node.value] if "." in node.value and " " not in node.value else []
-            found |= {one for one in known() if node.value == one or ("/" not in one and one in node.value)}
+            found |= {one for one in at_the_top() if one in node.value} | ({node.value} & known())
         else:
             continue
         found.update(one for name in names for one in files_of(name))

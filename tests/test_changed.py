@@ -5,6 +5,7 @@ import pytest
 from tests import changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file, reached, kept",
     [
