@@ -93,11 +93,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = parse(argv)
     keep_quiet(options.quiet)
-    require_places(options)
     if options.workload == RANKS:
         from drivers.bench import ranks
 
         return ranks.run(options)
+    require_places(options)
     refuse_ranks(options)
     if options.workload == TIME_LIMITS:
         from drivers.bench import time_limits

@@ -20,6 +20,7 @@ from drivers.automatic import chosen_backend, gpus_here
 from drivers.bench.engine import rough, speedup, spread
 from drivers.command import checked, parse, prepared
 from drivers.options import Options, at_place_of
+from drivers.outputs import require_places
 from drivers.repetitions import Repetitions, Spent, agreeing, judged
 from drivers.workload import Result, Run, Workload
 from drivers.workloads import named
@@ -358,7 +359,7 @@ def run(options: argparse.Namespace) -> int:
     Raises
     ------
     UserError
-        There is one rank alone, or the ranks were not started alike.
+        There is one rank alone, the ranks were not started alike, or a file cannot be written at the end.
 
     """
     from cluster import agree, communicator
@@ -369,5 +370,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--workload ranks: found one rank alone, expected several, as in mpirun -n 2")
     given = {name: str(value) for name, value in sorted(vars(options).items())}
     agree(ranks, {"program": "python -m drivers.bench", **given})
+    if ranks.rank == 0:
+        require_places(options)
     Table(options, Timed(ranks)).run()
     return 0
