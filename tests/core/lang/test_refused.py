@@ -199,18 +199,6 @@ def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, c
     assert words in message
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("@kernel\n@kernel\ndef k(n: i32):\n    pass\n", "k: is a @kernel already; decorate it once"),
-        ("@function\ndef clz(n: i32) -> i32:\n    return n\n", "clz: clz is a word of the kernel language; choose"),
-    ],
-)
-def test_what_is_decorated_is_refused_with_its_line(tmp_path, text, words):
-    with pytest.raises(KernelError, match=rf"\.py:{HEADER.count(chr(10)) + 1}: {words}"):
-        loaded(tmp_path, HEADER + text)
-
-
 @pytest.mark.parametrize("given", [len, 3, Table])
 def test_only_functions_are_decorated(given):
     with pytest.raises(KernelError, match="is no Python function; decorate a def"):
