@@ -226,6 +226,7 @@ def test_the_last_edges_of_the_most_cities(team):
     assert trails.deposits.handle.held[last + n - 2] == 7
 
 
+@pytest.mark.slow
 def test_the_last_edges_of_the_most_cities_in_the_papers_mapping(team):
     n = ant_settings.MOST_CITIES
     trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE, fill=100), n)
