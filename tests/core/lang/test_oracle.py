@@ -150,10 +150,8 @@ def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_p
     backend = PythonBackend(PythonBackend.devices()[0])
     with pytest.raises(IndexError) as caught:
         backend.launch(module.k, 1, 1, backend.upload(np.zeros(4, np.int32)), 4)
-    first, *calls = str(caught.value).splitlines()
+    first = str(caught.value).splitlines()[0]
     assert first == f"{module.__file__}:{HEADER.count(chr(10)) + 3}: inner: {what}"
-    line = 6 + statement.count("\n")
-    assert calls == [f"  called at {module.__file__}:{HEADER.count(chr(10)) + line + 1} in k"]
     assert isinstance(caught.value, KernelError)
 
 
