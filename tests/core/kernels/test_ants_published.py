@@ -1,16 +1,27 @@
-"""Kernels of the paper's mapping of Ant System change pheromone as equations 2 and 3 say, up to its largest."""
+"""Kernels of the paper's mapping of Ant System: where the wheel has a city, and pheromone up to its largest."""
 
 import numpy as np
+import pytest
 
 from core.kernels import ants_published
 from core.kernels.ants import Ant
-from core.kernels.ants_published import PheromoneMatrix
+from core.kernels.ants_published import PheromoneMatrix, place_on_wheel
 from core.kernels.pheromone import Update
+from core.kernels.roulette import COLUMNS
+from core.lang import i32
+from core.search.ant_colony.published import PublishedColony
 
 LARGEST = 2**32 - 1
 N = 7
 START = [1, 5, 2**31, LARGEST - 10, LARGEST]
 """Pheromone before the update; what the last ones get passes the largest."""
+
+
+@pytest.mark.parametrize("n", [3, 31, 32, 33, 64, 97, 1057])
+def test_a_city_is_where_a_walk_through_all_columns_meets_it(n):
+    walk = [city for column in range(COLUMNS) for city in range(column, n, COLUMNS)]
+    assert [walk[place_on_wheel(i32(city), i32(n))] for city in range(n)] == list(range(n))
+    assert PublishedColony.numbered(np.arange(n)).tolist() == walk
 
 
 def updated(backend, launch):

@@ -143,7 +143,8 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
     def run(teams):
         ordered = virtual(teams * n * (n + 1), NARROW)
         climbs = climbs_of(virtual(n, NARROW, held={k: k for k in range(n)}), n)
-        team(climb_columns, teams, 1, climbs, virtual(n * n, NARROW), ordered)
+        edge_longer_than_others = virtual(n * n, NARROW, held={3 * n + 4: 9, 4 * n + 3: 9})
+        team(climb_columns, teams, 1, climbs, edge_longer_than_others, ordered)
         assert max(ordered.handle.held) == teams * n * (n + 1) - 1
 
     run(teams)
@@ -225,6 +226,7 @@ def test_the_last_edges_of_the_most_cities(team):
     assert trails.deposits.handle.held[last + n - 2] == 7
 
 
+@pytest.mark.slow
 def test_the_last_edges_of_the_most_cities_in_the_papers_mapping(team):
     n = ant_settings.MOST_CITIES
     trails = ants_published.PheromoneMatrix(virtual(n * n, WIDE, fill=100), n)

@@ -256,6 +256,9 @@ class Mine:
     count: i32
     Count: i32
     a_b: Move
+    a_b_i: i32
+    found: i32
+    w: i32
     row: Row(T, "count")
     seen: Array[boolean]
 
@@ -266,7 +269,8 @@ class Other:
 
 @function
 def mine(data: Mine, at: i32, seen: Array[boolean]) -> i32:
-    low = min(data.min, 1000) + lane() + data.lane + data.count + data.Count + data.a_b.i
+    low = min(data.min, 1000) + lane() + data.lane + data.count + data.Count + data.a_b.i + data.a_b_i
+    low += data.found + data.w
     if data.seen[at]:
         low += 100000
     if seen[0]:
@@ -291,15 +295,15 @@ def k(count: Array[T], data: Rows[D], seen: Other, key: T):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
 def test_names_and_types_of_data_meet_no_others(tmp_path, devices, dtype):
-    """The class's T is not the kernel's, fields are called as words, parameters and each other's texts are."""
+    """The class's T is not the kernel's, fields are called as words, parameters, locals and each other's texts are."""
     module = loaded(tmp_path, NAMES)
     for backend in devices:
         weights, seen = np.array([1, 2], dtype), np.array([0, 1], np.uint8)
-        data = backend.rows(module.Mine(weights, 3, 10, 20, 30, 40, Move(50, 0), None, seen), 2, T=dtype)
+        data = backend.rows(module.Mine(weights, 3, 10, 20, 30, 40, Move(50, 0), 60, 70, 80, None, seen), 2, T=dtype)
         backend.write(data.row, np.arange(60).astype(dtype))
         count = backend.upload(np.zeros(2, np.uint64))
         backend.launch(module.k, 1, 1, count, data, module.Other(Move(0, 7), 1), 9)
-        inside = 300_000 + 10 + 20 + 30 + 40 + 50 + 4 + 3 + 31
+        inside = 300_000 + 10 + 20 + 30 + 40 + 50 + 60 + 70 + 80 + 4 + 3 + 31
         assert backend.download(count).tolist() == [inside + 9 + 2 + 8, 9], backend.name
 
 

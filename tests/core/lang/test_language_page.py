@@ -219,8 +219,11 @@ def test_l65_and_l66_as_deep_and_as_large_as_may_be(tmp_path):
 
 
 def test_l69_decorated_twice_or_named_as_a_word(tmp_path):
-    for text in ("@kernel\n@kernel\ndef k(n: i32):\n    pass\n", "@function\ndef clz(n: i32):\n    pass\n"):
-        with pytest.raises(KernelError, match=rf"program_\w+.py:{HEADER.count(chr(10)) + 1}: "):
+    for text, words in (
+        ("@kernel\n@kernel\ndef k(n: i32):\n    pass\n", "k: is a @kernel already; decorate it once"),
+        ("@function\ndef clz(n: i32) -> i32:\n    return n\n", "clz: clz is a word of the kernel language; choose"),
+    ):
+        with pytest.raises(KernelError, match=rf"program_\w+.py:{HEADER.count(chr(10)) + 1}: {words}"):
             loaded(tmp_path, HEADER + text)
 
 

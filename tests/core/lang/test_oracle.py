@@ -150,21 +150,14 @@ def test_an_index_outside_is_told_with_function_file_line_index_and_length(tmp_p
     backend = PythonBackend(PythonBackend.devices()[0])
     with pytest.raises(IndexError) as caught:
         backend.launch(module.k, 1, 1, backend.upload(np.zeros(4, np.int32)), 4)
-    first, *calls = str(caught.value).splitlines()
+    first = str(caught.value).splitlines()[0]
     assert first == f"{module.__file__}:{HEADER.count(chr(10)) + 3}: inner: {what}"
-    line = 6 + statement.count("\n")
-    assert calls == [f"  called at {module.__file__}:{HEADER.count(chr(10)) + line + 1} in k"]
     assert isinstance(caught.value, KernelError)
 
 
-def test_outside_a_launch_a_lane_stands_alone(tmp_path):
-    kernel = kernel_of(tmp_path, "if lane() == 2 and g < 0:\n    out[1] = 1\nbarrier()\nout[0] = u64(lane())")
+def test_after_a_launch_that_failed_a_lane_stands_alone(tmp_path):
+    kernel = kernel_of(tmp_path, "if lane() == 2 and g < 0:\n    out[1] = 1\nbarrier()")
     backend = PythonBackend(PythonBackend.devices()[0])
-    for size, raised in ((3, True), (1, False)):
-        out = backend.upload(np.zeros(1, np.uint64))
-        if raised:
-            with pytest.raises(IndexError):
-                backend.launch(kernel, 2, size, 1, -1, out)
-        else:
-            backend.launch(kernel, 2, size, 1, -1, out)
-        assert (place.lane, place.team_size, place.team_rank, place.team_count) == (0, 1, 0, 1)
+    with pytest.raises(IndexError):
+        backend.launch(kernel, 2, 3, 1, -1, backend.upload(np.zeros(1, np.uint64)))
+    assert (place.lane, place.team_size, place.team_rank, place.team_count) == (0, 1, 0, 1)

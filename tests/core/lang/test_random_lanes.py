@@ -15,7 +15,7 @@ from tests.core.lang import lane_launches, lane_programs
 ROOT = Path(__file__).parents[3]
 OF_ONE_LANE = {"cpu": lambda: backends.create("cpu"), "threads": lambda: backends.create("threads"), "pocl": pocl}
 """CPUs and PoCL run teams of one lane, with the same kernels."""
-FEW = range(79, 91)
+FEW = range(80, 92)
 WORDS = ["barrier()", "shared_array(", "atomic_add(one.", "atomic_max(", "atomic_cas(", "mixed_in(s.", "mixed_in(one.",
          "team_sum(", "team_min(", "team_max(", "team_argmin(", "prefix(", "neighbour(", "view(", "of_row(", "rows[",
          "unroll(", "set_bits(", "while ", "into_row(", "Table(u32, 'shared', 16)", "Table(u32, 'readonly')"]  # fmt: skip

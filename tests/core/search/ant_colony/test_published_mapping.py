@@ -48,12 +48,6 @@ def test_exponents_and_evaporation_of_all_kinds_make_the_suites_tours(cpu, alpha
 # --- shapes ---
 
 
-def few_lanes(backend, monkeypatch, lanes):
-    """The same device with smaller teams."""
-    monkeypatch.setattr(backend, "capabilities", backend.capabilities._replace(max_team_size=lanes))
-    return backend
-
-
 @pytest.mark.parametrize(
     ("strategy", "lanes", "reverse"),
     [
@@ -65,7 +59,8 @@ def few_lanes(backend, monkeypatch, lanes):
     ],
 )
 def test_more_cities_than_lanes_and_lanes_in_any_order(few_update_lanes, monkeypatch, strategy, lanes, reverse):
-    oracle = few_lanes(PythonBackend(PythonBackend.devices()[0], reverse=reverse), monkeypatch, lanes)
+    oracle = PythonBackend(PythonBackend.devices()[0], reverse=reverse)
+    monkeypatch.setattr(oracle, "capabilities", oracle.capabilities._replace(max_team_size=lanes))
     same(oracle, SMALL, 2, {"ants": 3}, strategy=strategy, mapping="published")
 
 

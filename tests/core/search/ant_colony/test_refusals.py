@@ -210,33 +210,28 @@ def test_more_memory_than_the_device_has_is_refused(cpu, distances, case):
     assert refusal(AntColony, with_memory(cpu, needed - 1), Solo(), distances, settings) == words
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("case", CRAMPED)
-def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, case, ranks):
-    for n in (40, 300):
-        named_and_taken(cpu, monkeypatch, n, one_of(ranks), Settings(**{**CRAMPED[case], "ants": 500}))
-
-
-@pytest.mark.parametrize("colonies", [1, 3])
-def test_so_are_those_of_the_papers_mapping(cpu, monkeypatch, colonies):
-    for n in (40, 300):
-        changes = Settings(ants=500, colonies=colonies)
-        named_and_taken(cpu, monkeypatch, n, Solo(), changes, mapping="published")
-
-
-def named_and_taken(cpu, monkeypatch, n, ranks, settings, **how):
+@pytest.mark.parametrize(
+    ("changes", "ranks", "mapping"),
+    [
+        *((CRAMPED[case], ranks, "suite") for case in CRAMPED for ranks in (1, 3)),
+        *(({"colonies": colonies}, 1, "published") for colonies in (1, 3)),
+    ],
+    ids=str,
+)
+def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, changes, ranks, mapping):
     """Not less, but for a page of small buffers, and not a quarter more."""
-    taken = []
-    allocate = cpu.allocate
+    settings, allocate, taken = Settings(**{**changes, "ants": 500}), cpu.allocate, []
 
     def counting(shape, dtype):
         taken.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return allocate(shape, dtype)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(cpu, "allocate", counting)
-        engine = AntColony(cpu, ranks, tsp.load(f"uniform:{n}:seed=1").distances, settings, **how)
-    assert sum(taken) - 4096 <= engine.bytes_needed <= 1.25 * sum(taken)
+    monkeypatch.setattr(cpu, "allocate", counting)
+    for n in (40, 300):
+        taken.clear()
+        distances = tsp.load(f"uniform:{n}:seed=1").distances
+        engine = AntColony(cpu, one_of(ranks), distances, settings, mapping=mapping)
+        assert sum(taken) - 4096 <= engine.bytes_needed <= 1.25 * sum(taken)
 
 
 def test_memory_that_others_have_taken_is_refused_too(cpu, distances, monkeypatch):

@@ -304,7 +304,7 @@ backend.close()
 @pytest.mark.parametrize(
     ("kinds", "ranks", "titles"),
     [
-        ("cpu", 3, ("near cities", "islands")),
+        ("cpu", 3, ("islands", "a tiny best")),
         pytest.param("cpu", 5, tuple(SHARED), marks=pytest.mark.slow),
         pytest.param("threads", 2, FEW, marks=pytest.mark.slow),
         pytest.param("cpu,opencl,threads", 3, FEW, marks=pytest.mark.slow),
