@@ -39,13 +39,3 @@ def test_a_host_has_its_own_tmp_and_processes_and_shares_the_folders_that_it_is_
     assert soon(lambda: "sleep 60" in two.running(0)) and two.running(1) == []
     sleeping.terminate()
     sleeping.communicate()
-
-
-def test_an_exit_code_and_a_signal_come_back_and_a_command_ends_with_its_caller(hosts):
-    one = hosts("lan", 1)
-    assert one.run(0, ["sh", "-c", "echo said; exit 7"]).returncode == 7
-    assert one.run(0, ["sh", "-c", "kill -9 $$"]).returncode == 128 + 9
-    assert one.run(0, ["no-such-program"]).returncode == 127
-    with pytest.raises(subprocess.TimeoutExpired):
-        one.run(0, ["sleep", 61], timeout=0.5)
-    assert soon(lambda: one.running(0) == [])

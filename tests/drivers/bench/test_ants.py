@@ -153,21 +153,3 @@ def test_gpus_have_rates_phases_and_candidate_lists_beside_full_roulette(make_fi
     assert re.search(r"ms an iteration: .*construct \S+ ms \(\S+%\)", said)
     assert re.search(r"32 candidates .*x as fast as all cities", said)
     assert "hash of 32 candidates" in said and "hash of all cities" in said
-
-
-@pytest.mark.parametrize(("pause", "runs"), [(4.0, [1]), (0.02, [1, 4, 16])])
-def test_a_long_iteration_is_run_once_and_a_short_one_often(monkeypatch, pause, runs):
-    class Slow:
-        clock, runs = 0.0, []
-
-        def run(self, stop):
-            self.runs.append(stop.iterations)
-            Slow.clock += pause * stop.iterations
-            return type("Outcome", (), {"digest": 7 * stop.iterations, "length": 1, "tour": None})
-
-    monkeypatch.setattr(ant_strategies.time, "perf_counter", lambda: Slow.clock)
-    instance = type("Instance", (), {"tour_length": lambda self, tour: 1})()
-    found = ant_strategies.timed_iteration(Slow(), instance)
-    assert found.seconds == pytest.approx(pause)
-    assert (found.outcome.digest, found.confirmed) == (7, True)
-    assert Slow.runs == runs

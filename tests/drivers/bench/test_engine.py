@@ -40,12 +40,6 @@ def contest(*contestants, work="counting", **more):
     return Contest(work, contestants, "steps", 1000.0, 100.0, **more)
 
 
-def test_contestants_run_in_turn():
-    order = []
-    Bench([contest(*(contestant(name, lambda *call: order.append(call)) for name in "AB"))], 3).run()
-    assert order == [("A", 0), ("B", 0), ("A", 1), ("B", 1), ("A", 2), ("B", 2)]
-
-
 def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys):
     three = contest(contestant("A"), contestant("B", effort=3.0), repeats=4)
     bench = Bench([three, contest(contestant("C"), rehearsed=True)], 2)
