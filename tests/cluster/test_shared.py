@@ -117,17 +117,12 @@ def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
     ],
 )
 def test_the_bytes_that_a_rank_gives_to_others_are_counted(call, given):
-    timed = Timed(Third())
+    timed, alone = Timed(Third()), Timed(Solo())
     call(timed)
     assert timed.sent_bytes == given
-
-
-def test_a_process_alone_sends_nothing():
-    timed = Timed(Solo())
-    timed.join(TEN)
-    timed.minloc(7, 3)
-    timed.bcast(TEN)
-    assert timed.sent_bytes == 0
+    alone.join(TEN)
+    alone.bcast(TEN)
+    assert alone.sent_bytes == 0
 
 
 @pytest.mark.parametrize("summand", [3, np.array([1, 2], np.uint64)])

@@ -88,7 +88,6 @@ def test_options_become_words():
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        (ok.TabuSearch(), {"algorithm": "tabu"}),
         (ok.TabuSearch(tenure=0, remember="moves"), {"algorithm": "tabu", "tenure": 0, "remember": "moves"}),
         (ok.HillClimbing(first=True), {"algorithm": "first"}),
         (ok.SimulatedAnnealing(cooling=0.5), {"algorithm": "annealing", "cooling": 0.5}),

@@ -11,19 +11,6 @@ from tests.hosts.test_workloads import words_for
 
 pytestmark = pytest.mark.long
 SMALL_KB = 16
-MISTAKEN = """
-import sys
-from cluster import communicator
-from core.errors import UserError
-from drivers.endings import run_driver
-def work(argv):
-    ranks = communicator()
-    ranks.barrier()
-    if ranks.rank == int(sys.argv[1]):
-        raise UserError("found nothing, expected something")
-    ranks.barrier()
-sys.exit(run_driver(work))
-"""
 
 
 def mount(hosts, host, *words):
@@ -64,9 +51,3 @@ def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tm
     # The repetition for which there was no room is told, so that not even that one is lost.
     assert len(whole) == done.stdout.count("best cost") - 1 > 3
     assert len({json.loads(line)["trajectory_hash"] for line in whole}) == 1
-
-
-@pytest.mark.parametrize("who", range(3))
-def test_a_mistake_that_one_host_sees_ends_the_job_with_its_code_and_one_line(who, hosts):
-    done = hosts("cow", 3).mpirun(3, "-c", MISTAKEN, who)
-    assert only_error(done) == f"error{f' (rank {who})' if who else ''}: found nothing, expected something"

@@ -8,7 +8,6 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.ant_colony.colony import Colony
 from core.search.stops import Iterations
 from drivers.bench import ant_strategies, ants, main
 from drivers.bench.contests import Contest
@@ -104,22 +103,6 @@ def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, mon
     assert said.count("not published") == 4
     found = [(one.parameters["ants"], one.ways["strategy"], one.scored, len(one.samples)) for one in load(path)]
     assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]
-
-
-def test_a_slow_colony_is_ready_without_an_iteration_of_its_own(cpu, monkeypatch):
-    iterated = []
-    iterate = Colony.iterate
-    monkeypatch.setattr(Colony, "iterate", lambda colony: (iterated.append(colony.ants.count), iterate(colony)))
-    instance = tsp.load("uniform:100:seed=1")  # another shape than other tests compile
-    colony = ant_strategies.ready_colony(cpu, instance, Settings(ants=500), "coarse", 3)
-    assert iterated == [colony.ants_per_team]
-    compiled = cpu.timings.compile_s
-    outcome = colony.run(Iterations(1))
-    assert cpu.timings.compile_s == compiled
-    assert (
-        outcome.digest
-        == AntColony(cpu, Solo(), instance.distances, Settings(ants=500), seed=3).run(Iterations(1)).digest
-    )
 
 
 def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, monkeypatch, capsys, tmp_path):

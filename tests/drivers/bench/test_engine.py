@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.errors import UserError
 from drivers.bench.contests import Contest, Contestant, Finding, Prepared, Subject
 from drivers.bench.engine import Bench, rate, rough, spread
 from reports.records import load
@@ -87,16 +86,6 @@ def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, 
     assert [(one.ways["who"], len(one.samples), one.scored) for one in records] == [("A", 3, scored), ("B", 3, scored)]
     assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
     assert all(sample.started for record in records for sample in record.samples)
-
-
-def test_a_contestant_that_cannot_take_part_says_why_and_the_others_go_on(capsys):
-    def refuse(backend):
-        raise UserError("no room for 5 cities")
-
-    Bench([contest(Contestant("A", refuse), contestant("B"))], 1).run()
-    said = capsys.readouterr().out
-    assert "A: not measured (no room for 5 cities)" in said
-    assert "B  " in said and "as fast as" not in said
 
 
 def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_path):
