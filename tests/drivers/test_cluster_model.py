@@ -196,6 +196,7 @@ def test_energy_and_price_are_shown_when_watts_and_prices_are_given(drive, file,
     code, out, _ = drive("--records", records, "--iterations", 1000, *given)
     assert code == 0
     assert "| this GPU | 1.00 s | 0.700 kJ | 0.001 |" in out
+    assert "| Myri-10G, 128 ranks on 16 nodes | 571 ms | 2.74 kJ | 0.002539 |" in out
 
 
 def test_a_size_that_nobody_recorded_is_scaled_and_named(drive, file, cores):
