@@ -22,7 +22,7 @@ for _ in range(600):
     if told:
         break
     time.sleep(0.05)
-time.sleep(1.5)
+time.sleep(1.1)
 (folder / f"{ranks.rank} has ended by {told}").touch()
 ranks.barrier()
 sys.exit(int(sys.argv[2]))

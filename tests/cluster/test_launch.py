@@ -18,10 +18,6 @@ from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
 PATIENT = Path(__file__).with_name("patient.py")
-SSH = """#!/bin/sh
-echo "ssh: connect to host 192.0.2.1 port 22: Connection refused" >&2
-exit 255
-"""
 
 
 @pytest.fixture
@@ -72,15 +68,6 @@ def test_hosts_of_a_file_are_used_and_the_exit_code_is_the_programs(code, here, 
         out, _ = job.communicate(timeout=60)
     assert (job.returncode, out) == (code, "")
     assert names(ranks) == ["0 is up", "1 is up"]
-
-
-def test_ranks_hear_a_sigterm_and_have_time_to_end(here, ranks):
-    with launched(here, "-n", 2, PATIENT, ranks, 143) as job:
-        assert soon(lambda: len(names(ranks)) == 2)
-        job.send_signal(signal.SIGTERM)
-        job.communicate(timeout=60)
-    assert job.returncode == 143
-    assert names(ranks)[:2] == ["0 has ended by [15]", "0 is up"] and len(names(ranks)) == 4
 
 
 @pytest.mark.slow
@@ -137,26 +124,17 @@ def test_options_of_mpirun_are_words_of_a_shell(called):
     assert 'expected words as a shell reads them, found "\'--mca" (No closing quotation)' in err
 
 
-@pytest.mark.parametrize(
-    ("lines", "more", "told"),
-    [
-        ("localhost slots=x\n", (), ":1: found 'slots=x', expected slots=N, a whole number from 1 to 65535\n"),
-        ("no-such-host.invalid\n", (), ":1: found no-such-host.invalid, which is no name of a host, expected one that"),
-        ("localhost slots=1 max_slots=2\n", ("-n", 3), "-n 3: found max_slots of 2 in "),
-    ],
-)
-def test_a_wrong_host_file_starts_nothing(lines, more, told, here, called, tmp_path, ranks):
+def test_a_wrong_host_file_starts_nothing(here, called, tmp_path, ranks):
     path = tmp_path / "hosts"
-    path.write_text(lines)
-    code, out, err = called(main, "--hosts", path, *more, PATIENT, ranks, 0, "--end")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: ") and told in err and len(err.splitlines()) == 1
-    assert names(ranks) == []
+    path.write_text("no-such-host.invalid\n")
+    code, out, err = called(main, "--hosts", path, PATIENT, ranks, 0, "--end")
+    assert (code, out, names(ranks)) == (2, "", [])
+    assert err.startswith(f"error: {path}:1: found no-such-host.invalid, which is no name") and err.count("\n") == 1
 
 
 @pytest.mark.slow
 def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
-    (tmp_path / "ssh").write_text(SSH)
+    (tmp_path / "ssh").write_text("#!/bin/sh\necho Connection refused >&2\nexit 255\n")
     (tmp_path / "ssh").chmod(0o755)
     (tmp_path / "hosts.txt").write_text("localhost slots=1\n192.0.2.1 slots=1\n")
     there = {name: value for name, value in here.items() if "plm_ssh_agent" not in name}
@@ -164,10 +142,7 @@ def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
     with launched(there, "--hosts", tmp_path / "hosts.txt", PATIENT, tmp_path, 0) as job:
         said = job.communicate(timeout=60)[1]
     assert job.returncode == 2
-    assert said.splitlines()[-1] == (
-        f"error: {tmp_path}/hosts.txt:2: found 192.0.2.1: ssh: connect to host 192.0.2.1 port 22: Connection refused, "
-        "expected `ssh 192.0.2.1` to start ranks there"
-    )
+    assert f"error: {tmp_path}/hosts.txt:2: found 192.0.2.1: Connection refused, expected `ssh 192.0.2.1` to" in said
 
 
 # --- python -m cluster ---

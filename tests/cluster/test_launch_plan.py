@@ -52,7 +52,6 @@ SHARED = "which they share unbound"
         (Asked(4, survive=True), "mpirun -n 4 --map-by slot --bind-to none --with-ft ulfm"),
         (Asked(2, further=["--mca", "btl", "tcp,self"]), "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self"),
         (Asked(2, further=["--bind-to", "core"]), "mpirun -n 2 --map-by slot --bind-to core"),
-        (Asked(2, per_host=2, further=["--map-by", "numa"]), "mpirun -n 2 --bind-to none --map-by numa"),
         (on(TWO), f"mpirun -n 8 --hostfile hosts --map-by slot --bind-to none {HANDED_ON}"),
         (on(TWO, per_host=1), f"mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none {HANDED_ON}"),
         (LOCAL, "mpirun -n 8 --hostfile hosts --map-by slot --bind-to none"),
@@ -67,7 +66,6 @@ def test_ranks_lie_as_they_are_asked_for(asked, expected):
     ("asked", "expected", "note"),
     [
         (Asked(None), "mpirun -n 2 --map-by slot:PE=4 --bind-to core", BOUND),
-        (Asked(1), "mpirun -n 1 --map-by slot:PE=4 --bind-to core", BOUND),
         (LOCAL, "mpirun -n 2 --hostfile hosts --map-by ppr:2:node:PE=4 --bind-to core", BOUND),
         (Asked(3), f"mpirun -n 3 {CROWDED}", f"oversubscribed: 3 ranks of 4 cores each on 8 cores, {SHARED}"),
     ],
@@ -83,12 +81,6 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
         (Asked(2), HERE._replace(is_root=True), "-n 2 --allow-run-as-root --map-by slot --bind-to none", []),
         (Asked(64), HERE, f"-n 64 {CROWDED}", [f"oversubscribed: 64 ranks on 8 cores, {SHARED}"]),
         (
-            on(LOCAL.hosts, 9),
-            HERE,
-            f"-n 9 --hostfile hosts {CROWDED}",
-            [f"oversubscribed: 9 ranks on 8 slots, {SHARED}"],
-        ),
-        (
             Asked(None),
             GPUS,
             "-n 2 --map-by ppr:2:node --bind-to none",
@@ -97,7 +89,7 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
         (Asked(4), GPUS, "-n 4 --map-by slot --bind-to none", []),
         (Asked(None), KNOWN, f"-n 16 --map-by slot --bind-to none {HANDED_ON}", []),
     ],
-    ids=["root", "too few cores", "too few slots", "GPUs", "fewer than GPUs", "an allocation"],
+    ids=["root", "too few cores", "GPUs", "fewer than GPUs", "an allocation"],
 )
 def test_the_machine_or_an_allocation_says_how_many_and_where(asked, here, expected, notes):
     assert words(asked, here=here) == (f"mpirun {expected}", notes)

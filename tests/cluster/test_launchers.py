@@ -34,17 +34,19 @@ def launched(monkeypatch):
     [
         ({}, 0, None, None, 1),
         ({f"{OMPI}RANK": "5", f"{OMPI}SIZE": "8", f"{OMPI}LOCAL_RANK": "1"}, 5, 8, 1, 8),
+        ({f"{OMPI}RANK": "3", f"{OMPI}SIZE": "4", f"{OMPI}LOCAL_SIZE": "4"}, 3, 4, None, 4),
         ({f"{OMPI}RANK": "5", f"{OMPI}SIZE": "8", f"{OMPI}LOCAL_SIZE": "2"}, 5, 8, None, 2),
         ({"PMI_RANK": "3", "PMI_SIZE": "4", "MPI_LOCALRANKID": "3"}, 3, 4, 3, 4),
         ({"PMIX_RANK": "2", "SLURM_LOCALID": "0"}, 2, None, 0, 1),
     ],
-    ids=["none", "Open MPI", "Open MPI on several hosts", "Hydra", "Slurm with PMIx"],
+    ids=["none", "Open MPI", "Open MPI on one host", "Open MPI on several hosts", "Hydra", "Slurm with PMIx"],
 )
 def test_each_launcher_is_understood(variables, rank, size, local_rank, local_size, launched):
     launched(variables)
     assert launcher.launched() == bool(variables)
     assert (launcher.rank(), launcher.size(), launcher.local_rank()) == (rank, size, local_rank)
     assert launcher.local_size() == local_size
+    assert launcher.over_several_hosts() is (local_size == 2)
 
 
 def test_slurm_alone_starts_no_mpi(launched):
@@ -68,21 +70,6 @@ def test_slurm_alone_starts_no_mpi(launched):
 def test_tasks_of_srun_that_mpi_knows_nothing_of_are_counted_once(variables, tasks, launched):
     launched(variables)
     assert launcher.first_of_separate_tasks() == tasks
-
-
-@pytest.mark.parametrize(
-    ("variables", "several"),
-    [
-        ({}, False),
-        ({f"{OMPI}SIZE": "4", f"{OMPI}LOCAL_SIZE": "4"}, False),
-        ({f"{OMPI}SIZE": "4", f"{OMPI}LOCAL_SIZE": "2"}, True),
-        ({"PMI_SIZE": "4"}, False),
-    ],
-    ids=["alone", "one host", "two hosts", "a launcher that does not tell"],
-)
-def test_several_hosts_are_those_that_the_launcher_tells_of(variables, several, launched):
-    launched(variables)
-    assert launcher.over_several_hosts() is several
 
 
 @pytest.mark.parametrize(

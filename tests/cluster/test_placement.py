@@ -21,12 +21,6 @@ def test_ranks_of_a_host_take_its_cores_in_turn():
     assert own_cores(places) == [[0, 1, 2, 3], [*range(8)], [4, 5], [6, 7, 8, 9]]
 
 
-def test_ranks_that_the_launcher_has_bound_apart_keep_what_they_have():
-    bound = [((0,), (1,)), ((2,), (3,)), ((4,), (5,)), ((4,), (5,))]
-    places = [Place("a", allowed, wanted) for allowed, wanted in zip(bound, (2, 2, 1, 1), strict=True)]
-    assert own_cores(places) == [[0, 1], [2, 3], [4], [5]]
-
-
 def test_ranks_have_whole_cores_as_long_as_there_are_enough():
     adjacent = ((0, 1), (2, 3), (4, 5), (6, 7))
     assert own_cores([Place("a", HALVES, 1)] * 4) == [[0], [1], [2], [3]]
@@ -59,7 +53,9 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
     for host, allowed, wanted in places:
         room[host, allowed] -= wanted
     if min(room.values(), default=0) < 0:
-        with pytest.raises(UserError, match="--own-cores: found"):
+        with pytest.raises(
+            UserError, match=r"--own-cores: found \d+ cores? for \d+ ranks? of a host that want \d+ together"
+        ):
             own_cores(places)
         return
     found = own_cores(places)
@@ -67,15 +63,6 @@ def test_nobody_has_anothers_core_or_too_few_or_one_he_may_not_use(drawn):
     assert all(set(one) <= set(chain(*place.allowed)) for one, place in zip(found, places, strict=True))
     taken = [(place.host, core) for one, place in zip(found, places, strict=True) for core in one]
     assert len(taken) == len(set(taken))
-
-
-def test_too_few_cores_are_one_line_that_says_how_many_are_wanted():
-    with pytest.raises(UserError) as caught:
-        own_cores([Place("a", ((0,),), 4)])
-    assert str(caught.value) == (
-        "--own-cores: found 1 core for 1 rank of a host that want 4 together, expected 4 (mpirun binds no rank "
-        "with --bind-to none)"
-    )
 
 
 @pytest.mark.parametrize(("cores", "words"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2,5,7-8")])

@@ -241,24 +241,6 @@ def test_the_state_has_the_jobs_number_and_no_word_of_the_shells(text, job, tmp_
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.state", words[words.index("--state") + 1])
 
 
-@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
-def test_the_launcher_of_ranks_gets_every_argument(launcher, job, tmp_path):
-    """From the script through `python -m cluster launch`. Its Python has no other launcher beside it."""
-    body = STUB.partition("\n")[2]
-    put(job.stubs / launcher, f'#!/bin/sh\n[ "$1" = --mpi=list ] && echo pmix && exit 0\n{body}')
-    python = job.stubs / "python"
-    python.symlink_to(os.path.realpath(sys.executable))
-    program = "it's $(touch canary).py"
-    (tmp_path / program).touch()
-    options = [word for text in HOSTILE for word in ("--option", text)]
-    script = job.written("-n", "2", "--no-state", program, *options, python=python, place=tmp_path)
-    allocated = {"SLURM_JOB_NUM_NODES": "1", "SLURM_NTASKS": "2", "ONEKERNEL_X": HOSTILE[0]}
-    assert job.run(script, PATH=str(job.stubs), **allocated)[0] == 143
-    words = job.noted()
-    assert words[words.index(str(python)) :] == [str(python), program, *options]
-    assert not (tmp_path / "canary").exists()
-
-
 @pytest.mark.parametrize("option", ["--partition", "--account", "--gpus-per-node", "--time"])
 def test_what_sbatch_would_read_is_refused(option, called):
     for text in {*HOSTILE, "", "a\x00b", "\ud800"} - {"a=b"}:

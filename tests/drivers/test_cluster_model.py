@@ -120,11 +120,6 @@ CROWDED = replace(MYRI, crowds=(Crowd(8, 4.0),))
     ("network", "several", "why"),
     [
         (MYRI, [made("1301-1317", truth("1301-1317", 2, MYRI) * 1.01, 2)], "not told from nothing"),
-        (
-            MYRI,
-            [made(name, core_s(name) / 8 * times, 8) for name, times in zip(ROWS, (1.0, 2.0, 2.0), strict=True)],
-            "not told from nothing",
-        ),
         (CROWDED, [made(name, 1.2 * truth(name, 8, CROWDED), 8) for name in ROWS], "no runs of several ranks say it"),
         (
             MYRI,
@@ -132,7 +127,7 @@ CROWDED = replace(MYRI, crowds=(Crowd(8, 4.0),))
             "no constant",
         ),
     ],
-    ids=["noise", "contradictions", "ranks that share cores", "more than half of the smallest instance"],
+    ids=["noise", "ranks that share cores", "more than half of the smallest instance"],
 )
 def test_what_may_be_something_else_is_no_serial_part(cores, network, several, why):
     found = calibrated([*cores, *several], "core", network)
@@ -201,6 +196,7 @@ def test_energy_and_price_are_shown_when_watts_and_prices_are_given(drive, file,
     code, out, _ = drive("--records", records, "--iterations", 1000, *given)
     assert code == 0
     assert "| this GPU | 1.00 s | 0.700 kJ | 0.001 |" in out
+    assert "| Myri-10G, 128 ranks on 16 nodes | 571 ms | 2.74 kJ | 0.002539 |" in out
 
 
 def test_a_size_that_nobody_recorded_is_scaled_and_named(drive, file, cores):
@@ -265,9 +261,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
     ("given", "expected"),
     [
         ("--network infiniband", "network 'infiniband': expected one of myri10g"),
-        ("--network missing.json", "missing.json"),
         ("--ranks many", "found 'many', expected a number of ranks"),
-        ("--ranks 8..2", "expected a number of ranks"),
         ("--workload qap", "no record of qap in the suite's mapping, only of heldkarp, ppp"),
         ("--workload heldkarp", "no model of how ranks share heldkarp"),
         ("--watts 300 -5", "--watts"),

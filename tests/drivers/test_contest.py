@@ -153,9 +153,7 @@ def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
     [
         (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
         (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
-        ([*BANNERS, "error (rank 1): no such file"], "error (rank 1): no such file"),
         ([*BANNERS, "", "Killed"], "Killed"),
-        (BANNERS, ""),
     ],
 )
 def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, told):

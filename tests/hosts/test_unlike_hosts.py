@@ -11,19 +11,6 @@ from tests.hosts.test_workloads import words_for
 
 pytestmark = pytest.mark.long
 SMALL_KB = 16
-MISTAKEN = """
-import sys
-from cluster import communicator
-from core.errors import UserError
-from drivers.endings import run_driver
-def work(argv):
-    ranks = communicator()
-    ranks.barrier()
-    if ranks.rank == int(sys.argv[1]):
-        raise UserError("found nothing, expected something")
-    ranks.barrier()
-sys.exit(run_driver(work))
-"""
 
 
 def mount(hosts, host, *words):
@@ -39,39 +26,24 @@ def only_error(done):
     return line
 
 
-@pytest.mark.parametrize("package", ["core", "drivers"])
-def test_another_version_on_one_host_is_named(package, hosts, tmp_path):
-    two = hosts("lan", 2)
-    newer = tmp_path / package
-    shutil.copytree(ROOT / package, newer, ignore=shutil.ignore_patterns("__pycache__"))
-    with open(newer / "__init__.py", "a") as file:
+def test_another_version_on_one_host_is_named_and_the_same_in_another_folder_is_no_difference(hosts, tmp_path):
+    two, copied = hosts("lan", 2), tmp_path / "core"
+    shutil.copytree(ROOT / "core", copied, ignore=shutil.ignore_patterns("__pycache__"))
+    mount(two, 1, "--bind", copied, ROOT / "core")
+    done = two.mpirun(2, *words_for("ppp"))
+    assert done.returncode == 0, done.stderr
+    with open(copied / "__init__.py", "a") as file:
         file.write("# newer\n")
-    mount(two, 1, "--bind", newer, ROOT / package)
     assert re.fullmatch(
         r"error: the suite's sources: found \w{12} on rank 0 and \w{12} on rank 1, expected the same",
         only_error(two.mpirun(2, *words_for("ppp"))),
     )
 
 
-def test_the_same_version_in_other_folders_is_no_difference(hosts, tmp_path):
-    two = hosts("lan", 2)
-    same = tmp_path / "core"
-    shutil.copytree(ROOT / "core", same, ignore=shutil.ignore_patterns("__pycache__"))
-    mount(two, 1, "--bind", same, ROOT / "core")
-    done = two.mpirun(2, *words_for("ppp"))
-    assert done.returncode == 0, done.stderr
-
-
-def small_disk(hosts, tmp_path):
-    """Two hosts, of which the first has a folder with little room."""
+def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tmp_path):
     two, folder = hosts("lan", 2), tmp_path / "small"
     folder.mkdir()
     mount(two, 0, "-t", "tmpfs", "-o", f"size={SMALL_KB}k", "none", folder)
-    return two, folder
-
-
-def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tmp_path):
-    two, folder = small_disk(hosts, tmp_path)
     path = folder / "runs.jsonl"
     done = two.mpirun(2, *words_for("ppp"), "--repeats", 1000, "--record", path)
     assert only_error(done).startswith(f"error: {path}: ")
@@ -79,16 +51,3 @@ def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tm
     # The repetition for which there was no room is told, so that not even that one is lost.
     assert len(whole) == done.stdout.count("best cost") - 1 > 3
     assert len({json.loads(line)["trajectory_hash"] for line in whole}) == 1
-
-
-def test_a_disk_that_is_full_already_is_told_before_anything_is_computed(hosts, tmp_path):
-    two, folder = small_disk(hosts, tmp_path)
-    two.run(0, ["sh", "-c", f"cat /dev/zero > {folder}/full"])
-    done = two.mpirun(2, *words_for("ppp"), "--solution", folder / "solution")
-    assert "No space left" in only_error(done) and done.stdout == ""
-
-
-@pytest.mark.parametrize("who", range(3))
-def test_a_mistake_that_one_host_sees_ends_the_job_with_its_code_and_one_line(who, hosts):
-    done = hosts("cow", 3).mpirun(3, "-c", MISTAKEN, who)
-    assert only_error(done) == f"error{f' (rank {who})' if who else ''}: found nothing, expected something"

@@ -109,14 +109,6 @@ def test_a_pipeline_of_strips_takes_as_long_as_in_simgrid(name, compute_s):
 
 
 @pytest.mark.slow
-def test_simgrid_is_told_every_latency_and_bandwidth():
-    network = named("grid5000:2")[0]
-    one = replayed(network, 16, "doubling", WORD, 0.0)
-    slower = replace(network, between_sites=network.between_sites._replace(alpha_s=0.005, farthest_s=0.005))
-    assert replayed(slower, 16, "doubling", WORD, 0.0) == pytest.approx(one + 0.0025)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ranks"), [(name, ranks) for k, name in enumerate(NETWORKS) for ranks in ((4, 16, 64)[k % 3], 88, 128)]
 )

@@ -8,7 +8,6 @@ import pytest
 from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
-from core.search.ant_colony.colony import Colony
 from core.search.stops import Iterations
 from drivers.bench import ant_strategies, ants, main
 from drivers.bench.contests import Contest
@@ -106,22 +105,6 @@ def test_every_cell_of_the_table_of_strategies_is_a_contest(make_field, gpu, mon
     assert found == [(n, way, True, 1) for n in (2, 5) for way in ("coarse", "fine", "fine-deposit")]
 
 
-def test_a_slow_colony_is_ready_without_an_iteration_of_its_own(cpu, monkeypatch):
-    iterated = []
-    iterate = Colony.iterate
-    monkeypatch.setattr(Colony, "iterate", lambda colony: (iterated.append(colony.ants.count), iterate(colony)))
-    instance = tsp.load("uniform:100:seed=1")  # another shape than other tests compile
-    colony = ant_strategies.ready_colony(cpu, instance, Settings(ants=500), "coarse", 3)
-    assert iterated == [colony.ants_per_team]
-    compiled = cpu.timings.compile_s
-    outcome = colony.run(Iterations(1))
-    assert cpu.timings.compile_s == compiled
-    assert (
-        outcome.digest
-        == AntColony(cpu, Solo(), instance.distances, Settings(ants=500), seed=3).run(Iterations(1)).digest
-    )
-
-
 def test_every_seed_of_mmas_has_its_gap_and_its_record(cpu, make_field, gpu, monkeypatch, capsys, tmp_path):
     field = make_field(cores=(), gpus=[gpu], seed=7)
     instance = field.instances.named("uniform:20:seed=1")
@@ -153,21 +136,3 @@ def test_gpus_have_rates_phases_and_candidate_lists_beside_full_roulette(make_fi
     assert re.search(r"ms an iteration: .*construct \S+ ms \(\S+%\)", said)
     assert re.search(r"32 candidates .*x as fast as all cities", said)
     assert "hash of 32 candidates" in said and "hash of all cities" in said
-
-
-@pytest.mark.parametrize(("pause", "runs"), [(4.0, [1]), (0.02, [1, 4, 16])])
-def test_a_long_iteration_is_run_once_and_a_short_one_often(monkeypatch, pause, runs):
-    class Slow:
-        clock, runs = 0.0, []
-
-        def run(self, stop):
-            self.runs.append(stop.iterations)
-            Slow.clock += pause * stop.iterations
-            return type("Outcome", (), {"digest": 7 * stop.iterations, "length": 1, "tour": None})
-
-    monkeypatch.setattr(ant_strategies.time, "perf_counter", lambda: Slow.clock)
-    instance = type("Instance", (), {"tour_length": lambda self, tour: 1})()
-    found = ant_strategies.timed_iteration(Slow(), instance)
-    assert found.seconds == pytest.approx(pause)
-    assert (found.outcome.digest, found.confirmed) == (7, True)
-    assert Slow.runs == runs

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from core.problems import small_tours
-from core.problems.knapsack import generate
-from core.problems.strings import common_length, random_strings
+from core.problems.strings import common_length
 from drivers.bench import dynamic_programming as dp
 from drivers.bench import main
-from drivers.bench.engine import Bench
 from drivers.endings import run_driver
 from reports.records import load
 
@@ -85,19 +83,6 @@ def test_packages_stand_beside_the_backends_and_records_are_of_these_alone(only_
 def test_gpus_have_no_packages_beside_them(make_field, packages, place):
     contests = dp.contests(make_field(cores=(), gpus=[place._replace(kind="gpu")]))
     assert {tuple(names) for names in entered(contests).values()} == {("cpu",), tuple(WITH_TRACE)}
-
-
-def test_what_is_compared_is_what_plain_code_finds(make_field):
-    bench = Bench(list(dp.contests(make_field())), 1)
-    bench.run()
-    found = {place: value for place, (value, _) in bench.found.items()}
-    a, b = random_strings(700, letters=4, seed=3)
-    assert found["LCS, 700 random letters of 4", "length"] == common_length(a, b)
-    instance = generate("paper", 12, 400, 3)
-    best = np.zeros(401, int)
-    for weight, value in zip(instance.weights.tolist(), instance.values.tolist(), strict=True):
-        best[weight:] = np.maximum(best[weight:], best[: 401 - weight] + value)
-    assert found["knapsack, 12 items, capacity 400", "value"] == best[400]
 
 
 def test_packages_that_are_not_installed_are_named_once(make_field, capsys, monkeypatch):

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.errors import UserError
 from drivers.bench.contests import Contest, Contestant, Finding, Prepared, Subject
 from drivers.bench.engine import Bench, rate, rough, spread
 from reports.records import load
@@ -38,12 +37,6 @@ def contestant(name, work=idle, *, cost=7, confirmed=True, place=None, **more):
 
 def contest(*contestants, work="counting", **more):
     return Contest(work, contestants, "steps", 1000.0, 100.0, **more)
-
-
-def test_contestants_run_in_turn():
-    order = []
-    Bench([contest(*(contestant(name, lambda *call: order.append(call)) for name in "AB"))], 3).run()
-    assert order == [("A", 0), ("B", 0), ("A", 1), ("B", 1), ("A", 2), ("B", 2)]
 
 
 def test_a_bench_says_first_how_much_there_is_and_about_how_long_it_takes(capsys):
@@ -93,16 +86,6 @@ def test_a_cost_that_one_contestant_has_confirmed_is_confirmed_of_all(tmp_path, 
     assert [(one.ways["who"], len(one.samples), one.scored) for one in records] == [("A", 3, scored), ("B", 3, scored)]
     assert all(record.device_kind == "core" and record.details["measured_by"] for record in records)
     assert all(sample.started for record in records for sample in record.samples)
-
-
-def test_a_contestant_that_cannot_take_part_says_why_and_the_others_go_on(capsys):
-    def refuse(backend):
-        raise UserError("no room for 5 cities")
-
-    Bench([contest(Contestant("A", refuse), contestant("B"))], 1).run()
-    said = capsys.readouterr().out
-    assert "A: not measured (no room for 5 cities)" in said
-    assert "B  " in said and "as fast as" not in said
 
 
 def test_an_interrupted_bench_keeps_all_repetitions_but_the_one_in_flight(tmp_path):

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from drivers.bench import ants, dynamic_programming, exact, hill_climbing, local_search, main
+from drivers.bench import ants, dynamic_programming, exact, local_search, main
 from drivers.bench.engine import Bench
 from drivers.bench.local_search import Experiment
 from drivers.endings import run_driver
-from reports.records import completed, load
+from reports.records import load
 
 EXPERIMENTS = (
     Experiment("qap", "taillard:8:seeds=1,2", "exchange2", 5, 28, 1e8, published_s=342),
@@ -108,13 +108,3 @@ def test_gpus_have_contests_of_their_own(make_field, place, monkeypatch, workloa
 def test_the_published_instances_of_exact_search_are_the_thesis_15():
     assert len(exact.published()) == 15
     assert exact.published()["gr24"] == "33.540 s"
-
-
-def test_what_a_bench_records_is_found_by_its_identity(make_field, tmp_path):
-    path = tmp_path / "r.jsonl"
-    field = make_field(instance="uniform:5:seed=1")
-    Bench(list(hill_climbing.contests(field)), 2, str(path)).run()
-    full, pruned = load(path)
-    assert len(completed(path, full.identity).samples) == 2
-    assert full.identity != pruned.identity
-    assert full.details["instance_source"] == field.instances.named("uniform:5:seed=1").source

@@ -64,18 +64,6 @@ def test_the_same_proof_on_every_backend(backend, few_on_the_device, method):
         assert proved(backend, distances, **method) == (length, optimal_tours)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_length_of_full_search_on_every_backend(backend, kind):
-    if backend.name == "python" or backend.device.driver == "simulated":
-        pytest.skip("takes hours; the fast tests have some instances")
-    for n in (7, 10):
-        distances = distances_of(kind, n, 100)
-        length, _, optimal_tours = all_tours(distances)
-        for method in METHODS if backend.name == "cpu" else ({"bound": "one-tree"}, {"bound": "edges"}, EDGES):
-            assert proved(backend, distances, **method) == (length, optimal_tours)
-
-
 @pytest.mark.parametrize("name", THESIS)
 def test_the_instances_of_the_thesis(cpu, name, shared_data):
     instance = tsp.load(str(shared_data / name), None)
@@ -94,7 +82,8 @@ def test_the_published_mapping_on_instances_of_the_thesis(cpu, name, unrolled, s
     assert solution.digest == ExactSearch(cpu, Solo(), instance.distances).run().digest  # the suite's 1-trees
 
 
-@pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 7))])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 3, 7])
 def test_ranks_prove_the_same_and_lose_and_double_nothing(cpu, size, mpirun):
     done = mpirun(size, "-m", "tests.core.search.exact.proofs")
     assert done.returncode == 0, done.stderr

@@ -9,10 +9,8 @@ from cluster import Solo
 from core.kernels.published_search import search_items
 from core.kernels.tour_enumeration import permute
 from core.problems import tsp
-from core.problems.small_tours import all_tours, held_karp
+from core.problems.small_tours import all_tours
 from core.search.exact import ExactSearch
-from core.search.exact.enumeration import reduced_by_shortest
-from core.search.exact.published import MOST_LANES, TEAM_SIZE, team_size
 from tests.core.search.exact.proofs import EDGES, PERMUTATIONS, PUBLISHED, WORKLIST, distances_of, name_of, proved
 
 
@@ -108,25 +106,6 @@ def test_without_a_bound_all_nodes_are_explored(cpu):
         solution = ExactSearch(cpu, Solo(), distances, depth=depth, **WORKLIST).run()
         nodes, length = published_nodes(distances, depth, solution.start_length, bounded=False)
         assert (solution.nodes.tolist(), solution.length) == (nodes, length)
-
-
-def test_reduced_lengths_bound_by_the_shortest_edge_of_each_city_ahead():
-    distances = distances_of("uniform", 6, 1)
-    reduced = reduced_by_shortest(distances)
-    path = [0, 3, 1, 5]
-    expected = sum(distances[path[k], path[k + 1]] for k in range(3)) + shortest_edges(distances)[[2, 4]].sum()
-    assert reduced.shortest + sum(reduced.lengths[path[k], path[k + 1]] for k in range(3)) == expected
-    assert all(np.all(np.diff(row[: 4 if i else 5]) > 0) for i, row in enumerate(reduced.ranked))
-
-
-@pytest.mark.parametrize("unrolled", [True, False])
-@pytest.mark.parametrize("n", [8, 11, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5, 6, 7, 9, 10, 12))])
-def test_every_depth_proves_the_same(cpu, few_on_the_device, n, unrolled):
-    distances = distances_of("clustered" if n % 2 else "any", n, 7)
-    length, _, optimal_tours = held_karp(distances)
-    for depth in range(1, min(6, max(1, n - 4)) + 1):
-        found = ExactSearch(cpu, Solo(), distances, depth=depth, unrolled=unrolled, count=True, **EDGES).run()
-        assert (found.length, found.optimal_tours) == (length, optimal_tours), depth
 
 
 @pytest.mark.parametrize("method", PUBLISHED, ids=name_of)
@@ -234,13 +213,3 @@ def test_a_wide_device_has_a_lane_for_every_item(oracle, few_on_the_device, monk
     assert all(kernel is expected for kernel, _ in launched)
     lanes = sum(lanes for _, lanes in launched)
     assert 2 * items <= lanes < 2 * items + 4 * len(launched)  # to find one, to count all; whole teams
-
-
-@pytest.mark.parametrize(
-    ("items", "units", "lanes"),
-    [(1, 132, 32), (132 * 64 - 1, 132, 32), (132 * 64, 132, 64), (4_037_880, 132, 64)],
-)
-def test_teams_are_small_where_there_are_few_items(oracle, items, units, lanes):
-    assert team_size(items, oracle.capabilities._replace(max_team_size=1024, compute_units=units)) == lanes
-    assert team_size(items, oracle.capabilities._replace(max_team_size=8, compute_units=units)) == 8
-    assert MOST_LANES % TEAM_SIZE == 0
