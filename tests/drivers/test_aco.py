@@ -19,16 +19,6 @@ SMALL = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", 
 MMAS = ["--variant", "mmas"]
 COLONIES = [*MMAS, "--colonies", "3", "--exchange", "2", "--stagnation", "2", "--local-search", "2opt"]
 
-ONE_WAY = """NAME : one-way
-TYPE : {type}
-DIMENSION : 3
-EDGE_WEIGHT_TYPE : EXPLICIT
-EDGE_WEIGHT_FORMAT : FULL_MATRIX
-EDGE_WEIGHT_SECTION
-0 1 2 {back} 0 3 2 3 0
-EOF
-"""
-
 
 def plain_length(path, tour):
     """A closed tour's length by TSPLIB's EUC_2D, from the file's own lines."""
@@ -171,17 +161,6 @@ def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
 
 
 # --- what is refused ---
-
-
-@pytest.mark.parametrize(("kind", "back", "told"), [("TSP", 7, "a symmetric matrix"), ("ATSP", 1, "ATSP")])
-def test_an_asymmetric_instance_is_refused(drive, tmp_path, kind, back, told):
-    path = tmp_path / "one-way.tsp"
-    path.write_text(ONE_WAY.format(type=kind, back=back))
-    code, _, error = drive("--instance", path, *SMALL[2:])
-    assert code == 2
-    assert error.startswith(f"error: {path}")
-    assert error.count("\n") == 1
-    assert told in error
 
 
 def test_ranks_without_ants_are_told(capsys):
