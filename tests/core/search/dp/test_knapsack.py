@@ -14,6 +14,7 @@ from core.kernels.knapsack import Decisions, Passes, Slice, two_items
 from core.problems.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack import KnapsackSearch
 from core.search.dp.knapsack_bound import BoundSearch
+from core.search.dp.knapsack_table import cells_that_matter
 from core.search.stops import Seconds
 from tests.core.search.dp.tables import BIG, best_selection, knapsack, taken
 
@@ -163,6 +164,21 @@ def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
     done = [progress.done for progress in told]
     assert done == sorted(done) and told[-1][:2] == (len(search.items),) * 2 and len(told) > 1
     assert told[-1].evaluations == found.evaluations == instance.n * 501
+
+
+def test_cells_that_matter_hold_every_trace():
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        weights = rng.integers(0, 30, 2 * rng.integers(1, 6))
+        lowest, highest = sorted(rng.integers(0, weights.sum() + 1, 2).tolist())
+        low, high = cells_that_matter(weights, lowest, highest)
+        assert np.all(low <= high) and low[0] >= 0 and high[-1] == highest
+        cell = int(rng.integers(lowest, highest + 1))
+        for item in reversed(range(len(weights))):
+            cell = min(cell, high[item // 2 + 1])
+            assert low[item // 2 + 1] <= cell
+            if rng.integers(2) and weights[item] <= cell:
+                cell -= weights[item]
 
 
 # --- branch and bound ---

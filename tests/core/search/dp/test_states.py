@@ -13,6 +13,7 @@ from core.errors import UserError
 from core.problems.knapsack import Knapsack, generate
 from core.search import states
 from core.search.dp import checkpoints, held_karp_states, held_karp_table, knapsack, lcs, lcs_stretches, pauses
+from core.search.dp.checkpoints import Checkpoints
 from core.search.dp.diagonals import CommonByDiagonals, KnapsackByDiagonals
 from core.search.dp.held_karp import HeldKarp
 from core.search.dp.knapsack import KnapsackSearch
@@ -260,6 +261,18 @@ def test_a_state_without_room_for_all_rows_leads_to_the_same_answer(name, limit,
         assert found == undisturbed
         assert all(len(state["places"]) <= (2 if limit == "MOST_ROWS" else 1) for state in kept)
         earlier = kept[len(kept) // 3]
+
+
+def test_rows_go_whose_neighbours_are_close_and_never_the_last(monkeypatch):
+    monkeypatch.setattr(checkpoints, "MOST_ROWS", 3)
+    rows = Checkpoints()
+    for place in (10, 20, 21, 40, 41):
+        rows = rows.with_row(place, np.full(2, place))
+        assert rows.last[0] == place
+    assert rows.places == [20, 40, 41] or rows.places == [10, 21, 41]
+    assert [row[0] for row in rows.rows] == rows.places
+    same = Checkpoints.of(rows.state(2, np.int64))
+    assert same.places == rows.places and same.before(41).places == rows.places[:-1]
 
 
 def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu, monkeypatch):
