@@ -1,41 +1,20 @@
 """The driver of ant colony optimisation: what it prints, records and refuses; ranks change nothing but the speed."""
 
-import re
-from itertools import pairwise
-from pathlib import Path
-
 import pytest
 
+from core.problems import tsplib
 from drivers import aco
 from drivers.command import parse
 from drivers.history import improvements
 from drivers.progress import progress
 from reports.comparison import compare
 from reports.records import load
-from tests.drivers.records import cities_of, lines
+from tests.drivers.records import cities_of, length_of, lines
 
 DRIVER = aco
 SMALL = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
 MMAS = ["--variant", "mmas"]
 COLONIES = [*MMAS, "--colonies", "3", "--exchange", "2", "--stagnation", "2", "--local-search", "2opt"]
-
-ONE_WAY = """NAME : one-way
-TYPE : {type}
-DIMENSION : 3
-EDGE_WEIGHT_TYPE : EXPLICIT
-EDGE_WEIGHT_FORMAT : FULL_MATRIX
-EDGE_WEIGHT_SECTION
-0 1 2 {back} 0 3 2 3 0
-EOF
-"""
-
-
-def plain_length(path, tour):
-    """A closed tour's length by TSPLIB's EUC_2D, from the file's own lines."""
-    rows = re.findall(r"^ *(\d+) +(\S+) +(\S+) *$", Path(path).read_text(), re.M)
-    at = {int(city): (float(x), float(y)) for city, x, y in rows}
-    steps = [(at[a], at[b]) for a, b in pairwise([*tour, tour[0]])]
-    return sum(int(((x - u) ** 2 + (y - v) ** 2) ** 0.5 + 0.5) for (x, y), (u, v) in steps)
 
 
 # --- what comes out ---
@@ -47,9 +26,7 @@ def test_the_saved_tour_is_as_long_as_claimed_and_the_gap_is_named(drive, shared
     _, said, _ = drive("--instance", "eil51", "--data", shared_data, *SMALL[2:], *files)
     (best,) = lines(record)
     assert sorted(cities_of(tour)) == list(range(51))
-    assert (
-        plain_length(shared_data / "tsplib" / "eil51.tsp", [city + 1 for city in cities_of(tour)]) == best["best_cost"]
-    )
+    assert length_of(tsplib.load(shared_data / "tsplib" / "eil51.tsp").distances, cities_of(tour)) == best["best_cost"]
     # 426 is TSPLIB's optimum of eil51.
     assert f" ({100 * (best['best_cost'] / 426 - 1):.2f} % above the optimum 426)" in said
     assert drawing.read_text().startswith("<svg")
@@ -171,17 +148,6 @@ def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
 
 
 # --- what is refused ---
-
-
-@pytest.mark.parametrize(("kind", "back", "told"), [("TSP", 7, "a symmetric matrix"), ("ATSP", 1, "ATSP")])
-def test_an_asymmetric_instance_is_refused(drive, tmp_path, kind, back, told):
-    path = tmp_path / "one-way.tsp"
-    path.write_text(ONE_WAY.format(type=kind, back=back))
-    code, _, error = drive("--instance", path, *SMALL[2:])
-    assert code == 2
-    assert error.startswith(f"error: {path}")
-    assert error.count("\n") == 1
-    assert told in error
 
 
 def test_ranks_without_ants_are_told(capsys):

@@ -1,26 +1,15 @@
 """The driver of exact search: what it prints, records, refuses and compares; ranks change nothing but the speed."""
 
-import itertools
-
 import numpy as np
 import pytest
 
 from core.search.exact import ExactSearch, Solution
 from drivers import exact
 from drivers.matrix_files import load_matrix
-from tests.drivers.records import SQUARE, length_of, lines, saved
+from tests.drivers.records import SQUARE, lines, saved
 
 DRIVER = exact
 SMALL = ["--instance", "uniform:9:seed=1", "--backend", "cpu", "--no-progress"]
-
-
-def by_permutations(distances):
-    """Length and number of the shortest tours, by the plainest search there is."""
-    n = len(distances)
-    lengths = [
-        length_of(distances, (0, *rest)) for rest in itertools.permutations(range(1, n)) if rest[:1] <= rest[-1:]
-    ]
-    return min(lengths), lengths.count(min(lengths))
 
 
 def random_matrix(n, seed, most=100):
@@ -29,22 +18,6 @@ def random_matrix(n, seed, most=100):
 
 
 # --- what comes out ---
-
-
-@pytest.mark.parametrize("arguments", [[], ["--bound", "edges"], ["--bound", "none", "--enumerate", "permutations"]])
-def test_every_way_finds_the_shortest_tour_of_a_matrix(drive, tmp_path, arguments):
-    matrix = random_matrix(8, seed=3, most=9)
-    record = tmp_path / "r.jsonl"
-    file = saved(tmp_path / "m.txt", matrix)
-    code, said, _ = drive("--matrix", file, *SMALL[2:], *arguments, "--count", "--record", record)
-    assert code == 0
-    (found,) = lines(record)
-    length, shortest = by_permutations(matrix.tolist())
-    assert (found["best_cost"], found["details"]["optimal_tours"], found["scored"]) == (length, shortest, True)
-    assert f"m: shortest length {length}, shortest tours: {shortest}, " in said
-    tour = found["details"]["tour"]
-    assert tour[0] == 0 and sorted(tour) == list(range(8)) and tour[1] < tour[-1]
-    assert length_of(matrix, tour) == length
 
 
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):

@@ -29,7 +29,7 @@ def alone(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("ranks", "names"),
-    [(3, ONE_OF_A_KIND), pytest.param(3, tuple(WORK), marks=slow), pytest.param(2, tuple(WORK), marks=slow)],
+    [*ONE_OF_A_KIND.items(), *(pytest.param(size, tuple(WORK), marks=slow) for size in (2, 3))],
 )
 def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path):
     done = mpirun(ranks, Path(on_ranks.__file__), tmp_path, *names)
@@ -55,10 +55,6 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
         ("lcs", "--text AB BA --peers", "--peers on 2 ranks: expected one"),
         pytest.param("lcs", "none.fa none.fa", "none.fa: found no such file", marks=slow),
         pytest.param("lcs", "half:300 --mapping published", "--mapping published is one launch per wave", marks=slow),
-        pytest.param("knapsack", "--items 9 --method bb", "branch and bound on 2 ranks", marks=slow),
-        pytest.param("knapsack", "--items 9 --tiling none", "--tiling none", marks=slow),
-        pytest.param("aco", "--mapping published", "--mapping published has all ants of a colony on one", marks=slow),
-        pytest.param("qap", "--neighbourhood flip2", "neighbourhood 'flip2'", marks=slow),
     ],
 )
 def test_a_mistake_is_said_once(mpirun, driver, arguments, told):

