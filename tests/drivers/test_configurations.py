@@ -4,9 +4,7 @@ import pytest
 
 from core.errors import UserError
 from drivers import qap
-from drivers.configurations import Configuration, plan
-from drivers.contest import Contest
-from drivers.workloads import named
+from drivers.configurations import plan
 from reports.exhibits import processors
 from reports.records import load, merge
 from tests.drivers.made_up_comparison import device
@@ -112,10 +110,3 @@ def test_cores_that_a_backend_does_not_have_are_one_line(drive, three_cores, arg
     code, _, error = drive(*SMALL, *arguments)
     assert code == 2
     assert error.startswith(line) and error.count("\n") == 1
-
-
-def test_a_comparison_hands_the_number_on_and_finds_its_records_by_it(tmp_path):
-    configuration = Configuration("threads", "0", "Test CPU", kind="cores", cores=2, part="2 of 3 cores")
-    command = Contest(named("qap"), None, SMALL, {}, (0,), 1, tmp_path / "r.jsonl").command(configuration)
-    assert command[command.index("--cores") + 1] == "2"
-    assert configuration.recorded == "2 of 3 cores"

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import textwrap
 
-import numpy as np
 import pytest
 
 from backends.base import OutOfMemory
 from core.problems import tsp as tsp_instances
-from drivers import exact, heldkarp, knapsack, tsp
+from drivers import exact, heldkarp, knapsack
 from drivers.endings import LESS_MEMORY, run_driver
 from tests.conftest import ROOT
 from tests.drivers.small_runs import QUICK as QUICK_RUNS
@@ -133,21 +132,6 @@ def load_error():
 def test_refused_memory_is_one_line_with_what_was_asked_and_what_helps(capsys, error, asked):
     assert run_driver(ending_with(error), []) == 2
     assert capsys.readouterr().err == f"error: out of memory{asked}; {LESS_MEMORY}\n"
-
-
-def test_memory_that_a_device_refuses_ends_a_driver_by_one_line(drive, monkeypatch):
-    import backends.cpu
-
-    real = backends.cpu.CpuBackend.allocate
-
-    def allocate(self, shape, dtype):
-        return real(self, 1 << 58 if np.prod(shape) > 500 else shape, dtype)
-
-    monkeypatch.setattr(backends.cpu.CpuBackend, "allocate", allocate)
-    code, _, error = drive(*NINE, "--walks", "100", driver=tsp)
-    assert code == 2
-    assert error.startswith("error: out of memory: ") and " bytes do not fit the host's memory; " in error
-    assert len(error.splitlines()) == 1
 
 
 def test_another_error_of_the_system_keeps_its_traceback(capsys):

@@ -27,11 +27,6 @@ HERE = [processor("python"), processor("cpu"), processor("threads"), processor("
 # --- which ---
 
 
-def test_all_even_ways_to_share_cores_out_are_its_divisors():
-    assert mixtures_of(12) == [(1, 12), (2, 6), (3, 4), (4, 3), (6, 2), (12, 1)]
-    assert mixtures_of(7) == [(1, 7), (7, 1)]
-
-
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [

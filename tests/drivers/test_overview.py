@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import UserError
 from drivers.compare import STANDARD, House
-from drivers.overview import LONG_ENOUGH, WORKS, main, repetitions
+from drivers.overview import LONG_ENOUGH, WORKS, main
 from drivers.workloads import OF_PAPERS, named
 from reports.records import load
 from tests.drivers.made_up_runs import device, run_of
@@ -104,12 +104,6 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
 def test_mistakes_are_told_before_anything_runs(overview, arguments, said):
     with pytest.raises(UserError, match=said):
         overview(*arguments)
-
-
-def test_repetitions_fill_the_time_roughly():
-    assert [repetitions(10, one_core_s, others) for one_core_s, others in ((1.0, 1), (1.0, 3), (0.5, 3))] == [10, 5, 10]
-    assert [repetitions(seconds, 1.0, 3) for seconds in (0, 1e9)] == [3, 30]
-    assert repetitions(1, 0, 1) == 30
 
 
 def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_path):

@@ -1,7 +1,6 @@
 """A paper's tables by one command: what it says, runs, resumes and writes, with stubs in the drivers' place."""
 
 import json
-import random
 import subprocess
 import sys
 import warnings
@@ -13,7 +12,6 @@ from drivers.reproduce import House, main
 from reports.records import load
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, stub_house, written
-from tests.reports.test_damaged_records import mutated
 
 MACHINE = device("cpu"), device("threads")
 NEVER = '[[exhibits]]\ntable = "2"\ntitle = "sheep"\nnever_ours = "it counts sheep"\n'
@@ -316,29 +314,6 @@ def damaged(reproduce, out, content):
             return *reproduce(), told
         except UserError as error:
             return error, [], told
-
-
-def test_damaged_files_of_records_are_refused_in_one_line_or_their_report_is_whole(reproduce, out, capsys):
-    reproduce()
-    good, report = (out / "made-up.jsonl").read_bytes(), page(out)
-    here = load(out / "made-up.jsonl")[0].environment
-    refused = 0
-    for seed in range(8):
-        content = mutated(good, random.Random(seed))
-        end, started, _ = damaged(reproduce, out, content)
-        if isinstance(end, UserError):
-            refused += 1
-            assert str(end).startswith(f"{out / 'made-up.jsonl'}:") and "\n" not in str(end), str(end)[:300]
-            assert not started
-            assert (out / "made-up.jsonl").read_bytes() == content
-            assert page(out) == "an earlier report"
-        elif end == 0:
-            # What was left out or no longer says the same was run again.
-            assert sum(one.environment == here for one in load(out / "made-up.jsonl")) >= 4
-            assert page(out).count("×2.00") == report.count("×2.00"), seed
-        else:
-            assert "error: " in capsys.readouterr().err
-    assert 0 < refused < 8
 
 
 def test_a_torn_last_line_is_reported_and_its_run_made_again(reproduce, out):
