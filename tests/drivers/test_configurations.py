@@ -7,7 +7,7 @@ from drivers import qap
 from drivers.configurations import plan
 from reports.exhibits import processors
 from reports.records import load, merge
-from tests.drivers.made_up_comparison import device
+from tests.drivers.made_up_runs import device, processor
 
 
 def test_without_a_usable_backend_there_is_nothing_to_run():
@@ -44,13 +44,6 @@ def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):
     assert [configuration.ranks for configuration in chosen] == [1]
     assert [missing.ranks for missing in not_run] == [2, 4]
     assert "pip install -e '.[mpi]'" in not_run[0].reason
-
-
-def processor(backend, cores=4):
-    """A row of a survey for a backend that can be told how many cores it uses."""
-    made = device(backend)
-    made.takes_cores, made.compute_units = backend in ("threads", "joblib"), cores
-    return made
 
 
 def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once():

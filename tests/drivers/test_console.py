@@ -120,8 +120,6 @@ def completed(environment, tmp_path):
         ("onekernel ov", ["overview"]),
         ("onekernel ihc --climbers 5 --scan pru", ["pruned"]),
         ("onekernel compare qap --walk", ["--walks"]),
-        ("onekernel instances li", ["list"]),
-        ("onekernel report csv --ou", ["--out"]),
         ("onekernel cluster launch --surv", ["--survive"]),
     ],
 )

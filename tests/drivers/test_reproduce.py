@@ -244,15 +244,11 @@ MISTAKES = {
     "unknown paper": (["luong2014"], "expected one of the papers luong2013, "),
     "unknown file": (["nowhere.toml"], "nowhere.toml: expected TOML, found "),
     "unknown table": (["PAPER", "--table", "9"], "--table 9: expected one of 1 in made-up"),
-    "unknown figure": (["PAPER", "--figure", "1"], "--figure 1: expected one of no figure in made-up"),
     "table and figure": (["PAPER", "--table", "1", "--figure", "1"], "--figure: not allowed with argument --table"),
-    "unknown scale": (["PAPER", "--scale", "huge"], "--scale: invalid choice: 'huge'"),
     "unknown row": (["PAPER", "--row", "x=y"], "--row x: expected a row of what is chosen: uniform:8"),
     "half a row": (["PAPER", "--row", "1"], "--row: expected a row's key and an instance as in 1=50, found '1'"),
     "unknown backend": (["PAPER", "--backends", "cpus"], "--backends: expected some of cpu, threads, found 'cpus'"),
-    "no repetitions": (["PAPER", "--repeats", "0"], "--repeats: expected an integer of at least 1"),
     "no folder of instances": (["PAPER", "--data", "nowhere"], "--data nowhere: expected a folder of instances"),
-    "unknown option": (["PAPER", "--climbers", "4"], "unrecognized arguments: --climbers 4"),
     "a table of no paper": (["--list", "--table", "4"], "--table, --figure and --row: expected with a paper"),
 }
 
