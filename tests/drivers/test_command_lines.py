@@ -32,6 +32,7 @@ WRONG = {
         ("--instance uniform:99999999999999999999:seed=1", "99999999999999999999"),
         ("--instance uniform:3:seed=1", "hill climbing takes 5"),
         ("--climbers 0", "at least 1"),
+        ("--mapping published --scan pruned", "--scan pruned with --mapping published"),
         ("--assign static", "--assign changes nothing here: expected with --mapping published"),
         ("--seed 99999999999999999999 --start philox", "does not fit"),
         ("--tour a --svg a", "--tour names the same file"),

@@ -247,7 +247,7 @@ def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
     script = """
         import sys
         before = set(sys.modules)
-        import drivers.options, drivers.endings, drivers.command
+        import drivers.options, drivers.endings, drivers.command, drivers.console
         from drivers.progress import progress
         for wanted, rank in (None, 0), (False, 0), (True, 1):
             with progress("climbing", wanted=wanted, rank=rank) as bar:
