@@ -10,7 +10,6 @@ import textwrap
 import pytest
 
 from backends.base import OutOfMemory
-from core.problems import tsp as tsp_instances
 from drivers import exact, heldkarp, knapsack
 from drivers.endings import LESS_MEMORY, run_driver
 from tests.conftest import ROOT
@@ -53,20 +52,6 @@ def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_p
     assert solution.read_text()
     again = drive(*arguments, driver=driver_of(name))[2]
     assert f"note: {record}: not all repetitions of this run are confirmed" in again
-
-
-def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
-    load = tsp_instances.load
-
-    def with_optimum(*arguments):
-        instance = load(*arguments)
-        instance.optimum = 1
-        return instance
-
-    monkeypatch.setattr(tsp_instances, "load", with_optimum)
-    code, said, _ = drive(*NINE, driver=exact)
-    assert code == 1
-    assert said.endswith("NOT CONFIRMED: the optimum is known to be 1\n")
 
 
 GIVING_UP = ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"]
