@@ -48,6 +48,7 @@ WRONG = {
         ("--neighbourhood 2opt,2opt,2opt,2opt", "4 neighbourhoods: expected 1 to 3"),
         ("--tenure 5 --algorithm hill", "--tenure with --algorithm hill"),
         ("--algorithm annealing --cooling 2", "cooling"),
+        ("--walks 2 --level iteration", "walks"),
         ("--seconds 1 --record r.jsonl --repeats 2", "--record with --seconds"),
         ("--instance matrix.tsp --tables image --backend cpu", "image"),
         ("--seed 4294967296", "seed 4294967296"),
@@ -86,6 +87,7 @@ WRONG = {
     "exact": [
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
+        ("--depth 2", "--depth changes nothing here"),
         ("--bound edges --depth 99", "items of 99 cities"),
         ("--enumerate permutations", "--enumerate changes nothing here"),
         ("--seeds 0..2", "changes nothing here"),
@@ -105,6 +107,8 @@ WRONG = {
     ],
     "knapsack": [
         ("--capacity -1", "at least 0"),
+        ("--nodes 5", "--nodes changes nothing here"),
+        ("--instance knap.csv", "--items changes nothing here"),
         ("--method bb --no-trace", "change nothing here"),
     ],
 }
