@@ -37,6 +37,11 @@ def device(backend, kind="", index="0", **more):
     return SimpleNamespace(**{"backend": backend, "device": index, "name": "stub device", "kind": kind, **row, **more})
 
 
+def processor(backend, cores=4):
+    """A row for a backend of a machine with this number of cores, which some backends can restrict."""
+    return device(backend, takes_cores=backend in ("threads", "joblib"), compute_units=cores)
+
+
 def record_of(contest, configuration, seed):
     """The record of a run, which took one core two seconds, all cores one, and anything else half a second."""
     kernel = {"cpu": 2.0 / configuration.ranks, "threads": 1.0}.get(configuration.backend, 0.5)

@@ -21,12 +21,10 @@ BEFORE, BETWEEN = 1, 2
 SMALL = Qap.load("taillard:5:seeds=1,2")
 SHARED = {"backend": "cpu", "share": "always"}
 WORK = {
-    "walks": lambda: ok.minimize(SMALL, walks=2, iterations=5, **SHARED),
     "neighbours": lambda: ok.minimize(SMALL, iterations=5, **SHARED),
     "climbers": lambda: ok.run("ihc", instance="uniform:12:seed=1", climbers=40, **SHARED),
     "ants": lambda: ok.run("aco", instance="uniform:9:seed=1", ants=6, iterations=3, **SHARED),
     "subtrees": lambda: ok.run("exact", instance="uniform:8:seed=1", **SHARED),
-    "layers": lambda: ok.run("heldkarp", instance="uniform:7:seed=1", **SHARED),
     "columns": lambda: ok.run("lcs", text=("ABCBDAB" * 9, "BDCABA" * 9), **SHARED),
 }
 

@@ -85,13 +85,6 @@ def test_nothing_confirmed_and_nothing_that_runs_are_errors_and_no_report(compar
         assert not (tmp_path / "compare-ihc.md").exists()
 
 
-def test_only_the_named_backends_run(compare):
-    commands = []
-    devices = [device("cpu"), device("threads"), device("python")]
-    compare("--backends", "threads", "python", devices=devices, commands=commands)
-    assert [configuration.backend for configuration in commands] == ["threads", "python"]
-
-
 def test_several_seeds_are_one_row_with_the_repetitions_of_all(compare, tmp_path, capsys):
     assert compare("--seeds", "3,5", "--start", "philox", "--ranks", devices=[device("cpu"), device("threads")]) == 0
     printed = capsys.readouterr().out
@@ -132,7 +125,7 @@ def weak(tmp_path, monkeypatch, undrawn):
     """Compare with `--weak` on a core and all cores; the exit code, and backend, ranks and options of the runs."""
     monkeypatch.setattr("drivers.configurations.mpi_obstacle", lambda: None)
 
-    def run(*arguments, scored=lambda ranks: True):
+    def run(*arguments):
         given = []
 
         def command(contest, configuration):
@@ -143,7 +136,6 @@ def weak(tmp_path, monkeypatch, undrawn):
                 configuration,
                 parameters=options.deciding("work"),
                 trajectory_hash=f"{getattr(options, contest.workload.scaled):04x}",
-                scored=scored(configuration.ranks),
                 details={"asked": options.asked(), "scaled": options.scaled},
             )
 
@@ -177,12 +169,6 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
 def test_what_is_left_open_grows_from_what_one_rank_does(weak):
     _, given = weak("ppp", "--instance", "31-31:seed=1", "--ranks", "3")
     assert [(ranks, value(own, "--walks")) for _, ranks, own in given] == [(1, "64"), (1, "64"), (3, "192")]
-
-
-def test_grown_work_that_the_scorer_contradicts_is_an_error(weak, capsys):
-    code, _ = weak("ihc", "--instance", INSTANCE, "--ranks", "2", scored=lambda ranks: ranks == 1)
-    assert code == 1
-    assert "error: cpu (device 0, 2 ranks): the NumPy scorer did not confirm" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("workload", [one.name for one in everything() if not one.scaled])

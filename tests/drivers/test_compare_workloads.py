@@ -33,8 +33,9 @@ def test_all_workloads_of_papers_are_compared_here():
     assert {*OF_PAPERS} < {*SMALL} < {*NAMES}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mpirun")
-@pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.slow if one != "qap" else ()) for one in SMALL])
+@pytest.mark.parametrize("name", SMALL)
 def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "1", "--out", str(tmp_path)])
     said = capsys.readouterr()
@@ -46,26 +47,6 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     report = (tmp_path / f"compare-{name}.md").read_text()
     assert re.search(f"all 3 rows have the hash `{records[0].trajectory_hash}`", report)
     assert "[3/3]" in said.out
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("mpirun")
-def test_each_rank_may_have_all_cores(tmp_path):
-    places = ["--backends", "cpu", "--ranks", "2", "--oversubscribe", "--rank-backend", "threads"]
-    assert main(["qap", *SMALL["qap"].split(), *places, "--repeats", "1", "--out", str(tmp_path)]) == 0
-    ran = [(record.backend, record.ranks) for record in load(tmp_path / "compare-qap.jsonl")]
-    assert ran == [("cpu", 1), ("threads", 2)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["weierstrass", "knapsack"])
-def test_several_seeds_are_compared_in_one_run_or_a_section_for_each(name, tmp_path, capsys):
-    """Points are drawn anew by each seed on one function; a knapsack is another problem by each seed."""
-    places = ["--backends", "cpu", "--ranks", "--seeds", "2..3", "--repeats", "1", "--out", str(tmp_path)]
-    for taken in (False, True):
-        assert main([name, *SMALL[name].split(), *places]) == 0
-        assert ("recorded already" in capsys.readouterr().out) == taken
-    assert [record.seed for record in load(tmp_path / f"compare-{name}.jsonl")] == [2, 3]
 
 
 def test_output_is_there_as_it_is_made(tmp_path, environment):

@@ -4,12 +4,10 @@ import pytest
 
 from core.errors import UserError
 from drivers import qap
-from drivers.configurations import Configuration, plan
-from drivers.contest import Contest
-from drivers.workloads import named
+from drivers.configurations import plan
 from reports.exhibits import processors
 from reports.records import load, merge
-from tests.drivers.made_up_comparison import device
+from tests.drivers.made_up_runs import device, processor
 
 
 def test_without_a_usable_backend_there_is_nothing_to_run():
@@ -46,13 +44,6 @@ def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):
     assert [configuration.ranks for configuration in chosen] == [1]
     assert [missing.ranks for missing in not_run] == [2, 4]
     assert "pip install -e '.[mpi]'" in not_run[0].reason
-
-
-def processor(backend, cores=4):
-    """A row of a survey for a backend that can be told how many cores it uses."""
-    made = device(backend)
-    made.takes_cores, made.compute_units = backend in ("threads", "joblib"), cores
-    return made
 
 
 def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once():
@@ -112,10 +103,3 @@ def test_cores_that_a_backend_does_not_have_are_one_line(drive, three_cores, arg
     code, _, error = drive(*SMALL, *arguments)
     assert code == 2
     assert error.startswith(line) and error.count("\n") == 1
-
-
-def test_a_comparison_hands_the_number_on_and_finds_its_records_by_it(tmp_path):
-    configuration = Configuration("threads", "0", "Test CPU", kind="cores", cores=2, part="2 of 3 cores")
-    command = Contest(named("qap"), None, SMALL, {}, (0,), 1, tmp_path / "r.jsonl").command(configuration)
-    assert command[command.index("--cores") + 1] == "2"
-    assert configuration.recorded == "2 of 3 cores"

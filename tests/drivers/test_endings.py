@@ -7,12 +7,10 @@ import subprocess
 import sys
 import textwrap
 
-import numpy as np
 import pytest
 
 from backends.base import OutOfMemory
-from core.problems import tsp as tsp_instances
-from drivers import exact, heldkarp, knapsack, tsp
+from drivers import exact, heldkarp, knapsack
 from drivers.endings import LESS_MEMORY, run_driver
 from tests.conftest import ROOT
 from tests.drivers.small_runs import QUICK as QUICK_RUNS
@@ -54,20 +52,6 @@ def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_p
     assert solution.read_text()
     again = drive(*arguments, driver=driver_of(name))[2]
     assert f"note: {record}: not all repetitions of this run are confirmed" in again
-
-
-def test_a_wrong_known_optimum_contradicts_a_proof(drive, monkeypatch):
-    load = tsp_instances.load
-
-    def with_optimum(*arguments):
-        instance = load(*arguments)
-        instance.optimum = 1
-        return instance
-
-    monkeypatch.setattr(tsp_instances, "load", with_optimum)
-    code, said, _ = drive(*NINE, driver=exact)
-    assert code == 1
-    assert said.endswith("NOT CONFIRMED: the optimum is known to be 1\n")
 
 
 GIVING_UP = ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"]
@@ -133,21 +117,6 @@ def load_error():
 def test_refused_memory_is_one_line_with_what_was_asked_and_what_helps(capsys, error, asked):
     assert run_driver(ending_with(error), []) == 2
     assert capsys.readouterr().err == f"error: out of memory{asked}; {LESS_MEMORY}\n"
-
-
-def test_memory_that_a_device_refuses_ends_a_driver_by_one_line(drive, monkeypatch):
-    import backends.cpu
-
-    real = backends.cpu.CpuBackend.allocate
-
-    def allocate(self, shape, dtype):
-        return real(self, 1 << 58 if np.prod(shape) > 500 else shape, dtype)
-
-    monkeypatch.setattr(backends.cpu.CpuBackend, "allocate", allocate)
-    code, _, error = drive(*NINE, "--walks", "100", driver=tsp)
-    assert code == 2
-    assert error.startswith("error: out of memory: ") and " bytes do not fit the host's memory; " in error
-    assert len(error.splitlines()) == 1
 
 
 def test_another_error_of_the_system_keeps_its_traceback(capsys):

@@ -6,7 +6,7 @@ import pytest
 
 import backends
 from cluster import Solo
-from drivers import aco, exact, foresight, ihc, lcs, tsp
+from drivers import aco, foresight, ihc, lcs, tsp
 from drivers.compare_options import asked_of
 from drivers.forecast import Work, forecast, in_words, prefixed, rounded
 from drivers.repetitions import Repetitions
@@ -106,7 +106,6 @@ def made(kind="core", units=1, oracle=False):
     ("on_device", "ranks", "repetitions", "line"),
     [
         (made(), 1, 1, "about 2.8 h on this device (1.0e13 cells at some 1 G cells/s)"),
-        (made(), 1, 10, "about 28 h on this device (1.0e14 cells at some 1 G cells/s)"),
         (made(), 5, 1, "about 33 min on 5 ranks with a device each (1.0e13 cells at some 5 G cells/s)"),
         (made("cores", 4), 1, 1, "about 42 min on this device (1.0e13 cells at some 4 G cells/s)"),
         (made("gpu", 100), 1, 1, None),
@@ -140,7 +139,6 @@ class BegunError(Exception):
     ("driver", "arguments", "said"),
     [
         (lcs, ["random:200000", "--tiling", "none", "--no-trace"], "4.0e10 cells"),
-        (exact, ["--instance", "uniform:20:seed=1", "--bound", "none"], "e16 nodes"),
         (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], "e12 selections"),
         (tsp, ["--instance", "uniform:9:seed=1", "--iterations", "2000000000"], "at most 7.2e10 neighb"),
     ],

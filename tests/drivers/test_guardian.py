@@ -38,6 +38,7 @@ def test_a_command_ends_with_the_program_that_runs_it(sent, tmp_path, environmen
     assert ended_with([sys.executable, "-c", ENDLESS], 1, sent, tmp_path, environment)
 
 
+@pytest.mark.slow
 def test_all_ranks_end_with_the_program_that_runs_mpirun(tmp_path, environment, mpirun):
     if os.geteuid() == 0:
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

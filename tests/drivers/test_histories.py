@@ -94,8 +94,6 @@ TABU = "--instance taillard:12:seeds=1,2 --iterations 2000"
 RUNS = {
     "tabu search": (qap, TABU),
     "several walks": (qap, f"{TABU} --walks 3"),
-    "walks that exchange": (qap, f"{TABU} --walks 3 --exchange 50"),
-    "level iteration": (qap, f"{TABU} --level iteration"),
     "published mapping": (qap, f"{TABU} --mapping published"),
     "hill climbing": (ihc, "--instance uniform:20:seed=1 --climbers 3000"),
     "colonies": (aco, "--instance uniform:30:seed=1 --ants 10 --colonies 2 --iterations 60"),

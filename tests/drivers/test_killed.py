@@ -36,8 +36,12 @@ class Killed:
     ----------
     kills : int
         How many have hit.
+    longest_wait_s : float
+        Longest time from the first state to a kill.
 
     """
+
+    longest_wait_s = 0.6
 
     def __init__(self, folder, driver, work, environment):
         self.state, self.record = folder / "run.state", folder / "run.jsonl"
@@ -73,7 +77,7 @@ class Killed:
         until = time.monotonic() + (LONGEST_S if self.draw.random() < 0.8 else 0.0)
         while process.poll() is None and written(self.state) == before and time.monotonic() < until:
             time.sleep(0.005)
-        until = time.monotonic() + self.draw.uniform(0.0, 0.6)
+        until = time.monotonic() + self.draw.uniform(0.0, self.longest_wait_s)
         while process.poll() is None and time.monotonic() < until:
             time.sleep(0.002)
 
@@ -117,7 +121,8 @@ def killed(drive, environment, tmp_path):
     return run
 
 
-def test_a_run_that_is_killed_finds_the_same(killed):
+def test_a_run_that_is_killed_finds_the_same(killed, monkeypatch):
+    monkeypatch.setattr(Killed, "longest_wait_s", 0.1)  # a repetition takes 0.2 s
     assert killed("qap", SHORT, 1, WAYS[:1]) == 1
 
 

@@ -143,16 +143,6 @@ def test_the_yardstick_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_
 # --- the file ---
 
 
-def test_a_state_is_read_as_it_was_written(tmp_path):
-    file = StateFile(str(tmp_path / "state"))
-    file.write(WHOSE, STATE)
-    about, state = file.read(WHOSE)
-    assert about.work == WHOSE._replace(parameters={"iterations": 3, "sizes": [1, 2]}).work
-    assert about.repetition == 1 and list(state) == list(STATE)
-    for name, array in STATE.items():
-        assert state[name].dtype == array.dtype and state[name].tolist() == array.tolist()
-
-
 def test_a_state_of_another_version_is_refused(tmp_path):
     file = StateFile(str(tmp_path / "state"))
     file.write(WHOSE._replace(version=VERSION + 1), STATE)
@@ -215,21 +205,16 @@ def edited(path, name, change):
     """Change one array of a file and write it as NumPy does, without the suite."""
     with np.load(path) as file:
         arrays = dict(file)
-    changed = change(arrays.pop(name))
+    arrays[name] = change(arrays[name])
     with open(path, "wb") as file:
-        np.savez(file, **arrays, **({} if changed is None else {name: changed}))
+        np.savez(file, **arrays)
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [(lambda array: None, "is not a file in the archive"), (lambda array: array.astype(np.float64), "sha256 digest")],
-    ids=["missing", "floats"],
-)
-def test_an_edited_state_is_damaged(change, why, tmp_path):
+def test_an_edited_state_is_damaged(tmp_path):
     path = str(tmp_path / "state")
     StateFile(path).write(WHOSE, STATE)
-    edited(path, "rows", change)
-    with pytest.raises(UserError, match=f"state: expected the state of a run, found a damaged file .*{why}"):
+    edited(path, "rows", lambda array: array.astype(np.float64))
+    with pytest.raises(UserError, match="state: expected the state of a run, found a damaged file .*sha256 digest"):
         StateFile(path).read(WHOSE)
 
 
@@ -385,15 +370,6 @@ def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch
     monkeypatch.setattr(state_lock.os, "open", refusing(errno.EROFS))
     with pytest.raises(UserError, match=r"^--state \S+: cannot make \S+state\.lock: Read-only file system$"):
         StateLock(str(tmp_path / "state"))
-
-
-@pytest.mark.slow
-def test_all_ranks_end_in_one_line_where_another_run_uses_the_state(mpirun, tmp_path, holder):
-    path = tmp_path / "state"
-    holder(path)
-    done = mpirun(2, *RUN, "--walks", 2, "--state", path)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert done.stderr.count("found another run that uses it") == 1
 
 
 # --- SIGTERM ---

@@ -67,7 +67,8 @@ def test_a_rank_that_is_killed_while_the_first_works_alone_ends_the_job(who, los
 
 
 @every_workload
-@pytest.mark.parametrize("how", ["full", pytest.param("building", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["full", "building"])
 def test_a_rank_whose_device_is_full_ends_the_job_with_one_line(how, driver, lose):
     code, error = lose(how, 1, driver, *SHARED, *LONG[driver])
     assert code == 2

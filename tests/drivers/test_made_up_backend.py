@@ -16,6 +16,7 @@ from drivers.options import Options
 from reports.comparison import compare, is_baseline
 from reports.exhibits import processors
 from reports.records import load
+from tests.drivers.made_up_runs import device
 
 DRIVER = ihc
 SMALL = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--no-progress"]
@@ -47,21 +48,10 @@ def abacus(monkeypatch):
     monkeypatch.setattr(CudaBackend, "present", lambda: 0)
 
 
-def survey(*wanted):
-    """Rows of these (backend, device), as `backends.survey` makes them."""
-    rows = []
-    for name, index in wanted:
-        kind = backends.backend_class(name)
-        (one,) = [device for device in kind.devices() if device.index == index]
-        facts = (one.name, one.driver, one.memory_bytes, one.compute_units)
-        rows.append(backends.Usability(name, index, *facts, True, "", one.kind, kind.oracle))
-    return rows
-
-
 def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind(drive, tmp_path):
     record = tmp_path / "r.jsonl"
-    for backend, device in (("abacus", "2"), ("abacus", "1"), ("cpu", "0"), ("python", "0")):
-        code, said, error = drive(*SMALL, "--backend", backend, "--device", device, "--record", record)
+    for backend, index in (("abacus", "2"), ("abacus", "1"), ("cpu", "0"), ("python", "0")):
+        code, said, error = drive(*SMALL, "--backend", backend, "--device", index, "--record", record)
         assert code == 0, error
     runs = load(record)
     assert [run.device_kind for run in runs] == ["gpu", "cores", "core", "core"]
@@ -89,7 +79,8 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 
 
 def test_bench_and_compare_sort_it_by_its_kind():
-    rows = survey(("python", "0"), ("abacus", "0"), ("abacus", "1"), ("threads", "0"), ("cpu", "0"), ("abacus", "2"))
+    named = (("python", ""), ("abacus", "gpu"), ("abacus", "cores"), ("threads", ""), ("cpu", ""), ("abacus", "gpu"))
+    rows = [device(name, kind, index) for (name, kind), index in zip(named, "001002", strict=True)]
     on_gpu, on_cores = devices.places(rows, on_gpu=True), devices.places(rows, on_gpu=False)
     found = [(place.backend, place.device, place.label) for place in on_gpu]
     assert found == [("abacus", "0", "abacus"), ("abacus", "2", "abacus 2")]

@@ -10,26 +10,13 @@ from drivers.contest import Contest
 from drivers.mixtures import Mixture, chosen_mixtures, mixture, mixtures_of, plan_mixtures
 from drivers.workloads import named
 from reports.records import load
-from tests.drivers.made_up_comparison import device
+from tests.drivers.made_up_runs import processor
 from tests.drivers.test_compare_workloads import SMALL
 
-
-def processor(backend, cores=16):
-    """A row of a survey of a machine with so many cores."""
-    made = device(backend)
-    made.takes_cores, made.compute_units = backend in ("threads", "joblib"), cores
-    return made
-
-
-HERE = [processor("python"), processor("cpu"), processor("threads"), processor("joblib"), processor("cuda")]
+HERE = [processor(backend, 16) for backend in ("python", "cpu", "threads", "joblib", "cuda")]
 
 
 # --- which ---
-
-
-def test_all_even_ways_to_share_cores_out_are_its_divisors():
-    assert mixtures_of(12) == [(1, 12), (2, 6), (3, 4), (4, 3), (6, 2), (12, 1)]
-    assert mixtures_of(7) == [(1, 7), (7, 1)]
 
 
 @pytest.mark.parametrize(

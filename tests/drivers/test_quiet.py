@@ -6,7 +6,6 @@ import pytest
 
 from drivers import heldkarp, ihc, notes, tsp
 from drivers.compare import main as compare
-from drivers.options import Options
 
 MANY_CITIES = ("--instance", "uniform:40:seed=1", "--backend", "cpu")
 WALK = ("--instance", "uniform:9:seed=1", "--backend", "python", "--iterations", "3", "--walks", "2")
@@ -44,7 +43,3 @@ def test_a_quiet_comparison_shows_its_table_and_files_alone(tmp_path, capsys):
     assert (code, said.err) == (0, "")
     assert "[1/1]" not in said.out and "repetitions each" not in said.out
     assert f"{tmp_path / 'compare-ihc.md'}" in said.out.splitlines()
-
-
-def test_ranks_may_differ_in_what_they_say():
-    assert "quiet" in Options().deciding("place")

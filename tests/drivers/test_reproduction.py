@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from core.errors import UserError
 from drivers.reproduction import Chosen, mapped, plan_of
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, here, paper_of
 
@@ -56,12 +55,6 @@ def told(plan):
 
 
 # --- rows, columns, series and devices ---
-
-
-def test_rows_are_crossed_with_series_and_their_devices(planned):
-    core, pruned = "--scan full --climbers 4 --instance", "--scan pruned --climbers 4 --instance"
-    rows = [[("cpu", 1, f"{core} {one}"), ("cuda", 1, f"{pruned} {one}")] for one in (FIRST, SECOND)]
-    assert told(planned([HILLS], here(CORE, CORES, GPU))) == [*rows[0], *rows[1]]
 
 
 def test_a_series_runs_on_the_kind_that_it_prefers_of_those_that_are_here(planned):
@@ -327,12 +320,6 @@ def test_an_instance_that_is_not_at_hand_is_named_once_with_the_command_that_get
     assert plan.parts[0].absent == ["nowhere"]
 
 
-def test_an_exhibit_that_is_never_ours_needs_nothing(planned):
-    plan = planned([table(["core"], ROW, 'never_ours = "it counts sheep"')], here(CORE))
-    assert not plan.needed
-    assert plan.parts[0].missing() == []
-
-
 # --- rows without an instance ---
 
 
@@ -354,17 +341,3 @@ def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_
         (one,) = plan.needed.values()
         assert one.contest.arguments[:2] == ("--scan", "full")
         assert one.contest.arguments[2:4] == ("--instance", SECOND)
-
-
-def test_a_row_that_is_nowhere_is_a_users_mistake(tmp_path):
-    paper = paper_of(tmp_path, table(["core"], NUMBERED))
-    with pytest.raises(UserError, match="--row 3: expected a row of what is chosen: 1, 2$"):
-        mapped(paper, {"3": "x"}, paper.exhibits)
-
-
-def test_runs_that_fail_are_named_with_their_rows_together(planned):
-    plan = planned([HILLS], here(CORE, CORES))
-    for one in list(plan.needed.values()):
-        if one.configuration.backend == "threads":
-            plan.refuse(one, "no room")
-    assert plan.parts[0].missing() == [(f"{FIRST}, {SECOND}: pruned on threads (device 0: stub device)", "no room")]

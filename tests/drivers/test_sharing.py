@@ -139,24 +139,6 @@ def test_a_single_noisy_round_decides_nothing():
     assert together.made == 10 and one.verdict is None
 
 
-def test_a_rehearsal_that_was_noisy_all_the_time_is_made_again(capsys):
-    together = Disturbed(search(2e-4, 4e-4), (8, 9, 10))
-    one = sharing(STEPWISE, together, search(1e-3))
-    one.before()
-    assert one.verdict is not None and one.may_change
-    assert one.again(5.0) and one.verdict is None and one.run is one.shared
-    assert one.former.details()["until_s"] == 5.0
-    assert "note: none: after 5 s alone, all 2 ranks continue\n" in capsys.readouterr().err
-
-
-def test_a_rehearsal_that_was_right_is_confirmed(capsys):
-    one = sharing(STEPWISE, search(1e-4, 1e-3), search(2e-4))
-    one.before()
-    run = one.run
-    assert not one.again(5.0) and one.verdict is not None and one.run is run and one.former is None
-    assert capsys.readouterr().err.count("note:") == 1
-
-
 def test_unlike_devices_and_ranks_one_of_which_has_no_room_for_all_of_it_share():
     def too_large():
         raise MemoryError

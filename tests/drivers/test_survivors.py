@@ -36,8 +36,7 @@ def hashes(said):
 @pytest.mark.parametrize(
     ("driver", "who"),
     [
-        ("ihc", 0),
-        pytest.param("qap", 2, marks=pytest.mark.slow),
+        *(pytest.param(driver, who, marks=pytest.mark.slow) for driver, who in (("ihc", 0), ("qap", 2))),
         *(pytest.param(driver, who, marks=pytest.mark.long) for driver in ("ppp", "aco", "exact") for who in (0, 2)),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from backends.cpu import CpuBackend
 from cluster import Solo
-from core.errors import UserError
 from drivers import __main__ as listing
 from drivers import command, workloads
 from drivers.endings import run_driver
@@ -40,19 +39,6 @@ def test_the_list_has_a_line_for_every_program_which_can_be_started(capsys):
         module = driver_of(name)
         program = importlib.import_module(f"{module.__name__}.__main__") if hasattr(module, "__path__") else module
         assert callable(program.main) and len(about) > 15
-
-
-def test_a_name_that_is_nearly_right_is_answered_by_the_right_one():
-    with pytest.raises(UserError, match=r"^workload 'qpa' \(did you mean qap\?\): expected one of ihc, "):
-        workloads.named("qpa")
-    with pytest.raises(UserError, match=r"workload 'xyz': expected one of"):
-        workloads.named("xyz")
-
-
-def test_an_option_belongs_to_the_workloads_that_declare_it():
-    assert workloads.owners("--climbers") == ["ihc"]
-    assert workloads.owners("--walks") == ["qap", "ppp", "tsp", "weierstrass", *workloads.FURTHER]
-    assert workloads.owners("--nothing") == []
 
 
 @every
