@@ -8,6 +8,7 @@ from drivers.overview import LONG_ENOUGH, WORKS, main
 from drivers.workloads import OF_PAPERS, named
 from reports.records import load
 from tests.drivers.made_up_runs import device, run_of
+from tests.drivers.test_compare_workloads import SMALL
 
 
 @pytest.fixture
@@ -117,3 +118,18 @@ def test_without_a_choice_the_papers_workloads_are_shown(tmp_path, capsys):
     assert main(["--ranks", "--out", str(tmp_path)], House(lambda: [device("cpu")], command)) == 1
     assert tuple(started) == OF_PAPERS
     assert f"/{2 * len(OF_PAPERS)}] " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_overview_end_to_end(tmp_path, monkeypatch):
+    for name in ("ihc", "knapsack"):
+        monkeypatch.setitem(WORKS, name, tuple(SMALL[name].split()))
+    places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
+    assert main(["--workloads", "ihc", "knapsack", *places, "--seconds-each", "0", "--out", str(tmp_path)]) == 0
+    records = load(tmp_path / "overview.jsonl")
+    assert {(one.workload, one.backend, one.ranks) for one in records} == {
+        (name, backend, ranks)
+        for name in ("ihc", "knapsack")
+        for backend, ranks in (("cpu", 1), ("threads", 1), ("cpu", 2))
+    }
+    assert all(one.scored for one in records)

@@ -55,7 +55,6 @@ def test_options_of_tables_change_nothing_elsewhere(arguments, told):
 
 def test_one_rank_and_two_in_turn_find_the_same_and_leave_a_record_each(mpirun, tmp_path):
     path = tmp_path / "ranks.jsonl"
-    path.touch()
     done = mpirun(2, "-c", SHORT, *TABLE[2:], "--rows", "sudoku,lcs", "--repeats", 2, "--record", path)
     assert done.returncode == 0, done.stderr
     alone, together = sorted(load(str(path)), key=lambda record: record.ranks)
