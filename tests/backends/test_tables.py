@@ -1,6 +1,5 @@
 """Where tables live changes no result: every backend reads each place as plain memory, or says why it refuses."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +7,9 @@ import pytest
 
 from backends.base import LaunchRefused
 from backends.emit.opencl_c import OpenClC
-from core.lang import Array, Generic, bundle, function, kernel, lane, oracle, team_count, team_rank, team_size, tree
+from core.lang import Array, Generic, bundle, function, kernel, lane, team_count, team_rank, team_size, tree
 from core.lang.bundles import FORM, form_of, placed
-from core.lang.types import BY_NAME, f32, i8, i32, u16, u32
+from core.lang.types import BY_NAME, f32, i32, u16, u32
 
 E = Generic("E")
 D = Generic("D")
@@ -144,40 +143,20 @@ def test_shared_memory_is_counted_exactly_and_only_where_a_table_is_read():
         assert tree.shared_bytes(program("shared", u32, count)) == 4 * count
 
 
-def test_the_oracle_raises_where_a_table_is_stored_to():
-    """The front end refuses such programs; one that slipped through would be caught here."""
-
-    @kernel
-    def careless(table: Array[i32]):
-        table[0] = 1
-
-    slipped = careless.specialise({}, 1)
-    slipped.kernel.parameters["table"] = tree.ArrayType(i32, "readonly", True)
-    given = np.zeros(3, np.int32)
-    with pytest.raises(ValueError, match="read-only"):
-        oracle.run(slipped, 1, [given])
-    given[0] = 5  # the caller's own array stays as it was
-
-
 # --- OpenCL ---
 
 TEXTS = {
-    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict given_table_field, int given_n_field\)",
-                        r"void gathered_1_\(.*const __global ushort\* restrict given_table_field, int given_n_field\)"],
-    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = given_table_field\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1, given_n_field\)",
-                      r"void gathered_1_\(.*const __local float\* restrict given_table_field"],
-    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t given_table_field", r"\(\(char\)read_imagei\(given_table_field, \(int\)\(.*\)\)\.x\)"],
-    ("image", u16): [r"void gathered_1_\(.*__read_only image1d_buffer_t given_table_field", r"\(\(ushort\)read_imageui\(given_table_field, "],
-    ("image", f32): [r"\(\(float\)read_imagef\(given_table_field, \(int\)\("],
-}  # fmt: skip
+    ("readonly", u16): "const __global ushort* restrict given_table_field, int given_n_field)",
+    ("shared", f32): "const __local float* restrict given_table_field",
+    ("image", u16): "((ushort)read_imageui(given_table_field, ",
+    ("image", f32): "((float)read_imagef(given_table_field, ",
+}
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case[0]}-{case[1].__name__}")
 def test_each_place_in_opencl_c(case):
-    place, element = case
-    text = OpenClC(program(place, element)).source()
-    for pattern in TEXTS[case]:
-        assert re.search(pattern, text), text
+    text = OpenClC(program(*case)).source()
+    assert TEXTS[case] in text and ("barrier(" in text) == (case[0] == "shared")
 
 
 @pytest.mark.parametrize(
