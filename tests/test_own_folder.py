@@ -48,17 +48,17 @@ def test_an_own_problem_runs_beside_such_files(backend, python):
 
 
 @pytest.mark.slow
-def test_an_own_problem_is_compared_beside_such_files(python, folder):
-    done = python("lightest.py", "compare", "--backends", "cpu", "--ranks", "--iterations", "5", "--repeats", "1")
-    assert done.returncode == 0, done.stderr + done.stdout
-    assert "failed" not in done.stdout and len(list((folder / "reports" / "out").glob("*.jsonl"))) == 1
-
-
-@pytest.mark.slow
-def test_the_command_and_what_it_starts_run_beside_such_files(python, folder):
-    done = python("-m", "onekernel", "compare", *WORK, "--backends", "python", "--repeats", "1", "--out", "out")
-    assert done.returncode == 0, done.stderr + done.stdout
-    assert " on python " in done.stdout and (folder / "out" / "compare-ihc.jsonl").stat().st_size > 0
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lightest.py", "compare", "--backends", "cpu", "--ranks", "--iterations", "5"],
+        ["-m", "onekernel", "compare", *WORK, "--backends", "python"],
+    ],
+)
+def test_what_a_program_starts_runs_beside_such_files(words, python, folder):
+    done = python(*words, "--repeats", "1")
+    assert done.returncode == 0 and "failed" not in done.stdout, done.stderr + done.stdout
+    assert len(list((folder / "reports" / "out").glob("*.jsonl"))) == 1
     (folder / "drivers.py").unlink()  # a driver by its module runs beside all others
     done = python("-m", "drivers.ihc", *WORK[1:], "--backend", "python")
     assert done.returncode == 0, done.stderr

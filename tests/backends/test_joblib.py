@@ -209,12 +209,6 @@ sequence.replay()
 print(*[one.pid for one in psutil.Process().children(recursive=True)], flush=True)
 """
 REPLAY = "sequence.replay(1 << 30)"
-ENDS = {
-    "not closed": ("", None),
-    "terminated": ("import time; time.sleep(600)", signal.SIGTERM),
-    "interrupted": (REPLAY, signal.SIGINT),
-    "killed": (REPLAY, signal.SIGKILL),
-}
 
 
 def left_of(process, children):
@@ -226,16 +220,15 @@ def left_of(process, children):
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("last", "sent"),
     [
-        "not closed",
-        pytest.param("terminated", marks=pytest.mark.slow),
-        pytest.param("interrupted", marks=pytest.mark.slow),
-        pytest.param("killed", marks=pytest.mark.long),
+        pytest.param("", None, id="not closed"),
+        pytest.param("import time; time.sleep(600)", signal.SIGTERM, id="terminated", marks=pytest.mark.slow),
+        pytest.param(REPLAY, signal.SIGINT, id="interrupted", marks=pytest.mark.slow),
+        pytest.param(REPLAY, signal.SIGKILL, id="killed", marks=pytest.mark.long),
     ],
 )
-def test_nothing_is_left_of_a_program_that_is(end, environment):
-    last, sent = ENDS[end]
+def test_nothing_is_left_of_a_program_that_is(last, sent, environment):
     command, pipes = [sys.executable, "-c", PROGRAM + last], {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(command, env=environment, start_new_session=True, text=True, **pipes)
     try:
@@ -243,15 +236,15 @@ def test_nothing_is_left_of_a_program_that_is(end, environment):
         assert len(children) >= 2
         if sent:
             time.sleep(0.2)
-            (os.killpg if end == "interrupted" else os.kill)(process.pid, sent)
+            (os.killpg if sent == signal.SIGINT else os.kill)(process.pid, sent)
         _, said = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
         process.communicate()
     assert soon(lambda: not left_of(process, children)), left_of(process, children)
-    if end == "not closed":
+    if sent is None:
         assert (process.returncode, said) == (0, "")
-    if end == "interrupted":
+    if sent == signal.SIGINT:
         assert said.count("Traceback") == 1 and said.splitlines()[-1] == "KeyboardInterrupt"
 
 

@@ -102,26 +102,20 @@ def test_the_systems_drivers_are_seen_beside_intels(machine):
         assert drivers(os.environ["OCL_ICD_VENDORS"]) == {f"/there/{icd.LIBRARY}"}
 
 
-@pytest.mark.parametrize("variable", icd.SET_BY_USER)
-def test_drivers_that_the_user_chose_stay_as_they_are(machine, monkeypatch, variable):
-    pyopencl, system = machine
-    monkeypatch.setenv(variable, "/my/drivers")
-    before = dict(os.environ)
-    with icd.intel_among_drivers(str(pyopencl), str(system)):
-        assert dict(os.environ) == before
-
-
-@pytest.mark.parametrize("reason", ["the system has it", "the loader is another", "it is not installed"])
-def test_intels_runtime_is_not_added_where_it_has_no_place(machine, monkeypatch, reason):
+@pytest.mark.parametrize("reason", ["the system has it", "the loader is another", "not installed", *icd.SET_BY_USER])
+def test_intels_runtime_is_not_added_where_it_has_no_place_or_the_user_chose_drivers(machine, monkeypatch, reason):
     pyopencl, system = machine
     if reason == "the system has it":
         (system / "intel.icd").write_text(f"/opt/intel/{icd.LIBRARY}\n")
     elif reason == "the loader is another":
         (pyopencl / ".libs" / "libOpenCL-1.so").unlink()
-    else:
+    elif reason == "not installed":
         monkeypatch.setattr(icd, "installed", lambda name, package: None)
+    else:
+        monkeypatch.setenv(reason, "/my/drivers")
+    before = dict(os.environ)
     with icd.intel_among_drivers(str(pyopencl), str(system)):
-        assert "OCL_ICD_VENDORS" not in os.environ
+        assert dict(os.environ) == before
 
 
 def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
