@@ -1,7 +1,6 @@
 """The lines that kernels are said to have reached are those that ran."""
 
 import importlib.util
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -60,14 +59,3 @@ def test_lines_are_marked_when_they_are_reached(tmp_path, monkeypatch):
         "other.py     0.0 %  not 3-9",
         "all         55.5 % of 18 lines",
     ]
-
-
-def test_what_workers_saw_is_added_up():
-    one, two, here = KernelCoverage(), KernelCoverage(), KernelCoverage()
-    one.reached, two.reached = {"a.py": bytearray([0, 1, 0])}, {"a.py": bytearray([0, 0, 1]), "b.py": bytearray([1])}
-    for worker in (one, two):
-        node = SimpleNamespace(workeroutput={})
-        worker.pytest_sessionfinish(SimpleNamespace(config=node))
-        here.pytest_testnodedown(node)
-    here.pytest_testnodedown(SimpleNamespace())  # a worker that crashed
-    assert here.reached == {"a.py": bytearray([0, 1, 1]), "b.py": bytearray([1])}

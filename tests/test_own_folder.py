@@ -12,7 +12,6 @@ from cluster import children
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
-WORK = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4")
 
 
 @pytest.fixture
@@ -48,19 +47,10 @@ def test_an_own_problem_runs_beside_such_files(backend, python):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["lightest.py", "compare", "--backends", "cpu", "--ranks", "--iterations", "5"],
-        ["-m", "onekernel", "compare", *WORK, "--backends", "python"],
-    ],
-)
-def test_what_a_program_starts_runs_beside_such_files(words, python, folder):
-    done = python(*words, "--repeats", "1")
-    assert done.returncode == 0 and "failed" not in done.stdout, done.stderr + done.stdout
-    assert len(list((folder / "reports" / "out").glob("*.jsonl"))) == 1
-    (folder / "drivers.py").unlink()  # a driver by its module runs beside all others
-    done = python("-m", "drivers.ihc", *WORK[1:], "--backend", "python")
+def test_a_driver_by_its_module_runs_beside_all_others_but_drivers(python, folder):
+    """What other programs start runs there too: `test_wheel.py`."""
+    (folder / "drivers.py").unlink()
+    done = python("-m", "drivers.ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
     assert done.returncode == 0, done.stderr
 
 

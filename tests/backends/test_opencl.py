@@ -1,7 +1,6 @@
 """OpenCL's drivers: which are found and in what order, that they keep silent, tell the time and end memory in words."""
 
 import os
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,22 +44,6 @@ def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone(opencl, 
     monkeypatch.setattr(backend.cl, "enqueue_nd_range_kernel", refuse)
     with pytest.raises(OutOfMemory, match="a launch's buffers do not fit"):
         backend.launch(kernels.grow, 1, 1, second, 150, 3)
-
-
-def test_the_time_of_a_kernel_is_the_time_that_it_took(opencl):
-    n = 500_000
-    values, sums = opencl.upload(np.zeros(n, np.uint32)), opencl.upload(np.zeros(n, np.uint64))
-    with opencl.record() as sequence:
-        opencl.launch(kernels.grow, 1, 1, values, n, 3)
-        opencl.launch(kernels.collect, 1, 1, values, n, sums)
-    sequence.replay()
-    opencl.synchronize()
-    opencl.timings.reset()
-    began = time.perf_counter()
-    sequence.replay(10)
-    opencl.synchronize()
-    passed = time.perf_counter() - began
-    assert 0.3 * passed < opencl.timings.kernel_s <= passed
 
 
 def test_gpus_come_first_and_pocl_last(opencl):
