@@ -37,6 +37,11 @@ def gather(out: Array[E], given: D):
     gathered(team_rank() * team_size() + lane(), team_count() * team_size(), out, given)
 
 
+@kernel
+def unread(out: Array[E], given: D):
+    out[0] = E(given.n)
+
+
 def program(place, element, count=COUNT):
     """A kernel's program for a table of this place, type and size."""
     host = np.broadcast_to(np.zeros(1, element.dtype), count)  # no memory, whatever the size
@@ -131,6 +136,7 @@ def test_a_shared_table_that_does_not_fit_is_refused(backend):
     out, given = backend.allocate(COUNT, np.uint32), backend.load(Given(np.zeros(count, np.uint32), COUNT))
     with pytest.raises(LaunchRefused, match=f"gather needs {4 * count} bytes of shared memory; a team has {room}"):
         backend.launch(gather, 1, 1, out, placed(given, "shared"))
+    backend.launch(unread, 1, 1, out, placed(given, "shared"))
 
 
 # --- OpenCL ---
