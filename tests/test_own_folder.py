@@ -12,7 +12,6 @@ from cluster import children
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
-WORK = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4")
 
 
 @pytest.fixture
@@ -48,19 +47,10 @@ def test_an_own_problem_runs_beside_such_files(backend, python):
 
 
 @pytest.mark.slow
-def test_an_own_problem_is_compared_beside_such_files(python, folder):
-    done = python("lightest.py", "compare", "--backends", "cpu", "--ranks", "--iterations", "5", "--repeats", "1")
-    assert done.returncode == 0, done.stderr + done.stdout
-    assert "failed" not in done.stdout and len(list((folder / "reports" / "out").glob("*.jsonl"))) == 1
-
-
-@pytest.mark.slow
-def test_the_command_and_what_it_starts_run_beside_such_files(python, folder):
-    done = python("-m", "onekernel", "compare", *WORK, "--backends", "python", "--repeats", "1", "--out", "out")
-    assert done.returncode == 0, done.stderr + done.stdout
-    assert " on python " in done.stdout and (folder / "out" / "compare-ihc.jsonl").stat().st_size > 0
-    (folder / "drivers.py").unlink()  # a driver by its module runs beside all others
-    done = python("-m", "drivers.ihc", *WORK[1:], "--backend", "python")
+def test_a_driver_by_its_module_runs_beside_all_others_but_drivers(python, folder):
+    """What other programs start runs there too: `test_wheel.py`."""
+    (folder / "drivers.py").unlink()
+    done = python("-m", "drivers.ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
     assert done.returncode == 0, done.stderr
 
 

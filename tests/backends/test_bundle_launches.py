@@ -58,11 +58,8 @@ def facts_of(weights=None, seen=None, scale=1.0, strict=True):
 # name -> (the arguments of a wrong launch of `per_walk`, made of a backend and right ones, and the words of the refusal)
 WRONG = {
     "another class of rows": (lambda b, w, f, h: (h, f, h, 1), r"argument walks is Rows\[Walk\], not Rows\[Held\]"),
-    "one for rows": (lambda b, w, f, h: (w.bundle, f, h, 1), r"argument walks is Rows\[Walk\], not Walk"),
-    "rows for one": (lambda b, w, f, h: (w, Rows(f, 2), h, 1), r"argument facts is Facts, not Rows\[Facts\]"),
     "a buffer for rows": (lambda b, w, f, h: (w.control, f, h, 1), r"argument walks is Rows\[Walk\], not .*Buffer"),
     "a number for a bundle": (lambda b, w, f, h: (w, 3, h, 1), "argument facts is Facts, not int"),
-    "a bundle for a number": (lambda b, w, f, h: (w, f, h, f), "argument k is i32, not Facts"),
     "arrays of the host": (lambda b, w, f, h: (w, facts_of(np.zeros(4, np.int32)), h, 1),
                            r"argument facts\.weights must be a Buffer, not array.*; load the bundle first"),
     "an array of another type": (lambda b, w, f, h: (w, facts_of(b.allocate(4, np.int64)), h, 1),
@@ -96,11 +93,9 @@ ARRAYS = np.zeros(4, np.int32), np.zeros(4, np.uint8)
     ("make", "words"),
     [
         (lambda b: b.load(Facts(np.zeros(4), ARRAYS[1], 1.0, True)), r"Facts.weights is an array of float64; expected Array\[i32\]"),
-        (lambda b: b.load(Facts([1, 2], ARRAYS[1], 1.0, True)), r"Facts.weights is \[1, 2\]; expected Array\[i32\]"),
         (lambda b: b.load(Facts(ARRAYS[0], np.ones(4, bool), 1.0, True)), r"Facts.seen is an array of bool; .*whose elements are uint8"),
         (lambda b: b.load(Facts(*ARRAYS, np.zeros(3), True)), "Facts.scale is an array; expected a number, f32"),
         (lambda b: b.rows(Walk(n=3), -1, S=np.uint8), "-1 rows of Walk.*; expected a bundle, and a count of 0 or more"),
-        (lambda b: b.rows(ARRAYS[0], 2), "2 rows of array.*; expected a bundle"),
         (lambda b: b.rows(Walk(n=3), 2), "Walk.solution: rows of S; say what that is, as in S=np.uint8"),
         (lambda b: b.rows(Walk(n="3"), 2, S=np.uint8), "Walk.solution: rows of '3' elements; expected 0 or more"),
         (lambda b: b.rows(Walk(n=2**20), 2**11, S=np.uint8), "Walk.solution: rows of 2147483648 elements in all; expected less than"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.collectives import Transfer, everything, left_of
+from backends.collectives import Transfer, left_of
 
 MEETING = Path(__file__).with_name("meeting.py")
 SIZE = 1000
@@ -40,15 +40,6 @@ def test_all_ranks_see_what_the_others_have_written(mpirun, ranks, backends, hos
             assert heard["own"] == [-7 * rank, *sums[1:4], 4 - 7 * rank]
             assert heard["key"] == 100 - (ranks - 1)
             assert heard["passed"] == [rank, 0, 0, rank]
-
-
-def test_parts_travel_once_to_every_other_memory():
-    bounds = [0, 10, 10, 25, 30]
-    assert [*everything(bounds, [0, 0, 2, 2])] == [
-        Transfer(0, 2, 0, 10),
-        Transfer(2, 0, 10, 15),
-        Transfer(3, 0, 25, 5),
-    ]
 
 
 def test_a_rank_takes_from_its_left_what_it_reads_and_has_not():

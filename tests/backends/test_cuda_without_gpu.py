@@ -28,17 +28,8 @@ from tests.backends.test_conformance import CASES
 from tests.backends.test_tables import program
 
 ROOT = Path(__file__).parents[2]
-IN_THE_SIMULATOR = [
-    *(
-        "subsequence",
-        "subsequence by tiles",
-        "subsequence of two ranks",
-        "knapsack",
-        "knapsack of two ranks",
-        "diagonals",
-    ),
-    *("shortest tour", "shortest tour both ways", "tour by layers", "restricted tour", "published climbs"),
-]
+IN_THE_SIMULATOR = [name for name in SEARCHES if name.startswith(("subsequence", "knapsack", "shortest", "restricted"))]
+IN_THE_SIMULATOR += ["diagonals", "tour by layers", "published climbs"]
 QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits", "random numbers")
 """Of the conformance suite's kernels those that `make test` runs in the simulator and compiles to PTX."""
 BEGIN = """
@@ -93,35 +84,13 @@ def simulated(program):
     return done.stdout.strip()
 
 
-@pytest.fixture(scope="module")
-def small():
-    """What small programs find in the simulator, or how they fail: all in one process, whose start takes seconds."""
-    return json.loads(simulated(CONFORMS + SMALL))
-
-
-one_process = pytest.mark.xdist_group("simulator")
-
-
-@one_process
-@pytest.mark.parametrize("name", QUICK)
-def test_the_simulator_computes_what_numpy_computes(name, small):
-    assert small[name] == "agrees"
-
-
-@one_process
-def test_a_climb_in_the_simulator_is_that_on_a_core(small, cpu):
-    assert small["climb"] == repr(SEARCHES["published climbs by worklist"](cpu))
-
-
-@one_process
-def test_the_simulator_replays_a_recorded_sequence(small):
-    assert small["sequence"] is True
-
-
-@one_process
-@pytest.mark.parametrize("place", ["readonly", "shared", "image"])
-def test_the_simulator_reads_tables_or_refuses_them(place, small):
-    assert small[place] is (place != "image")
+def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cpu):
+    """All in one process, whose start takes seconds."""
+    assert json.loads(simulated(CONFORMS + SMALL)) == {
+        **dict.fromkeys(QUICK, "agrees"),
+        **{"readonly": True, "shared": True, "image": False, "sequence": True},
+        "climb": repr(SEARCHES["published climbs by worklist"](cpu)),
+    }
 
 
 @pytest.mark.slow

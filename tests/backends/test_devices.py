@@ -15,16 +15,14 @@ EIGHT = machine(*["NVIDIA A100-SXM4-80GB"] * 8)
 TWO = machine("NVIDIA H200", "NVIDIA H200 NVL")
 
 
-@pytest.mark.parametrize("found", [EIGHT, TWO])
-def test_digits_are_an_index_and_nothing_else(found):
-    assert [backends.named_device("cuda", found, str(k)) for k in range(len(found))] == found
+def test_digits_are_an_index_and_nothing_else():
+    assert [backends.named_device("cuda", EIGHT, str(k)) for k in range(8)] == EIGHT
     with pytest.raises(backends.Unavailable, match="cuda has no device '80'; there are 0: NVIDIA"):
-        backends.named_device("cuda", found, "80")
+        backends.named_device("cuda", EIGHT, "80")
 
 
-@pytest.mark.parametrize(("name", "k"), [("nvl", 1), ("nvidia h200", 0)])
-def test_a_part_of_one_name_or_a_whole_name_is_that_device(name, k):
-    assert backends.named_device("cuda", TWO, name) is TWO[k]
+def test_a_part_of_one_name_or_a_whole_name_is_that_device():
+    assert [backends.named_device("cuda", TWO, name) for name in ("nvidia h200", "nvl")] == TWO
 
 
 @pytest.mark.parametrize(("found", "name"), [(EIGHT, "A100"), (TWO, "nvidia"), (EIGHT, "nvidia a100-sxm4-80gb")])

@@ -80,42 +80,36 @@ def test_workers_share_all_teams(teams, monkeypatch):
 
 
 @on_linux
-def test_closing_a_backend_gives_back_its_processes_and_memory():
-    before = shared_bytes()
-    for _ in range(2):
-        backend = backends.create("joblib")
-        values = grown(backend, 4 * MEGABYTE)
-        assert backend.read(values, 5, 2).tolist() == [16, 19]
-        assert shared_bytes() - before >= 16 * MEGABYTE
-        backend.close()
-        del values
-        gc.collect()
-        assert not workers()
-        assert shared_bytes() - before < MEGABYTE
-
-
-@on_linux
 def test_a_buffer_that_nobody_refers_to_gives_its_memory_back(joblib_backend):
-    before = shared_bytes()
-    values = grown(joblib_backend, 4 * MEGABYTE)
+    values = joblib_backend.upload(np.arange(4 * MEGABYTE, dtype=np.uint32))
     seen = os.open(values.segment.path, os.O_RDONLY)
     try:
-        assert os.fstat(seen).st_blocks * 512 == 16 * MEGABYTE
         view = values.handle[3:5]
         del values
         gc.collect()
         assert os.fstat(seen).st_blocks * 512 == 16 * MEGABYTE, "a view of it is still here"
-        assert view.tolist() == [10, 13]
+        assert view.tolist() == [3, 4]
         del view
         gc.collect()
         assert os.fstat(seen).st_blocks == 0
     finally:
         os.close(seen)
-    # Workers look when they open a buffer that is new to them; in a replay all of them do.
-    with joblib_backend.record() as sequence:
-        grown(joblib_backend, 100)
+
+
+@on_linux
+def test_workers_give_back_memory_when_they_open_other_buffers_and_when_they_end():
+    before, backend = shared_bytes(), backends.create("joblib")
+    values = grown(backend, 4 * MEGABYTE)
+    assert backend.read(values, 5, 2).tolist() == [16, 19]
+    assert shared_bytes() - before >= 16 * MEGABYTE
+    del values
+    with backend.record() as sequence:  # of which every worker has a part
+        grown(backend, 100)
     sequence.replay()
     assert shared_bytes() - before < 16 * MEGABYTE
+    backend.close()
+    assert not workers()
+    assert shared_bytes() - before < MEGABYTE
 
 
 @pytest.mark.slow
@@ -215,12 +209,6 @@ sequence.replay()
 print(*[one.pid for one in psutil.Process().children(recursive=True)], flush=True)
 """
 REPLAY = "sequence.replay(1 << 30)"
-ENDS = {
-    "not closed": ("", None),
-    "terminated": ("import time; time.sleep(600)", signal.SIGTERM),
-    "interrupted": (REPLAY, signal.SIGINT),
-    "killed": (REPLAY, signal.SIGKILL),
-}
 
 
 def left_of(process, children):
@@ -232,16 +220,15 @@ def left_of(process, children):
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("last", "sent"),
     [
-        "not closed",
-        pytest.param("terminated", marks=pytest.mark.slow),
-        pytest.param("interrupted", marks=pytest.mark.slow),
-        pytest.param("killed", marks=pytest.mark.long),
+        pytest.param("", None, id="not closed"),
+        pytest.param("import time; time.sleep(600)", signal.SIGTERM, id="terminated", marks=pytest.mark.slow),
+        pytest.param(REPLAY, signal.SIGINT, id="interrupted", marks=pytest.mark.slow),
+        pytest.param(REPLAY, signal.SIGKILL, id="killed", marks=pytest.mark.long),
     ],
 )
-def test_nothing_is_left_of_a_program_that_is(end, environment):
-    last, sent = ENDS[end]
+def test_nothing_is_left_of_a_program_that_is(last, sent, environment):
     command, pipes = [sys.executable, "-c", PROGRAM + last], {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(command, env=environment, start_new_session=True, text=True, **pipes)
     try:
@@ -249,15 +236,15 @@ def test_nothing_is_left_of_a_program_that_is(end, environment):
         assert len(children) >= 2
         if sent:
             time.sleep(0.2)
-            (os.killpg if end == "interrupted" else os.kill)(process.pid, sent)
+            (os.killpg if sent == signal.SIGINT else os.kill)(process.pid, sent)
         _, said = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
         process.communicate()
     assert soon(lambda: not left_of(process, children)), left_of(process, children)
-    if end == "not closed":
+    if sent is None:
         assert (process.returncode, said) == (0, "")
-    if end == "interrupted":
+    if sent == signal.SIGINT:
         assert said.count("Traceback") == 1 and said.splitlines()[-1] == "KeyboardInterrupt"
 
 

@@ -5,16 +5,9 @@ import pytest
 
 from backends.python import PythonBackend
 from core.errors import LaunchRefused, TeamTooLarge
-from core.lang import Array, Const, Generic, f32, i32, kernel, lane, team_size
+from core.lang import Array, Generic, i32, kernel, lane, team_size
 
 T = Generic("T")
-
-
-@kernel
-def scaled(values: Array[f32], factor: f32, twice: Const[i32]):
-    values[0] = values[0] * factor
-    if twice != 0:
-        values[0] = values[0] * factor
 
 
 @kernel
@@ -40,40 +33,14 @@ def test_a_write_of_another_size_or_dtype_is_refused(cpu, host):
     assert cpu.download(buffer).tolist() == [4, 5, 6]
 
 
-def test_a_write_takes_any_layout_of_the_same_numbers(backend):
-    table = np.arange(6, dtype=np.int32).reshape(2, 3)
-    buffer = backend.upload(table)
-    backend.write(buffer, table.T)
-    assert backend.download(buffer).tolist() == [[0, 3, 1], [4, 2, 5]]
-
-
-@pytest.mark.parametrize(("start", "count"), [(-1, 2), (2, 2), (4, 0), (1, -1)])
+@pytest.mark.parametrize(("start", "count"), [(-1, 2), (2, 2), (1, -1)])
 def test_elements_that_a_buffer_has_not_are_not_read(cpu, start, count):
     buffer = cpu.upload(np.arange(3, dtype=np.int32))
     with pytest.raises(LaunchRefused, match=f"{count} elements from {start} on, of a buffer of 3"):
         cpu.stream_out(buffer, start, count, np.zeros(max(count, 0), np.int32))
-
-
-def test_elements_are_read_into_memory_of_their_size_and_dtype_only(cpu):
-    buffer = cpu.upload(np.arange(3, dtype=np.int32))
     for host in (np.zeros(3, np.int32), np.zeros(2, np.int64)):
         with pytest.raises(LaunchRefused, match="2 elements of int32 for"):
             cpu.stream_out(buffer, 1, 2, host)
-
-
-@pytest.mark.parametrize(
-    ("factor", "twice"), [(None, 0), (1e39, 0), (-(10**400), 0), (2.0, None), (2.0, 2**31), (2.0, 1.0)]
-)
-def test_a_number_that_is_none_of_its_type_is_refused(cpu, factor, twice):
-    name = "twice is i32" if factor == 2.0 else "factor is f32"
-    with pytest.raises(LaunchRefused, match=f"scaled: argument {name}; .* does not fit"):
-        cpu.launch(scaled, 1, 1, cpu.upload(np.ones(1, np.float32)), factor, twice)
-
-
-def test_infinities_are_floats(backend):
-    values = backend.upload(np.ones(1, np.float32))
-    backend.launch(scaled, 1, 1, values, -np.inf, 1)
-    assert backend.download(values).tolist() == [np.inf]
 
 
 # --- teams that a kernel's registers allow ---

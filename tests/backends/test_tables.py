@@ -1,6 +1,5 @@
 """Where tables live changes no result: every backend reads each place as plain memory, or says why it refuses."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +7,9 @@ import pytest
 
 from backends.base import LaunchRefused
 from backends.emit.opencl_c import OpenClC
-from core.lang import Array, Generic, bundle, function, kernel, lane, oracle, team_count, team_rank, team_size, tree
+from core.lang import Array, Generic, bundle, function, kernel, lane, team_count, team_rank, team_size
 from core.lang.bundles import FORM, form_of, placed
-from core.lang.types import BY_NAME, f32, i8, i32, u16, u32
+from core.lang.types import BY_NAME, f32, i32, u16
 
 E = Generic("E")
 D = Generic("D")
@@ -38,11 +37,16 @@ def gather(out: Array[E], given: D):
     gathered(team_rank() * team_size() + lane(), team_count() * team_size(), out, given)
 
 
-def program(place, element, count=COUNT, of=gather):
+@kernel
+def unread(out: Array[E], given: D):
+    out[0] = E(given.n)
+
+
+def program(place, element, count=COUNT):
     """A kernel's program for a table of this place, type and size."""
     host = np.broadcast_to(np.zeros(1, element.dtype), count)  # no memory, whatever the size
     form = form_of(placed(Given(host, COUNT), place), owner="given")
-    return of.specialise({}, 32, {"E": element, "E of given": element, "given" + FORM: form})
+    return gather.specialise({}, 32, {"E": element, "E of given": element, "given" + FORM: form})
 
 
 def numbers(name):
@@ -128,56 +132,27 @@ def test_a_shared_table_that_does_not_fit_is_refused(backend):
     room = backend.capabilities.shared_bytes
     if room > 1 << 26:
         pytest.skip(f"{backend.name} has shared memory for all")
-    count = room // 4 + 1
+    count = room // 4 + 4
     out, given = backend.allocate(COUNT, np.uint32), backend.load(Given(np.zeros(count, np.uint32), COUNT))
-    with pytest.raises(LaunchRefused, match=rf"gather needs \d+ bytes of shared memory; a team has {room}"):
+    with pytest.raises(LaunchRefused, match=f"gather needs {4 * count} bytes of shared memory; a team has {room}"):
         backend.launch(gather, 1, 1, out, placed(given, "shared"))
-
-
-def test_shared_memory_is_counted_exactly_and_only_where_a_table_is_read():
-    @kernel
-    def other(out: Array[E], given: Given):
-        out[0] = E(given.n)
-
-    assert tree.shared_bytes(program("shared", u32, of=other)) == 0
-    for count in (2**29, 2**31, 2**33):
-        assert tree.shared_bytes(program("shared", u32, count)) == 4 * count
-
-
-def test_the_oracle_raises_where_a_table_is_stored_to():
-    """The front end refuses such programs; one that slipped through would be caught here."""
-
-    @kernel
-    def careless(table: Array[i32]):
-        table[0] = 1
-
-    slipped = careless.specialise({}, 1)
-    slipped.kernel.parameters["table"] = tree.ArrayType(i32, "readonly", True)
-    given = np.zeros(3, np.int32)
-    with pytest.raises(ValueError, match="read-only"):
-        oracle.run(slipped, 1, [given])
-    given[0] = 5  # the caller's own array stays as it was
+    backend.launch(unread, 1, 1, out, placed(given, "shared"))
 
 
 # --- OpenCL ---
 
 TEXTS = {
-    ("readonly", u16): [r"__kernel .*\(__global ushort\* out_, const __global ushort\* restrict given_table_field, int given_n_field\)",
-                        r"void gathered_1_\(.*const __global ushort\* restrict given_table_field, int given_n_field\)"],
-    ("shared", f32): [r"__local float (\w+)\[500\];(.|\n)*\1\[(\w+)\] = given_table_field\[\3\];(.|\n)*barrier\((.|\n)*gathered_1_\(.*\1, given_n_field\)",
-                      r"void gathered_1_\(.*const __local float\* restrict given_table_field"],
-    ("image", i8): [r"__kernel .*__read_only image1d_buffer_t given_table_field", r"\(\(char\)read_imagei\(given_table_field, \(int\)\(.*\)\)\.x\)"],
-    ("image", u16): [r"void gathered_1_\(.*__read_only image1d_buffer_t given_table_field", r"\(\(ushort\)read_imageui\(given_table_field, "],
-    ("image", f32): [r"\(\(float\)read_imagef\(given_table_field, \(int\)\("],
-}  # fmt: skip
+    ("readonly", u16): "const __global ushort* restrict given_table_field, int given_n_field)",
+    ("shared", f32): "const __local float* restrict given_table_field",
+    ("image", u16): "((ushort)read_imageui(given_table_field, ",
+    ("image", f32): "((float)read_imagef(given_table_field, ",
+}
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: f"{case[0]}-{case[1].__name__}")
 def test_each_place_in_opencl_c(case):
-    place, element = case
-    text = OpenClC(program(place, element)).source()
-    for pattern in TEXTS[case]:
-        assert re.search(pattern, text), text
+    text = OpenClC(program(*case)).source()
+    assert TEXTS[case] in text and ("barrier(" in text) == (case[0] == "shared")
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,9 @@ def test_every_page_is_built_and_asks_for_nothing_elsewhere(site):
         text = page.read_text(encoding="utf-8")
         for attribute in ('src="http', 'src="//', 'rel="stylesheet" href="http', "@import"):
             assert attribute not in text, (page, attribute)
-
-
-@pytest.mark.slow
-def test_the_api_has_docstrings(site):
-    text = (site / "docs" / "api.html").read_text(encoding="utf-8")
-    missing = [
-        name for name in ("minimize", "compare", "Problem", "TabuSearch", "Grid") if f"{name}</span>" not in text
-    ]
-    assert missing == [] and "Parameters" in text
+    text = (site / "docs" / "api.html").read_text(encoding="utf-8")  # with the docstrings
+    for name in ("minimize</span>", "compare</span>", "Problem</span>", "TabuSearch</span>", "Parameters"):
+        assert name in text, name
 
 
 @pytest.mark.parametrize("name", draw.PICTURES)

@@ -2,14 +2,11 @@
 
 import pkgutil
 import re
-import tomllib
 
 import pytest
 
-from core.search.exact.published import DEPTH
 from docs import pages
 from drivers.bench.ranks import ON_CORES, ON_GPUS
-from drivers.exact_options import ExactOptions
 from drivers.workloads import NAMES, OF_PAPERS
 
 ROOT = pages.ROOT
@@ -64,12 +61,6 @@ def test_numbers_of_workloads_are_those_of_the_programs():
     assert {one for one in said if one[1] not in right} == set()
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/first-run.md", "Makefile"])
-def test_the_overview_is_not_said_to_have_every_workload(name):
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert not re.search(r"\b(every|all) workloads?\b", text, re.IGNORECASE)
-
-
 def test_the_page_of_examples_has_every_program_and_says_where_it_is_explained():
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
     programs = {path.name for path in (ROOT / "examples").glob("*.py")}
@@ -80,11 +71,6 @@ def test_the_page_of_examples_has_every_program_and_says_where_it_is_explained()
         assert f"examples/{program}" in (ROOT / "docs" / where).read_text(encoding="utf-8"), program
 
 
-def test_the_default_depth_of_an_item_is_that_of_the_search():
-    about = next(declared for one, declared in ExactOptions.declared() if one.name == "depth")
-    assert f"--mapping published {DEPTH}," in about.help
-
-
 def test_the_page_of_the_api_has_every_name():
     import onekernel
     from core import lang
@@ -92,11 +78,3 @@ def test_the_page_of_the_api_has_every_name():
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     own = [name for name in onekernel.__all__ if name not in lang.__all__]
     assert [name for name in own if not re.search(rf"\bonekernel\.{name}\b|function:: {name}\b|`{name}`", page)] == []
-
-
-def test_findings_name_tables_by_their_number():
-    """A reader cannot look up a table that has a description and no number."""
-    for path in sorted((ROOT / "reports" / "papers").glob("*.toml")):
-        paper = tomllib.loads(path.read_text(encoding="utf-8"))
-        for one in paper.get("disagreements", []):
-            assert "see the table" not in one["finding"], (path.name, one["where"])
