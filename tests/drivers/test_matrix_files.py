@@ -37,7 +37,6 @@ BOAST = "{'descr': '<i8', 'fortran_order': False, 'shape': (99999, 99999)}\n"
 ARRAYS = {
     "an archive": (npz(MATRIX), "an archive of arrays (.npz), expected an array saved by numpy.save"),
     "a text": (b"0 1\n1 0\n", "no array of numbers ("),
-    "cut in the header": (WHOLE[:40], "no array of numbers ("),
     "cut in the elements": (WHOLE[:-1], "71 bytes of elements, expected 3 by 3 elements of 8 bytes"),
     "pickled code": (npy(np.array([[print]])), "elements of object, expected integers"),
     "named fields": (npy(np.zeros((2, 2), [("é€", "i4")])), "no array of numbers (elements with named fields)"),

@@ -25,6 +25,7 @@ CASES = {
     "ok.minimize(q, 'tabu', **small)": r"algorithm='tabu': expected an algorithm such as TabuSearch\(\)",
     "ok.minimize(q, ok.TabuSearch, **small)": "algorithm=<function Tab.*: expected an algorithm",
     "ok.minimize(q, neighbourhood=3, **small)": "neighbourhood=3: expected a neighbourhood, or 1 to 3",
+    "ok.minimize(q, neighbourhood=['exchange2', 3], **small)": r"neighbourhood=\['exchange2', 3\]: expected",
     "ok.minimize(q, seed=1.5, **small)": "seed=1.5: expected an integer of at least 0",
     "ok.minimize(q, seeds=3, **small)": r"seeds=3: expected several integers, such as range\(10\)",
     "ok.minimize(q, seeds=[None], **small)": r"seeds=\[None\]: expected an integer",
@@ -58,6 +59,7 @@ CASES = {
     "ok.Problem('mine', 'bits', None)": r"encoding='bits': expected Bits\(n\), Values\(n, k\), Permutation",
     "ok.Neighbourhood.custom('mine', 3, (), 'flip')": "size=3: expected a function",
     "ok.Qap(3)": "instance=3: expected a name, a path, or an object of QapInstance",
+    "ok.TspTour(None)": "instance=None: expected a name, a path, or an object of Instance",
     "ok.bundle(3)": "@bundle of 3: expected a class",
 }
 

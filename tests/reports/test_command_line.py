@@ -55,6 +55,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("statistics wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
+        ("csv a --out {folder}/a/b", "{folder}/a/b: cannot write the table: "),
         ("ioh empty", "no records in the files"),
         ("ioh a --out {folder}/b", "{folder}/b: cannot write IOHprofiler's files: "),
     ],

@@ -129,6 +129,7 @@ def in_samples(**values):
         ("schema", "3", "found schema version 3, expected version 1 or 2"),
         ("schema", LONG, "found schema version a number of more than 100 digits, expected version 1 or 2"),
         ("samples", None, "expected the key 'samples', found only ["),
+        ("samples", "null", "samples: expected a list of repetitions, found None"),
         ("samples", in_samples(kernel_s=None), "samples: expected the keys compile_s, transfer_s, kernel_s, "),
         ("environment", '{"host": 4}', "environment.host: expected a name, found 4"),
         ("details", '{"cities": -1}', "details.cities: expected an integer of at least 0, found -1"),

@@ -205,6 +205,7 @@ def test_places_that_cannot_hold_records_are_refused(tmp_path, make_record):
         ("instance", "\ud800"),
         ("instance_sha256", "AB" * 32),
         ("parameters", {"x": float("nan")}),
+        ("parameters", {1: 2}),
         ("ways", {"scan": 10**400}),
         ("seed", 1.5),
         ("device", 0),
@@ -241,6 +242,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
     ("name", "value", "message"),
     [
         ("started", "2026-13-01T00:00:00Z", ".started: expected a date and time in UTC such as"),
+        ("started", "2026-11-22 10:27:52", ".started: expected a date"),
         ("conditions", [1], ".conditions: expected an object"),
         ("conditions", {"load_1min": -1}, ".conditions.load_1min: expected a number of at least 0, found -1"),
         ("conditions", {"throttled": 1}, ".conditions.throttled: expected true or false, found 1"),
@@ -251,6 +253,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
         ("bytes_moved", {"elsewhere": 1}, ".bytes_moved: expected an object from host_device or ranks"),
         ("communication_share", 1.5, ".communication_share: expected a number from 0 to 1, found 1.5"),
         ("history", {}, ".history: expected a list of [iteration, evaluations, seconds, best cost]"),
+        ("history", [[0, 0, 0.0]], ".history[0]: expected [iteration, evaluations, seconds, best cost]"),
         ("history", [[0, 0, 0.0, 9], [0.5, 1, 1.0, 9]], ".history[1]: expected [iteration, evaluations"),
         ("history", [[1, 9, 1.0, 9], [2, 8, 2.0, 9]], ".history[1]: expected [iteration, evaluations, sec"),
         pytest.param("history", [[1, 9, 2.0, 9], [2, 9, 1.0, 9]], ".history[1]: expected [", id="seconds that fall"),

@@ -90,6 +90,8 @@ def test_a_table_without_a_place_in_the_page_is_told(page):
         ('paper = "oneil2011"', 'paper = "nobody"', "table climbs: found the paper 'nobody'"),
         ('"figure 1"', '"table 7"', "table climbs, one core, paper, ms: found the exhibit 'table 7'"),
         ('line = "core:1"', 'line = "core:9"', "found the line 'core:9', expected some of core:1"),
+        ('"gpu:1", series = "full"', '"gpu:1", series = "fast"', "found the series 'fast', expected some of sequent"),
+        ('machine = "paper"', 'machine = "theirs"', "found the machine 'theirs', expected some of paper"),
         ('column = "median, ms"', 'column = "mean"', "found the column 'mean' of paper, expected one of 'median"),
         ('shows = ["seconds"]', 'shows = ["sheep"]', "found the measure 'sheep'"),
         ('label = "GPU",', 'label = "GPU", colour = "red",', "table climbs, a row: found the key 'colour'"),

@@ -4,8 +4,10 @@ import itertools
 import pickle
 
 import numpy as np
+import pytest
 
 from core.problems import graphs
+from core.problems.errors import InstanceError
 from tests.core.problems.test_generators import split_mix
 
 # a square with one diagonal
@@ -52,3 +54,9 @@ def test_digest_survives_order_and_white_space():
     shuffled = "\r\n\r\n".join([lines[0], *reversed(lines[1:])]).replace("2 3 -1", " 3\t2  -1 ")
     assert graphs.parse(shuffled, path="other").sha256 == graphs.parse(TEXT).sha256
     assert graphs.parse(TEXT, k=3).sha256 != graphs.parse(TEXT).sha256
+
+
+def test_number_of_parts_of_a_file_is_checked(tmp_path):
+    (tmp_path / "square.txt").write_text(TEXT)
+    with pytest.raises(InstanceError, match="1 parts, expected an integer from 2"):
+        graphs.load("square.txt", tmp_path, k=1)

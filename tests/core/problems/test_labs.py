@@ -11,10 +11,6 @@ from core.problems.labs import LONGEST, Labs
 PUBLISHED = [1, 2, 2, 7, 3, 8, 12, 13, 5, 10, 6, 19, 15, 24, 32, 25, 29, 26, 26, 39, 47, 36, 36, 45, 37]
 
 
-def test_barker_s_thirteen_signs_have_energy_six():
-    assert Labs(13).cost(np.array([1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1])) == 6 == Labs(13).optimum
-
-
 @pytest.mark.parametrize("n", range(1, 13))
 def test_the_optimum_is_that_of_brute_force(n):
     problem = Labs(n)
