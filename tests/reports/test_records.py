@@ -254,6 +254,7 @@ def test_the_end_to_end_time_includes_compilation(make_record):
         ("communication_share", 1.5, ".communication_share: expected a number from 0 to 1, found 1.5"),
         ("history", {}, ".history: expected a list of [iteration, evaluations, seconds, best cost]"),
         ("history", [[0, 0, 0.0]], ".history[0]: expected [iteration, evaluations, seconds, best cost]"),
+        ("history", ["none"], ".history[0]: expected"),
         ("history", [[0, 0, 0.0, 9], [0.5, 1, 1.0, 9]], ".history[1]: expected [iteration, evaluations"),
         ("history", [[1, 9, 1.0, 9], [2, 8, 2.0, 9]], ".history[1]: expected [iteration, evaluations, sec"),
         pytest.param("history", [[1, 9, 2.0, 9], [2, 9, 1.0, 9]], ".history[1]: expected [", id="seconds that fall"),
