@@ -45,14 +45,6 @@ def with_self(self, bits: Array[i32], move: Move, data: Numbers) -> i32:
 
 
 @function
-def by_length(bits: Array[i32], move: Move, data: Numbers) -> i32:
-    total = 0
-    for p in range(len(bits)):
-        total += bits[p]
-    return total
-
-
-@function
 def by_root(bits: Array[i32], move: Move, data: Numbers) -> i32:
     return i32(np.sqrt(data.numbers[move.i]))
 
@@ -109,7 +101,6 @@ class NoSuper(Problem):
         self.numbers = NUMBERS
 
 
-LENGTH = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
 CASES = {
     "data without @bundle": (
         lambda: Mine(data=NoBundle(np.arange(5, dtype=np.int32))),
@@ -129,7 +120,6 @@ CASES = {
         HERE + "delta: .* is a method: .*; write it outside of the class, without self, and delta .*",
     ),
     "self": (lambda: Mine(with_self), HERE + "with_self: has a parameter self; leave it out, since a @function is .*"),
-    "len": (lambda: Mine(by_length), HERE + f"by_length: the length of the array bits; {LENGTH}"),
     "np.sqrt": (
         lambda: Mine(by_root),
         HERE + r"by_root: a call of np.sqrt; write sqrt\(...\), .*: from onekernel import sqrt",

@@ -37,22 +37,15 @@ BOAST = "{'descr': '<i8', 'fortran_order': False, 'shape': (99999, 99999)}\n"
 ARRAYS = {
     "an archive": (npz(MATRIX), "an archive of arrays (.npz), expected an array saved by numpy.save"),
     "a text": (b"0 1\n1 0\n", "no array of numbers ("),
-    "empty": (b"", "no array of numbers ("),
-    "cut in the header": (WHOLE[:40], "no array of numbers ("),
     "cut in the elements": (WHOLE[:-1], "71 bytes of elements, expected 3 by 3 elements of 8 bytes"),
-    "continued": (WHOLE + b"\0", "73 bytes of elements, expected 3 by 3 elements of 8 bytes"),
     "pickled code": (npy(np.array([[print]])), "elements of object, expected integers"),
-    "times": (npy(MATRIX.astype("m8[s]")), "elements of timedelta64[s], expected integers"),
     "named fields": (npy(np.zeros((2, 2), [("é€", "i4")])), "no array of numbers (elements with named fields)"),
     "a cube": (npy(np.zeros((2, 2, 2), int)), "an array of shape (2, 2, 2), expected a square matrix"),
     "a boast": (header(BOAST), "0 bytes of elements, expected 99999 by 99999 elements of 8 bytes"),
     "a nested header": (header("(" * 9000), "no array of numbers ("),
-    "a negative shape": (header(BOAST.replace("99999", "-1")), "an array of shape (-1, -1), expected a square matrix"),
     "not a number": (npy(np.array([[0, np.nan], [1, 0]])), "distance nan from city 0 to 1, expected an integer"),
     "halves": (npy(MATRIX / 2), "distance 1.5 from city 0 to 2, expected an integer"),
     "large wide floats": (npy(np.array([[0, WIDE.max], [1, 0]])), "distance inf from city 0 to 1, expected an integer"),
-    # nan, or itself where these floats are no wider than others
-    "small wide floats": (npy(np.array([[0, WIDE.tiny], [1, 0]])), "distance "),
     "beyond 32 bits": (npy(MATRIX.astype(np.uint64) << 40), "distance 4398046511104 from city 0 to 1, expected 0 to"),
 }
 

@@ -21,27 +21,21 @@ def scope(qap, tmp_path_factory):
 OBJECT = "expected an object of a class of problems"
 CASES = {
     # searching
-    "ok.minimize(None)": f"problem=None: {OBJECT}",
     "ok.minimize(ok.Qap, **small)": rf"problem=Qap, a class: {OBJECT}: Qap\(...\)",
     "ok.minimize(q, 'tabu', **small)": r"algorithm='tabu': expected an algorithm such as TabuSearch\(\)",
     "ok.minimize(q, ok.TabuSearch, **small)": "algorithm=<function Tab.*: expected an algorithm",
     "ok.minimize(q, neighbourhood=3, **small)": "neighbourhood=3: expected a neighbourhood, or 1 to 3",
     "ok.minimize(q, neighbourhood=['exchange2', 3], **small)": r"neighbourhood=\['exchange2', 3\]: expected",
     "ok.minimize(q, seed=1.5, **small)": "seed=1.5: expected an integer of at least 0",
-    "ok.minimize(q, seed=True, **small)": "seed=True: expected an integer of at least 0",
     "ok.minimize(q, seeds=3, **small)": r"seeds=3: expected several integers, such as range\(10\)",
     "ok.minimize(q, seeds=[None], **small)": r"seeds=\[None\]: expected an integer",
     "ok.minimize(q, backend=None)": "no backend 'None'; choose one of python, cpu",
     "ok.minimize(q, iterations='many')": "iterations='many': expected an integer of at least 1",
     "ok.minimize(q, seconds=float('nan'))": "seconds=nan: expected a number of at least 0",
     "ok.minimize(q, history='no', **small)": "history='no': expected True or False",
-    "ok.minimize(q, progress=3, **small)": "progress=3: expected True or False",
     "ok.minimize(q, callback=3, **small)": "callback=3: expected a function, or None",
     "ok.minimize(q, record=3, **small)": "record=3: expected a path",
-    "ok.minimize(q, repeats=None, **small)": "repeats=None: expected an integer of at least 1",
-    "ok.minimize(q, share=None, **small)": "share=None: expected one of auto, always",
     "ok.run(None)": "workload=None: expected one of ihc, aco",
-    "ok.run('ihc', callback='x')": "callback='x': expected a function, or None",
     "ok.minimize(q, history=True, **small).plot(3)": "axes=3: expected two axes of matplotlib",
     "ok.LocalSearch(None, None, q, ok.TabuSearch(), 'exchange2')": "backend=None: expected an object that",
     # comparing, and reading records
@@ -53,13 +47,11 @@ CASES = {
     "ok.load()": r"load\(\): expected the name of a file of records",
     # checking
     "ok.check(q, backend='cpu', moves=0)": "moves=0: expected an integer of at least 1",
-    "ok.check(q, backend='cpu', seed=None)": "seed=None: expected an integer of at least 0",
     "ok.check(q, backend='cpu', neighbourhood=3)": "neighbourhood=3: expected one of exchange2, exchange3",
     "ok.check(q, backend=3)": "backend=3: expected one of python, cpu",
     # algorithms and stop criteria
     "ok.TabuSearch(remember=3)": "tabu search that remembers 3: expected auto, attributes or moves",
     "ok.SimulatedAnnealing('hot')": "temperature='hot': expected a number",
-    "ok.Seconds(float('nan'))": "seconds=nan: expected a number",
     "ok.Target(1.5)": "cost=1.5: expected an integer",
     "ok.Iterations(3) | 3": r"stop=3: expected a stop criterion such as Iterations\(1000\)",
     # problems

@@ -32,12 +32,6 @@ def test_a_run_that_the_scorer_did_not_confirm_enters_no_ratio(make_record):
     assert "NumPy scorer did not confirm" in comparison.not_run[0].reason
 
 
-def test_a_wrong_baseline_is_no_baseline(make_record):
-    comparison = compare([make_record(scored=False), make_record(backend="threads")])
-    assert comparison.baseline is None
-    assert comparison.rows[0].speedup is None
-
-
 def test_nothing_confirmed_is_nothing_to_compare(make_record):
     with pytest.raises(RecordError, match="no records"):
         compare([])

@@ -29,16 +29,7 @@ def test_every_repetition_is_a_row_with_what_it_measured(make_record):
 def test_what_was_not_recorded_is_empty_and_not_0(make_record):
     (row,) = read(text_of([make_record(evaluations=0)]))
     empty = {name for name, value in row.items() if value == ""}
-    assert {
-        "evaluations_per_s",
-        "started",
-        "gpu_j",
-        "load_1min",
-        "host",
-        "rank_most_s",
-        "bytes_ranks",
-        "communication_share",
-    } <= empty
+    assert {"evaluations_per_s", "started", "gpu_j", "host", "rank_most_s", "bytes_ranks"} <= empty
     assert row["transfer_s"] == "0.0"
 
 

@@ -127,17 +127,10 @@ def in_samples(**values):
     [
         ("schema", None, OBJECT),
         ("schema", "3", "found schema version 3, expected version 1 or 2"),
-        ("schema", "true", "found schema version True, expected version 1 or 2"),
         ("schema", LONG, "found schema version a number of more than 100 digits, expected version 1 or 2"),
         ("samples", None, "expected the key 'samples', found only ["),
         ("samples", "null", "samples: expected a list of repetitions, found None"),
-        ("samples", "[1]", "samples: expected the keys compile_s, transfer_s, kernel_s, tot"),
         ("samples", in_samples(kernel_s=None), "samples: expected the keys compile_s, transfer_s, kernel_s, "),
-        (
-            "samples",
-            in_samples().replace("0}", LONG + "}"),
-            "samples[0].total_s: expected seconds of at least 0, found",
-        ),
         ("environment", '{"host": 4}', "environment.host: expected a name, found 4"),
         ("details", '{"cities": -1}', "details.cities: expected an integer of at least 0, found -1"),
         ("details", "[" * 100_000 + "]" * 100_000, 'expected at most 50 nested levels, found \'{"schema"'),
@@ -192,12 +185,7 @@ def test_what_loses_at_most_a_line_is_read_and_what_is_left_out_is_reported(
         pytest.param(lambda two: two.replace(b"\n", b" "), ":1: expected a run record, found ", False, id="one line"),
         pytest.param(lambda two: b"\xef\xbb\xbf" + two, f":1: {OBJECT}", True, id="byte order mark"),
         pytest.param(lambda two: two + b"\x00" * 512, ":3: expected a run record, found ", False, id="lost block"),
-        pytest.param(
-            lambda two: two.decode().encode("utf-16"), ":3: expected a run record, found b'\\x00'", False, id="UTF-16"
-        ),
         pytest.param(lambda two: b"not a record\n", f":1: {OBJECT}", False, id="notes"),
-        pytest.param(lambda two: b"[" + two[: first_line(two) - 1] + b"]\n", f":1: {OBJECT}", False, id="a list"),
-        pytest.param(lambda two: b"no line end either", ":1: expected a run record", False, id="no end of line"),
         pytest.param(
             lambda two: two.replace(b"kroA100", b"kro\xff100"), ":1: expected a run record in UTF-8", True, id="Latin 1"
         ),

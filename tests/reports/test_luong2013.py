@@ -100,17 +100,6 @@ def test_the_percentages_of_table_8_are_whole(published):
             assert not shares or abs(sum(exact(shares)) - 100) <= Decimal("0.2")
 
 
-def test_the_same_columns_of_two_tables_are_equal(published):
-    flips = table(published, 4)
-    for number in (10, 11):
-        for machine in published.machines:
-            assert column(table(published, number), machine, "GPUTex") == column(flips, machine, "GPUTex")
-    evaluated = column(table(published, 8), "e5450", "GPUTex, generation and evaluation on GPU")
-    assert evaluated == column(flips, "e5450", "GPUTex")
-    swaps, controlled = column(table(published, 6), "e5620", "GPUTex"), column(table(published, 7), "e5620", "GPUTex")
-    assert swaps == controlled
-
-
 def one_core(figure):
     """Shortest and longest time of one core that a figure's printed digits allow."""
     low, high = Decimal(1), Decimal(1)

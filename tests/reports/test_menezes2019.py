@@ -80,14 +80,3 @@ def test_disagreements_are_as_listed(published):
     assert {ants for _, ants in ahead} == {8192} and "8,192 ants" in conclusion
     assert [name for name, _ in ahead] == ["lu980", "pcb442", "pr1002", "rat783"]
     assert "lu980, pcb442, pr1002 and rat783" in conclusion
-
-
-def test_the_share_of_the_serial_update_is_as_noted(published):
-    seconds = by_place(published)
-    shares = {
-        (name, ants): 100 * (1 - seconds[name, "fine-deposit", ants] / seconds[name, "fine", ants])
-        for name, _, ants in seconds
-    }
-    least, most = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-    said = [f"{shares[name, ants]:.0f} % ({name}, {ants:,} ants)" for name, ants in (least, most)]
-    assert " to ".join(said) in table(published, "II").note

@@ -88,22 +88,6 @@ def test_a_baseline_on_a_busy_host_marks_every_ratio_over_it(tmp_path, make_reco
     assert "note: its baseline: spread above 10 %" in plain_text(made)
 
 
-def test_a_load_in_every_run_marks_every_cell(make_record):
-    """Few repetitions mark none: how many there are stands below the table."""
-
-    def text(sampled):
-        return render(
-            of_climbs(*(make_record([2.0] * 3, sampled, backend=name, environment=VM) for name in ("cpu", "cuda")))
-        )
-
-    quiet = text(None)
-    assert "| 2.00 s, 1.00x | 2.00 s, 1.00x |" in quiet
-    assert "fewer than 6 repetitions, so that an interval covers less than its 95 %: every run 3." in quiet
-    loaded = text(BUSY)
-    assert "| 2.00 s*, 1.00x* | 2.00 s*, 1.00x* |" in loaded
-    assert "than half the cores: every run 12.0 (1 ours, 16 cores)." in loaded
-
-
 def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp_path, make_record):
     def line(name, one_core, *backends):
         of = {"workload": name, "instance_sha256": name.encode().hex()[:2] * 32}

@@ -56,15 +56,6 @@ def test_only_the_disagreements_of_what_is_shown_are_listed(tmp_path):
     assert "tai35a" not in texts[1] and "7990 s" in texts[1]
 
 
-def test_two_halves_of_a_table_have_pictures_of_their_own(tmp_path):
-    paper = load("luong2013")
-    written = paper_report.write(paper, paper.chosen("table", "9"), [], tmp_path)
-    assert [path.name for path in written if path.suffix == ".svg"] == [
-        "luong2013-table-9-1.svg",
-        "luong2013-table-9-2.svg",
-    ]
-
-
 def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
     paper = load("menezes2019")
     (tmp_path / "menezes2019.jsonl").write_text("")

@@ -7,7 +7,7 @@ import pytest
 from reports.measures import MEASURES, Cell
 from reports.records import Sample
 from reports.startup import ratio_of_slopes, slope_of, startup
-from tests.reports.test_exhibits import exhibit, filled
+from tests.reports.test_exhibits import filled
 
 
 def samples_of(kernel, *times):
@@ -124,10 +124,3 @@ def test_a_kernel_time_stands_beside_a_time_that_is_mostly_something_else(timed)
     for kernel, said in ((0.79, True), (0.81, False), (0.0, False)):
         (row,) = (one.row for one in filled("luong2013", "2", [timed(10_000, kernel, 1.0)]).ours)
         assert (f", kernel {kernel * 1000:.0f} ms" in MEASURES["seconds"].words(Cell(row))) == said
-
-
-def test_every_exhibit_knows_whether_a_run_is_shorter_than_the_papers():
-    assert exhibit("luong2013", "2").is_short({"iterations": 9_999})
-    assert not exhibit("luong2013", "2").is_short({"iterations": 10_000})
-    assert exhibit("menezes2019", "II").is_short({"iterations": 10**6}), "the paper prints no number"
-    assert not exhibit("xavier2022", "5.1").is_short({})

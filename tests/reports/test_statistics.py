@@ -22,7 +22,9 @@ def test_a_summary_has_median_extremes_mean_and_deviation():
     assert (summarise([3.0]).mean, summarise([3.0]).deviation) == (3.0, None)
 
 
-@pytest.mark.parametrize("values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 15.0, 9.0, 2.0, 6.0]])
+@pytest.mark.parametrize(
+    "values", [[5.0, 1.0, 4.0], [1.0, 2.0, 4.0, 7.0, 11.0], [3.0, 1.0, 15.0, 9.0, 2.0, 6.0], [0.5] * 6]
+)
 def test_the_interval_is_the_exact_bootstrap_interval(values):
     exact = np.quantile(all_medians(values), [0.025, 0.975])
     median = summarise(values).median
@@ -38,25 +40,12 @@ def test_the_interval_of_a_ratio_is_the_exact_bootstrap_interval():
     assert np.quantile(exact, 0.97) <= ratio.high <= np.quantile(exact, 0.98)
 
 
-@pytest.mark.slow
-def test_intervals_cover_the_true_median_about_19_times_in_20():
-    rng = np.random.default_rng(7)
-    trials = [summarise(rng.exponential(size=25)).median for _ in range(200)]
-    covered = np.mean([median.low <= np.log(2) <= median.high for median in trials])
-    assert 0.90 <= covered <= 0.99
-
-
 @pytest.mark.parametrize("values", [[2.0], [2.0, 3.0]])
 def test_one_or_two_repetitions_have_no_interval(values):
     median = summarise(values).median
     assert (median.low, median.high) == (None, None)
     ratio = ratio_of_medians(values, [1.0, 1.0, 1.0])
     assert (ratio.low, ratio.high) == (None, None)
-
-
-def test_equal_repetitions_have_an_interval_of_one_point():
-    median = summarise([0.5] * 6).median
-    assert (median.low, median.value, median.high) == (0.5, 0.5, 0.5)
 
 
 def test_nothing_to_summarise_and_no_time_at_all_are_errors():

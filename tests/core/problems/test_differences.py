@@ -69,6 +69,10 @@ def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
             search = LocalSearch(python, Solo(), problem, TabuSearch(), name, evaluation=evaluation)
             found, solution = differences(search, 2)
             assert found == [rescored(problem, name, solution)] * len(found)
+            if problem.evaluations(name)[evaluation].partial is not None:
+                how = {"evaluation": evaluation, "level": "solution"}
+                in_parts = LocalSearch(python, Solo(), problem, HillClimbing(), name, **how).run(Iterations(1))
+                assert in_parts.cost == problem.cost(in_parts.solution)
 
 
 def line(n):

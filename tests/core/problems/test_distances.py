@@ -8,10 +8,7 @@ import pytest
 
 from core.problems import distances, tours, tsp, tsplib
 from core.problems.errors import InstanceError
-from core.problems.small_tours import held_karp
 from tests.core.problems import samples
-
-"""Lengths of the tours 1, 2, ..., n that TSPLIB's FAQ gives to check distance functions with."""
 
 
 def scalar_distance(kind: str, a: tuple, b: tuple) -> int:
@@ -126,9 +123,3 @@ def test_every_optimal_tour_has_the_published_length(shared_data):
         assert tsp.tour_length(instance.distances, tour) == instance.tour_length(tour) == instance.optimum, file
         kinds.append(instance.edge_weight_type)
     assert len(kinds) >= 30 and set(kinds) >= {"EUC_2D", "GEO", "ATT", "EXPLICIT"}
-
-
-@pytest.mark.parametrize("name, optimum", [("eil7", 66), ("eil13", 142)])
-def test_lower_column_layout_gives_the_known_optimum(shared_data, name, optimum):
-    instance = tsplib.load(shared_data / "vrp" / f"{name}.vrp")
-    assert held_karp(instance.distances).length == optimum == instance.optimum

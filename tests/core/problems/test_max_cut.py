@@ -8,26 +8,7 @@ import pytest
 from core.problems import beasley, graphs, quadratic
 from core.problems.errors import InstanceError
 from core.problems.max_cut import MaxCut, Qubo
-from core.problems.max_k_cut import MaxKCut
 from tests.core.problems.test_generators import split_mix
-
-
-def all_bits(n):
-    return np.array(list(itertools.product((0, 1), repeat=n)))
-
-
-def test_known_graphs_have_their_known_cuts():
-    ring = np.roll(np.eye(8, dtype=int), 1, axis=1)
-    assert MaxCut(graphs.GraphInstance("ring", ring + ring.T, 2)).costs(all_bits(8)).min() == -8
-    complete = np.ones((9, 9), dtype=int) - np.eye(9, dtype=int)
-    assert MaxCut(graphs.GraphInstance("K9", complete, 2)).costs(all_bits(9)).min() == -20
-
-
-def test_a_cut_and_what_it_leaves_make_up_all_weights():
-    graph = graphs.load("random:12:seed=3")
-    bits = all_bits(12)[::37]
-    left = [MaxKCut(graph).cost(one) for one in bits]
-    assert (MaxCut(graph).costs(bits) + graph.weights.sum() // 2).tolist() == left
 
 
 def test_more_rows_than_are_multiplied_at_a_time(monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.problems import catalogue, papers, perceptron, qaplib, tsp, tsplib
+from core.problems import catalogue, papers, tsp, tsplib
 from core.problems.errors import InstanceError
 from reports.paper import INSTANCE
 from reports.paper_file import load
@@ -42,16 +42,6 @@ def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
         instance = catalogue.COLLECTIONS[one.collection].finder.read(one.file(shared_data))
         assert instance.sha256 == catalogue.COLLECTIONS[one.collection].digests()[one.name]
         assert instance.sha256 == tsp.load(one.name, shared_data).sha256 and instance.optimum is not None
-
-
-def test_what_needs_no_file_can_be_loaded_without_one():
-    for one in papers.instances_of("luong2013"):
-        if one.collection == "taillard":
-            instance = qaplib.load(one.name)
-            assert instance.sha256 == catalogue.COLLECTIONS["qaplib"].digests()[one.name]
-        elif one.collection == "random":
-            m, n = map(int, one.name.split("-"))
-            assert perceptron.load(one.name, seed=3).matrix.shape == (m, n)
 
 
 def test_whether_an_instance_is_at_hand_is_said_without_opening_its_file(tmp_path):

@@ -63,12 +63,6 @@ def test_products_do_not_wrap_around_in_bytes():
     assert perceptron.cost(instance, np.zeros(1001)) == 30 * 2 * 2002 + 4
 
 
-def test_histogram_of_targets_counts_every_value():
-    instance = perceptron.PerceptronInstance("small", [[1, -1], [1, 1], [-1, -1]], [2, 0, 0])
-    assert instance.target_histogram.tolist() == [0, 0, 2, 0, 1]
-    assert instance.targets.tolist() == [0, 0, 2] and instance.optimum is None
-
-
 def test_seed_comes_from_the_name_or_else_from_the_argument():
     first, again, other = (perceptron.load(*given) for given in (("9-8:seed=5",), ("9-8", None, 5), ("9-8",)))
     assert first.name == again.name == "9-8:seed=5" and other.name == "9-8:seed=0"

@@ -61,12 +61,6 @@ coordinates = st.one_of(
 )
 
 
-def test_pi_has_its_published_digits():
-    published = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651"
-    assert str(PI).startswith(published)
-    assert abs(exact_sine(DIGITS.divide(PI, 6)) - Decimal("0.5")) < Decimal("1e-60")
-
-
 @settings(max_examples=20)
 @given(st.lists(coordinates, min_size=1, max_size=3))
 def test_value_is_that_of_150_digits(point):
